@@ -118,7 +118,7 @@ func TestDeploymentSamples(t *testing.T) {
 	deps.Send = jobs.SendOne
 	caller := slicetest.NewCaller(userID, "ada")
 	service := deployment.New(deps)
-	if _, err := service.Deploy(t.Context(), caller, projectID, deployment.Production, ""); err != nil {
+	if _, err := service.CreateDeployment(t.Context(), caller, projectID, deployment.Production, ""); err != nil {
 		t.Fatal(err)
 	}
 	checkMessage(t, sqs, url, "jobs-message")
@@ -130,7 +130,7 @@ func TestDeploymentSamples(t *testing.T) {
 			t.Errorf("%s: got %s, error %v, want %s", sample, response, err, want)
 		}
 	}
-	d, err := service.Get(t.Context(), caller, projectID, sampleDeployment)
+	d, err := service.ReadDeployment(t.Context(), caller, projectID, sampleDeployment)
 	if err != nil || d.Status != deployment.Ready {
 		t.Errorf("got the deployment %+v, error %v, want it to be ready", d, err)
 	}

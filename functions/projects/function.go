@@ -89,10 +89,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		})
 		projects := project.New(project.Deps{
 			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, Files: files, IDs: ids, Clock: now, Logger: logger,
-			Sites: cfg.Sites.Origin,
-			RemoveSite: deployment.Store{
-				DB: client, Projects: table, Sites: sites, Outbox: outbox, Origin: cfg.Sites.Origin,
-			}.RemoveSite,
+			RemoveSite: deployments.RemoveSite, Sites: cfg.Sites.Origin,
 		})
 		exports := export.New(export.Deps{
 			DB: client, Projects: table, Bucket: bucket, Send: send, Clock: now, Logger: logger,

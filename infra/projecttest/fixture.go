@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/slicetest"
@@ -90,7 +91,8 @@ func New(t *testing.T, options ...Option) *Fixture {
 	})
 	f.Bucket = s3test.CreateBucket(t, f.S3, "files")
 	f.IDs = id.NewGenerator(f.Clock.Now, rand.Reader)
-	f.Tables.Projects = slicetest.Table(t, f.SDK, "projects")
+	f.Tables.Projects = "projects-" + strings.ToLower(rand.Text())
+	functiontest.CreateProjectsTable(t, f.SDK, f.Tables.Projects)
 	f.Tables.Contents = slicetest.Table(t, f.SDK, "contents")
 	f.Tables.Events = slicetest.Table(t, f.SDK, "events")
 	for _, apply := range options {
@@ -109,14 +111,21 @@ func (f *Fixture) ReplaceService(sdk *dynamodb.Client, objects *s3.Client) {
 	f.Contents = f.Client.Table(f.Tables.Contents)
 	f.Events = f.Client.Table(f.Tables.Events)
 	f.Files, f.Service = f.NewServices(f.Client, objects)
+	f.Serve(f.Service.Register, f.Files.Register)
+}
+
+// Serve makes the server serve these endpoints only.
+func (f *Fixture) Serve(endpoints ...func(*httpapi.Routes)) {
 	f.Users.ReadSessions(f.Client, f.Projects)
 	f.Server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(f.Log), Auth: f.Users, Clock: f.Clock.Now,
-	}, f.Service.Register, f.Files.Register)
+	}, endpoints...)
 }
 
-// NewServices returns services that have no cached state.
-func (f *Fixture) NewServices(client *db.Client, objects *s3.Client) (*file.Service, *project.Service) {
+// NewServices returns services that have no cached state. The options change the dependencies of the project service.
+func (f *Fixture) NewServices(
+	client *db.Client, objects *s3.Client, options ...func(*project.Deps),
+) (*file.Service, *project.Service) {
 	outbox := event.Outbox{Events: client.Table(f.Tables.Events), IDs: f.IDs}
 	cursors, projects := db.NewCursors(slicetest.Keys(f.Clock.Now)), client.Table(f.Tables.Projects)
 	files := file.New(file.Deps{
@@ -124,10 +133,14 @@ func (f *Fixture) NewServices(client *db.Client, objects *s3.Client) (*file.Serv
 		Bucket: objectstore.Wrap(s3test.Of(objects)).Bucket(f.Bucket),
 		Outbox: outbox, Cursors: cursors, IDs: f.IDs, Clock: f.Clock.Now, Quotas: f.Quotas,
 	})
-	return files, project.New(project.Deps{
+	deps := project.Deps{
 		DB: client, Projects: projects, Outbox: outbox, Cursors: cursors, Files: files,
 		IDs: f.IDs, Clock: f.Clock.Now, Logger: slog.New(f.Log), MaxProjects: f.MaxProjects,
-	})
+	}
+	for _, change := range options {
+		change(&deps)
+	}
+	return files, project.New(deps)
 }
 
 // Objects returns the keys of all objects in the bucket.

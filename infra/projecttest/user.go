@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"devplatform/infra/slicetest"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -33,9 +34,12 @@ func (f *Fixture) NewUser(name string) *User {
 	u := f.NewClient(name)
 	u.UserID, u.Personal = f.IDs.New(id.User), f.IDs.New(id.Workspace)
 	f.Transact(workspace.Personal(f.Projects, u.Personal, u.UserID, name, f.Clock.Now())...)
-	f.Users.Add(slicetest.NewCaller(u.UserID, name))
+	f.Users.Add(u.Caller())
 	return u
 }
+
+// Caller returns the user as the caller of a service.
+func (u *User) Caller() httpapi.Caller { return slicetest.NewCaller(u.UserID, u.Name) }
 
 // Object is a JSON object in a request.
 type Object map[string]any

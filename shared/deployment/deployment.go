@@ -2,9 +2,9 @@
 // of a build that its worker stores. Package worker builds. Package site serves the outputs to visitors. This package
 // does not read files of projects, and does not write objects.
 //
-// Calls run in one direction: handlers (http.go) call the Service (service.go, service_read.go, service_site.go), and
-// the worker calls the Store (store_build.go). Both make changes (store_change.go), which are decisions about a Site
-// and become one transaction.
+// Calls run in one direction: handlers (http*.go) call the Service (service.go, deployment.go, log.go, file.go,
+// site.go), and the worker calls the Store (store_build.go). Both collect a change (store_change.go, store_site.go),
+// which decides about a Site and becomes one transaction.
 //
 // # States
 //
@@ -19,7 +19,7 @@
 // version that every transaction checks and increments if it changes a status, an address or the live deployment. So
 // all such changes of a project happen one after another, and each is decided on the current state. Every transaction
 // also checks that the project exists. The deletion of a project deletes the record in its own transaction (see
-// Store.RemoveSite), so that no address can be added afterwards.
+// Service.RemoveSite), so that no address can be added afterwards.
 //
 // A deployment that is queued or building has a job of the kind BuildJob (package job). Each transaction of its worker
 // has the condition that the worker holds the lease of the job. Each transaction that ends such a deployment ends or
@@ -31,13 +31,21 @@
 package deployment
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"time"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
 	"devplatform/shared/job"
 	"devplatform/shared/site"
+	"devplatform/shared/workspace"
 )
 
 // Status is the state of a deployment.
@@ -71,35 +79,23 @@ const (
 	BuildJob = "build"
 	// RemovalJob is the kind of the jobs that remove the objects of deployments that were deleted, canceled or failed.
 	RemovalJob = "removal"
-	// kept is the number of deployments of a project that are kept.
-	kept = 20
-	// earlierTime is the time for which the files with hashed names of a deployment stay available at the address of the
-	// site after another deployment went live.
-	earlierTime = 7 * 24 * time.Hour
-	// maxEarlier is the number of deployments that were live earlier whose files stay available.
-	maxEarlier = 5
-	// reservedTime is the time for which a label that was given up stays reserved for its workspace.
-	reservedTime = 30 * 24 * time.Hour
+	// maxKept is the number of deployments of a project that are kept.
+	maxKept = 20
+	// maxTakenLabels is the maximum number of labels that can be taken before the first deployment of a project fails.
+	maxTakenLabels = 5
 )
 
 // Deployment is the record of a deployment, in the projects table under db.DeploymentKey. The attribute names are part
 // of the data format.
 type Deployment struct {
-	ID          string `dynamodbav:"id"`
-	ProjectID   string `dynamodbav:"projectId"`
-	WorkspaceID string `dynamodbav:"workspaceId"`
-	// AccountID is the user who owned the workspace when the deployment was requested.
-	AccountID string      `dynamodbav:"accountId"`
-	Number    int         `dynamodbav:"number"` // counted from 1 in the project
-	Status    Status      `dynamodbav:"status"`
-	Target    Target      `dynamodbav:"target"`
-	Message   string      `dynamodbav:"message"`
-	Sequence  int         `dynamodbav:"sequence"`           // of the request, in the sequence of the site
-	Label     string      `dynamodbav:"label"`              // of the deployment's own address
-	Files     int         `dynamodbav:"files"`              // of the output
-	Bytes     int         `dynamodbav:"bytes"`              // of the output, not compressed
-	Manifest  []byte      `dynamodbav:"manifest,omitempty"` // SHA-256 of the manifest, if the deployment is ready
-	CreatedBy event.Actor `dynamodbav:"createdBy"`
+	Summary
+
+	ID          string      `dynamodbav:"id"`
+	ProjectID   string      `dynamodbav:"projectId"`
+	WorkspaceID string      `dynamodbav:"workspaceId"`
+	Message     string      `dynamodbav:"message"`
+	Files       int         `dynamodbav:"files"` // of the output
+	CreatedBy   event.Actor `dynamodbav:"createdBy"`
 	// Hashed are the files of the output with hashed names. They are only stored with the own address of the deployment.
 	Hashed site.Names `dynamodbav:"-"`
 
@@ -115,47 +111,197 @@ func buildOf(d Deployment) job.Job {
 	return job.New(BuildJob, d.ProjectID, d.ID, d.AccountID, d.CreatedAt.Time())
 }
 
-// Site is the record of a project's site, in the projects table under db.SiteKey. It exists from the first deployment
-// on. The attribute names are part of the data format.
-type Site struct {
-	Label string `dynamodbav:"label"` // of the site's address
-	SPA   bool   `dynamodbav:"spa"`
-	// DeploymentID is the live deployment. "" if the site is offline.
-	DeploymentID string `dynamodbav:"deploymentId"`
-	// Earlier are the deployments that were live since the site was last offline, the latest first. They may have expired
-	// or been removed.
-	Earlier []site.Earlier `dynamodbav:"earlier,omitempty"`
-	// Sequence is the last number that was taken, and LiveSequence the number of the request that last changed the live
-	// deployment.
-	Sequence     int             `dynamodbav:"sequence"`
-	LiveSequence int             `dynamodbav:"liveSequence"`
-	Number       int             `dynamodbav:"number"`  // of the last deployment
-	Version      int             `dynamodbav:"version"` // incremented by every transaction that changes the record
-	UpdatedAt    clock.Timestamp `dynamodbav:"updatedAt"`
-	// Deployments are the deployments that are not removed, by ID.
-	Deployments map[string]Summary `dynamodbav:"deployments"`
-}
-
-// Summary contains the attributes of a deployment's record that decisions about the site need.
+// Summary is the part of a deployment's record on which decisions about the site depend. The record of the site has a
+// copy.
 type Summary struct {
-	Number    int    `dynamodbav:"number"`
-	Status    Status `dynamodbav:"status"`
-	Target    Target `dynamodbav:"target"`
-	Sequence  int    `dynamodbav:"sequence"`
-	Label     string `dynamodbav:"label"`
+	Number   int    `dynamodbav:"number"` // counted from 1 in the project
+	Status   Status `dynamodbav:"status"`
+	Target   Target `dynamodbav:"target"`
+	Sequence int    `dynamodbav:"sequence"` // of the request, in the sequence of the site
+	Label    string `dynamodbav:"label"`    // of the deployment's own address
+	// AccountID is the user who owned the workspace when the deployment was requested.
 	AccountID string `dynamodbav:"accountId"`
-	Bytes     int    `dynamodbav:"bytes"`
-	Manifest  []byte `dynamodbav:"manifest,omitempty"`
-}
-
-func (d Deployment) summary() Summary {
-	return Summary{
-		Number: d.Number, Status: d.Status, Target: d.Target, Sequence: d.Sequence, Label: d.Label,
-		AccountID: d.AccountID, Bytes: d.Bytes, Manifest: d.Manifest,
-	}
+	Bytes     int    `dynamodbav:"bytes"`              // of the output, not compressed
+	Manifest  []byte `dynamodbav:"manifest,omitempty"` // SHA-256 of the manifest, if the deployment is ready
 }
 
 func stamp(t time.Time) *clock.Timestamp {
 	at := clock.Stamp(t)
 	return &at
+}
+
+// CreateDeployment requests a deployment of the current files of a project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
+// RATE_LIMITED, QUOTA_EXCEEDED, SITES_NOT_CONFIGURED, CONFLICT.
+func (s *Service) CreateDeployment(
+	ctx context.Context, caller httpapi.Caller, projectID string, target Target, message string,
+) (DeploymentItem, error) {
+	d := Deployment{ProjectID: projectID, Message: message, Summary: Summary{Status: Queued, Target: target}}
+	takenLabels := 0
+	err := db.Retry(ctx, "deploy a project", func(ctx context.Context) (err error) {
+		var p state
+		if p, d.AccountID, err = s.openToDeploy(ctx, caller, projectID); err != nil {
+			return err
+		}
+		d.ID = s.ids.New(id.Deployment) // IDs and numbers have the same order
+		d.WorkspaceID, d.CreatedBy = p.WorkspaceID, actorOf(caller)
+		c := s.store.newChange(p, s.now())
+		c.add(s.counters.Write(s.limits.projectRule(), projectID), s.counters.Write(s.limits.accountRule(), d.AccountID))
+		c.quota = &quota{d.AccountID, errOutput(s.limits.AccountBytes)}
+		if c.isNew {
+			err = c.createSite(ctx, p.Items[db.ProjectKey(p.WorkspaceID, projectID)], d.AccountID, takenLabels)
+		}
+		if err == nil {
+			c.createDeployment(&d, p.Visibility == workspace.Private)
+			err = c.commit(ctx)
+		}
+		if errors.Is(err, errLabelTaken) && takenLabels < maxTakenLabels {
+			takenLabels++
+			return errors.Join(db.ErrStale, err)
+		}
+		return err
+	})
+	if err != nil {
+		return DeploymentItem{}, err
+	}
+	if err := buildOf(d).Send(ctx, s.send); err != nil { // the sweep sends it
+		s.logger.WarnContext(ctx, "the message for a deployment was not sent", "project", projectID, "deployment", d.ID,
+			"cause", err.Error())
+	}
+	return d.item("", s.store.Origin), nil
+}
+
+// openToDeploy reads a project and its site, and finds the account. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
+// SITES_NOT_CONFIGURED.
+func (s *Service) openToDeploy(
+	ctx context.Context, caller httpapi.Caller, projectID string,
+) (p state, accountID string, err error) {
+	access := s.store.access()
+	found, err := access.Locate(ctx, projectID, db.SiteKey(projectID))
+	if err != nil {
+		return p, "", err
+	}
+	group, groupCtx := async.WithContext(ctx)
+	workspaceID := found.WorkspaceID
+	group.Go(func() (err error) {
+		accountID, err = access.Account(groupCtx, workspaceID)
+		if errors.Is(err, workspace.ErrNotFound) {
+			return workspace.ErrProjectNotFound.WithCause(err)
+		}
+		return err
+	})
+	group.Go(func() error { return access.Load(groupCtx, caller.UserID, &found) })
+	if err = group.Wait(); err == nil {
+		err = found.Check(workspace.Write)
+	}
+	if err == nil {
+		err = s.checkConfigured()
+	}
+	if err != nil {
+		return p, "", err
+	}
+	p, err = stateOf(found, "")
+	return p, accountID, err
+}
+
+// Filter selects the deployments of a list. An empty field matches all.
+type Filter struct {
+	Status Status
+	Target Target
+}
+
+func (f Filter) matches(d Deployment) bool {
+	return d.Status != Removing && (f.Status == "" || f.Status == d.Status) && (f.Target == "" || f.Target == d.Target)
+}
+
+// ListDeployments returns a page of the deployments of a project, newest first, and the cursor of the next page. It
+// makes three calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED if the cursor is not from
+// this list.
+func (s *Service) ListDeployments(
+	ctx context.Context, caller httpapi.Caller, projectID string, f Filter, page httpapi.PageInput,
+) ([]DeploymentItem, string, error) {
+	scope := httpapi.ListScope(caller, "deployments", projectID, string(f.Status), string(f.Target))
+	read := func(ctx context.Context, after string, n int) ([]DeploymentItem, error) {
+		var p state
+		var all []Deployment // there are few, because old ones are removed
+		group, groupCtx := async.WithContext(ctx)
+		group.Go(func() (err error) {
+			p, err = s.open(groupCtx, caller, projectID, "", workspace.Read)
+			return err
+		})
+		group.Go(func() error {
+			stored, err := s.store.Projects.QueryAll(db.Beside(groupCtx), db.DeploymentsOf(projectID))
+			if err == nil {
+				all, err = db.DecodeAll[Deployment](stored)
+			}
+			return err
+		})
+		if err := group.Wait(); err != nil {
+			return nil, err
+		}
+		items := []DeploymentItem{}
+		for _, d := range slices.Backward(all) {
+			if len(items) < n && f.matches(d) && (after == "" || d.ID < after) {
+				items = append(items, d.item(p.site.DeploymentID, s.store.Origin))
+			}
+		}
+		return items, nil
+	}
+	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(d DeploymentItem) string { return d.ID })
+}
+
+// ReadDeployment returns a deployment. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND.
+func (s *Service) ReadDeployment(
+	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string,
+) (DeploymentItem, error) {
+	p, err := s.open(ctx, caller, projectID, deploymentID, workspace.Read)
+	return p.deployment.item(p.site.DeploymentID, s.store.Origin), err
+}
+
+// CancelDeployment cancels a deployment that has not ended. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
+// DEPLOYMENT_NOT_FOUND; CONFLICT if it has ended.
+func (s *Service) CancelDeployment(
+	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string,
+) (DeploymentItem, error) {
+	var endedAt *clock.Timestamp
+	p, err := s.modify(ctx, caller, "cancel a deployment", projectID, deploymentID, func(c *change) error {
+		if c.site.Deployments[deploymentID].Status.hasEnded() {
+			return errHasEnded
+		}
+		endedAt = stamp(c.now)
+		c.cancel(deploymentID, actorOf(caller))
+		return nil
+	})
+	p.deployment.Status, p.deployment.EndedAt = Canceled, endedAt
+	return p.deployment.item(p.site.DeploymentID, s.store.Origin), err
+}
+
+// PromoteDeployment makes a ready deployment the live one. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
+// DEPLOYMENT_NOT_FOUND, SITES_NOT_CONFIGURED; CONFLICT if it is not ready.
+func (s *Service) PromoteDeployment(
+	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string,
+) (DeploymentItem, error) {
+	p, err := s.modify(ctx, caller, "promote a deployment", projectID, deploymentID, func(c *change) error {
+		if err := s.checkConfigured(); err != nil {
+			return err
+		}
+		if c.site.Deployments[deploymentID].Status != Ready {
+			return errNotReady
+		}
+		c.goLive(deploymentID, c.nextSequence(), actorOf(caller), reasonPromote)
+		return nil
+	})
+	return p.deployment.item(p.site.DeploymentID, s.store.Origin), err
+}
+
+// DeleteDeployment deletes a deployment that is not live. One that has not ended is canceled. Errors:
+// PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND; CONFLICT if it is live.
+func (s *Service) DeleteDeployment(ctx context.Context, caller httpapi.Caller, projectID, deploymentID string) error {
+	_, err := s.modify(ctx, caller, "delete a deployment", projectID, deploymentID, func(c *change) error {
+		if c.site.DeploymentID == deploymentID {
+			return errLive
+		}
+		c.remove(deploymentID, actorOf(caller))
+		return nil
+	})
+	return err
 }

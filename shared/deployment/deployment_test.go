@@ -38,7 +38,7 @@ func TestDeploy(t *testing.T) {
 		t.Error("an address shows a deployment that is not ready")
 	}
 	built := f.build(p, d)
-	if a := f.address("todo-list"); a.DeploymentID != d || !a.Production || a.AccountID != ada.caller.UserID {
+	if a := f.address("todo-list"); a.DeploymentID != d || !a.Production || a.AccountID != ada.UserID {
 		t.Errorf("got the address %+v", a)
 	}
 	if a := f.address(own); a.DeploymentID != d || a.Production {
@@ -57,7 +57,7 @@ func TestDeploy(t *testing.T) {
 	if diff := cmp.Diff(want, f.events()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	_, err := f.store.Finish(t.Context(), built.job, deployment.Outcome{}, f.clock.Now())
+	_, err := f.store.Finish(t.Context(), built.job, deployment.Outcome{}, f.Clock.Now())
 	if !errors.Is(err, job.ErrLost) {
 		t.Errorf("a repeated Finish: %v", err)
 	}
@@ -76,13 +76,13 @@ func TestRollbackBeatsSlowBuild(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("Shop front", workspace.Team)
-	first, second := ada.deployed(p), ada.deployed(p)
+	first, second := ada.deployAndBuild(p), ada.deployAndBuild(p)
 	slow := f.begin(p, ada.deploy(p, "production"))
 	r := ada.Do(http.MethodPost, deploymentURL(p, first)+"/promote", nil).Want(t, http.StatusOK)
 	if r.Body["live"] != true {
 		t.Errorf("got %s", r.Raw)
 	}
-	if _, err := f.store.Finish(t.Context(), slow.job, deployment.Outcome{}, f.clock.Now()); err != nil {
+	if _, err := f.store.Finish(t.Context(), slow.job, deployment.Outcome{}, f.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.live("shop-front"); got != first {
@@ -123,15 +123,15 @@ func TestCancel(t *testing.T) {
 	}
 	ada.Do(http.MethodPost, deploymentURL(p, b)+"/cancel", nil).Want(t, http.StatusConflict, fault.CodeConflict)
 	for name, err := range map[string]error{
-		"Begin":  second(f.store.Begin(t.Context(), building.job, f.clock.Now())),
+		"Begin":  second(f.store.Begin(t.Context(), building.job, f.Clock.Now())),
 		"Check":  f.jobs.Check(t.Context(), building.job),
-		"Finish": second(f.store.Finish(t.Context(), building.job, deployment.Outcome{}, f.clock.Now())),
+		"Finish": second(f.store.Finish(t.Context(), building.job, deployment.Outcome{}, f.Clock.Now())),
 	} {
 		if !errors.Is(err, job.ErrLost) {
 			t.Errorf("%s of a canceled build: got %v", name, err)
 		}
 	}
-	if _, err := f.jobs.Claim(t.Context(), p, b, f.clock.Now()); !errors.Is(err, job.ErrNotClaimable) {
+	if _, err := f.jobs.Claim(t.Context(), p, b, f.Clock.Now()); !errors.Is(err, job.ErrNotClaimable) {
 		t.Errorf("got %v", err)
 	}
 	want := []string{"deployment.completed " + a + " canceled", "deployment.completed " + b + " canceled"}
@@ -142,7 +142,7 @@ func TestCancel(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{a: deployment.RemovalJob}, f.due()); diff != "" {
 		t.Errorf("due (-want +got):\n%s", diff)
 	}
-	f.clock.Advance(job.LeaseTime)
+	f.Clock.Advance(job.LeaseTime)
 	due := map[string]string{a: deployment.RemovalJob, b: deployment.RemovalJob, other: deployment.BuildJob}
 	if diff := cmp.Diff(due, f.due()); diff != "" {
 		t.Errorf("due (-want +got):\n%s", diff)
@@ -165,7 +165,7 @@ func TestOldDeploymentsEnd(t *testing.T) {
 		for range 21 {
 			ada.deploy(p, "production")
 		}
-		if _, err := f.store.Finish(t.Context(), d.job, outcome, f.clock.Now()); err != nil {
+		if _, err := f.store.Finish(t.Context(), d.job, outcome, f.Clock.Now()); err != nil {
 			t.Fatal(err)
 		}
 		ada.deploy(p, "preview")
@@ -182,7 +182,7 @@ func TestNotConfigured(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("Shop front", workspace.Team)
-	d := ada.deployed(p)
+	d := ada.deployAndBuild(p)
 	f.origin = ""
 	f.restart()
 	ada.Do(http.MethodPost, deploymentsURL(p), object{}).Want(t, 501, fault.CodeSitesNotConfigured)
@@ -198,7 +198,7 @@ func TestKept(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("Shop front", workspace.Team)
-	live := ada.deployed(p)
+	live := ada.deployAndBuild(p)
 	var previews []string
 	for range 21 {
 		d := ada.deploy(p, "preview")
@@ -221,7 +221,7 @@ func TestKept(t *testing.T) {
 		t.Errorf("due (-want +got):\n%s", diff)
 	}
 	f.remove(p, previews[0])
-	if _, err := f.projects.Get(t.Context(), db.DeploymentKey(p, previews[0])); !errors.Is(err, db.ErrNotFound) {
+	if _, err := f.Projects.Get(t.Context(), db.DeploymentKey(p, previews[0])); !errors.Is(err, db.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -234,7 +234,7 @@ func TestSendFails(t *testing.T) {
 	p := ada.newProject("Shop front", workspace.Team)
 	f.sendErr = errors.New("no queue")
 	d := ada.deploy(p, "production")
-	f.clock.Advance(time.Minute)
+	f.Clock.Advance(time.Minute)
 	if diff := cmp.Diff(map[string]string{d: deployment.BuildJob}, f.due()); diff != "" {
 		t.Errorf("due (-want +got):\n%s", diff)
 	}

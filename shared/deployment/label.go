@@ -4,8 +4,6 @@ import (
 	"crypto/rand"
 	"regexp"
 	"strings"
-
-	"devplatform/shared/fault"
 )
 
 const (
@@ -82,14 +80,9 @@ func isReserved(label string) bool {
 	return isOfficial || discovered[label] || ownWords[label] || hosts[number.ReplaceAllString(label, "")]
 }
 
-var errBlocked = fault.New(fault.CodeAccessDenied,
-	"The address of the site is blocked, so its label cannot be changed. Ask the operator of the service.")
-
-var errLabelTaken = fault.New(fault.CodeConflict, "The label is taken by another site. Choose another label.")
-
-// labelOf returns the label that the first deployment claims for a project's slug. attempt counts from 0. The label has
-// a random suffix if the slug is not a valid label, and after the first attempt.
-func labelOf(slug string, attempt int) string {
+// firstLabel returns the label that the first deployment takes for a project's slug. attempt counts from 0. The label
+// has a random suffix if the slug is not a valid label, and after the first attempt.
+func firstLabel(slug string, attempt int) string {
 	if attempt == 0 && checkLabel(slug) == "" {
 		return slug
 	}

@@ -17,7 +17,7 @@ func TestReservedLabels(t *testing.T) {
 		if rule := checkLabel(label); rule != "is reserved for the service. Choose another label" {
 			t.Errorf("%s: %q, want a reserved label", label, rule)
 		}
-		if got := labelOf(label, 0); got == label || checkLabel(got) != "" {
+		if got := firstLabel(label, 0); got == label || checkLabel(got) != "" {
 			t.Errorf("the first label for the slug %s is %s, want a free one", label, got)
 		}
 	}

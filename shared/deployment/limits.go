@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"devplatform/shared/deployment/failure"
-	"devplatform/shared/fault"
 	"devplatform/shared/limit"
 )
 
@@ -47,18 +45,3 @@ func (l Limits) accountRule() limit.Rule {
 
 // labelRule limits how often the labels of a workspace can change. Each change reserves the old label for 30 days.
 var labelRule = limit.Rule{Name: "labels", Limit: 20, Window: 24 * time.Hour}
-
-// errOutput returns the error of a request to deploy if the account has reached its limit of stored output, in bytes.
-func errOutput(limit int) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded, fmt.Sprintf("The owner of the workspace has reached the limit of %d GiB "+
-		"of stored output in all workspaces together. Delete old deployments first.", limit>>30))
-}
-
-// errNoSpace returns the error of a build whose output would exceed the limit of the account, in bytes.
-func errNoSpace(limit int) *failure.Error {
-	return &failure.Error{
-		Code: failure.OutputTooLarge,
-		Message: fmt.Sprintf("With this output, the owner of the workspace would exceed the limit of %d GiB of stored "+
-			"output in all workspaces together. Delete old deployments, and deploy again.", limit>>30),
-	}
-}

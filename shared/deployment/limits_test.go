@@ -26,20 +26,20 @@ func TestLimits(t *testing.T) {
 	if got := []int{post(), post(), post()}; !cmp.Equal(got, []int{202, 202, 429}) {
 		t.Errorf("in a minute: got %v", got)
 	}
-	f.clock.Advance(time.Minute)
+	f.Clock.Advance(time.Minute)
 	if got := []int{post(), post()}; !cmp.Equal(got, []int{202, 202}) {
 		t.Errorf("in the next minute: got %v", got)
 	}
-	f.clock.Advance(time.Minute)
+	f.Clock.Advance(time.Minute)
 	ada.Do(http.MethodPost, deploymentsURL(p), object{}).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
-	f.clock.Advance(24 * time.Hour)
-	first := ada.deployed(p)
-	ada.deployed(p)
-	f.clock.Advance(time.Minute)
+	f.Clock.Advance(24 * time.Hour)
+	first := ada.deployAndBuild(p)
+	ada.deployAndBuild(p)
+	f.Clock.Advance(time.Minute)
 	ada.Do(http.MethodPost, deploymentsURL(p), object{}).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	ada.Do(http.MethodDelete, deploymentURL(p, first), nil).Want(t, http.StatusOK)
-	ada.deployed(p)
-	f.clock.Advance(time.Minute)
+	ada.deployAndBuild(p)
+	f.Clock.Advance(time.Minute)
 	ada.Do(http.MethodPost, deploymentsURL(p), object{}).Want(t, http.StatusPaymentRequired)
 	ada.Do(http.MethodDelete, "/api/projects/"+p, nil).Want(t, http.StatusOK)
 	ada.deploy(ada.newProject("Another one", workspace.Team), "preview")
@@ -54,14 +54,14 @@ func TestOutputLimit(t *testing.T) {
 	ada := f.newUser("ada")
 	p, q := ada.newProject("First", workspace.Team), ada.newProject("Second", workspace.Team)
 	finish := func(d building, size int) error {
-		return second(f.store.Finish(t.Context(), d.job, deployment.Outcome{Files: 1, Bytes: size}, f.clock.Now()))
+		return second(f.store.Finish(t.Context(), d.job, deployment.Outcome{Files: 1, Bytes: size}, f.Clock.Now()))
 	}
 	one, two := f.begin(p, ada.deploy(p, "production")), f.begin(q, ada.deploy(q, "production"))
 	if err := finish(one, 1500); err != nil {
 		t.Fatal(err)
 	}
-	var failed *failure.Error
-	if err := finish(two, 501); !errors.As(err, &failed) || failed.Code != failure.OutputTooLarge {
+	err := finish(two, 501)
+	if failed, ok := errors.AsType[*failure.Error](err); !ok || failed.Code != failure.OutputTooLarge {
 		t.Fatalf("beyond the limit: got error %v, want OUTPUT_TOO_LARGE", err)
 	}
 	if got := ada.status(q, two.ID); got != "building" {

@@ -12,9 +12,9 @@ import (
 
 // logOf returns the lines of the log of a deployment.
 func (u *user) logOf(projectID, deploymentID string) (lines []map[string]any) {
-	u.f.t.Helper()
+	u.f.T.Helper()
 	for cursor := ""; ; {
-		r := u.Get(deploymentURL(projectID, deploymentID)+"/log?limit=100"+cursor).Want(u.f.t, http.StatusOK)
+		r := u.Get(deploymentURL(projectID, deploymentID)+"/log?limit=100"+cursor).Want(u.f.T, http.StatusOK)
 		lines = append(lines, r.List("lines")...)
 		if r.Text("nextCursor") == "" {
 			return lines
@@ -32,7 +32,7 @@ func TestLog(t *testing.T) {
 	write := func(lines ...deployment.LogLine) []map[string]any {
 		t.Helper()
 		d := f.begin(p, ada.deploy(p, "production"))
-		if _, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{Log: lines}, f.clock.Now()); err != nil {
+		if _, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{Log: lines}, f.Clock.Now()); err != nil {
 			t.Fatal(err)
 		}
 		return ada.logOf(p, d.ID)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
@@ -15,8 +16,6 @@ import (
 	"devplatform/shared/id"
 	"devplatform/shared/job"
 	"devplatform/shared/site"
-
-	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // ids returns the IDs of all deployments by number.
@@ -29,7 +28,7 @@ func (w *world) ids() map[int]string {
 }
 
 func (w *world) records() []deployment.Deployment {
-	items, err := w.projects.QueryAll(context.Background(), db.DeploymentsOf(w.project))
+	items, err := w.Projects.QueryAll(context.Background(), db.DeploymentsOf(w.project))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -44,10 +43,10 @@ func (w *world) records() []deployment.Deployment {
 func (w *world) observe() model {
 	m := w.model.clone()
 	ctx, jobs := context.Background(), w.observeJobs()
-	if _, err := w.projects.Get(ctx, db.TreeKey(w.project)); err != nil {
+	if _, err := w.Projects.Get(ctx, db.TreeKey(w.project)); err != nil {
 		m = model{}
 	}
-	item, _ := w.projects.Get(ctx, db.SiteKey(w.project))
+	item, _ := w.Projects.Get(ctx, db.SiteKey(w.project))
 	s, err := db.Decode[deployment.Site](item)
 	if err != nil {
 		w.t.Fatal(err)
@@ -69,7 +68,7 @@ func (w *world) observe() model {
 		if j.Kind == deployment.BuildJob {
 			observed := m.Deployments[d.Number]
 			observed.Token, observed.Held = j.Lease, j.Lease != ""
-			observed.Leased = j.LeaseEnds != nil && w.clock.Now().Before(j.LeaseEnds.Time())
+			observed.Leased = j.LeaseEnds != nil && w.Clock.Now().Before(j.LeaseEnds.Time())
 			m.Deployments[d.Number] = observed
 		}
 		if d.Status == deployment.Ready {
@@ -104,7 +103,7 @@ func (w *world) observe() model {
 
 // checkSummary checks the site in the record of the project.
 func (w *world) checkSummary(s deployment.Site) {
-	item, err := w.projects.Get(context.Background(), db.ProjectKey(w.user.personal, w.project))
+	item, err := w.Projects.Get(context.Background(), db.ProjectKey(w.user.Personal, w.project))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -120,7 +119,7 @@ func (w *world) checkSummary(s deployment.Site) {
 // observeJobs returns the jobs of the project by ID.
 func (w *world) observeJobs() map[string]job.Job {
 	prefix := db.Prefix{PK: db.TreeKey(w.project).PK, SK: "JOB#"}
-	items, err := w.projects.QueryAll(context.Background(), prefix)
+	items, err := w.Projects.QueryAll(context.Background(), prefix)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -152,7 +151,7 @@ func (w *world) checkJob(d deployment.Deployment, kind string, projectExists boo
 
 // observeEvents returns the number of each event of a deployment.
 func (w *world) observeEvents() map[string]int {
-	items, err := w.client.Table(w.names.events).QueryAll(context.Background(), db.EventsOf(w.project))
+	items, err := w.Client.Table(w.Tables.Events).QueryAll(context.Background(), db.EventsOf(w.project))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -160,7 +159,7 @@ func (w *world) observeEvents() map[string]int {
 	for _, item := range items {
 		r, err := event.FromItem(item)
 		var p event.Payload
-		if err != nil || jsonv2.Unmarshal([]byte(r.Payload), &p) != nil {
+		if err != nil || json.Unmarshal([]byte(r.Payload), &p) != nil {
 			w.t.Fatalf("event %v: %v", r, err)
 		}
 		if d := p.Data.Deployment; d != nil {
@@ -183,7 +182,7 @@ func (w *world) checkAddresses(exists bool, s deployment.Site, own map[string]st
 		}
 	}
 	got := map[string]string{}
-	for _, item := range dynamotest.Dump(w.fixture.t, w.sdk, w.names.sites) {
+	for _, item := range dynamotest.Dump(w.T, w.SDK, w.sites) {
 		a, err := db.Decode[site.Address](item)
 		if err != nil {
 			w.t.Fatal(err)

@@ -44,7 +44,7 @@ func TestModel(t *testing.T) {
 	f.builds = modelBuilds
 	f.restart()
 	other := f.newUser("other")
-	other.deployed(other.newProject("Taken", workspace.Team))
+	other.deployAndBuild(other.newProject("Taken", workspace.Team))
 	runs := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if runs++; runs > 25 && !slicetest.IsNightly() {
@@ -61,7 +61,7 @@ func TestModel(t *testing.T) {
 
 // step runs one operation, or two at the same time, and compares the result with the model.
 func (w *world) step() {
-	w.clock.Advance(time.Second)
+	w.Clock.Advance(time.Second)
 	one := w.draw("operation")
 	p := &slicetest.Process{Executes: rapid.Bool().Draw(w.t, "after"), Step: sample(w.t, numbers(5), "at call")}
 	candidates := []model{w.model.after(one)}
@@ -76,7 +76,7 @@ func (w *world) step() {
 		candidates = append(candidates, w.model.after(one, two), w.model.after(two, one))
 		p.At = func() error { return w.check(two.run(w.services)) }
 	}
-	err := one.run(w.process(dynamotest.Client(w.endpoint, func(o *dynamodb.Options) {
+	err := one.run(w.process(dynamotest.Client(w.Endpoint, func(o *dynamodb.Options) {
 		o.HTTPClient, o.Retryer = p, aws.NopRetryer{}
 	})))
 	if !p.IsKilled() {
@@ -85,7 +85,7 @@ func (w *world) step() {
 	got := w.observe()
 	var diffs []string
 	for _, want := range candidates {
-		diff := cmp.Diff(want, got, cmpopts.IgnoreFields(modelDeployment{}, "Token")) // it is random
+		diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(modelDeployment{}, "Token")) // it is random
 		if diff == "" {
 			w.model = got
 			return
@@ -118,33 +118,33 @@ func (w *world) draw(label string) step {
 	})
 	ready := w.pick(label+": ready", n, func(d modelDeployment) bool { return d.Status == deployment.Ready })
 	ids := w.ids()
-	caller, p := w.user.caller, w.project
+	caller, p := w.user.Caller(), w.project
 	target := sample(w.t, []deployment.Target{deployment.Production, deployment.Preview}, label+": target")
-	now, ctx := w.clock.Now(), context.Background()
+	now, ctx := w.Clock.Now(), context.Background()
 	steps := []step{
 		{"deploy", func(m *model) { m.deploy(target, w.label) }, func(s *services) error {
-			_, err := s.deployments.Deploy(ctx, caller, p, target, "")
+			_, err := s.deployments.CreateDeployment(ctx, caller, p, target, "")
 			return err
 		}},
 		{"claim", func(m *model) { m.claim(waiting) }, func(s *services) error {
 			j, err := s.jobs.Claim(ctx, p, ids[waiting], now)
 			if err == nil && j.Kind == deployment.BuildJob {
-				w.held = append(w.held, building{deployment.Deployment{Number: waiting}, j})
+				w.held = append(w.held, building{deployment.Deployment{Summary: deployment.Summary{Number: waiting}}, j})
 			}
 			return err
 		}},
 		{"promote", func(m *model) { m.promote(ready) }, func(s *services) error {
-			_, err := s.deployments.Promote(ctx, caller, p, ids[ready])
+			_, err := s.deployments.PromoteDeployment(ctx, caller, p, ids[ready])
 			return err
 		}},
 		{"cancel", func(m *model) { m.cancel(n) }, func(s *services) error {
-			_, err := s.deployments.Cancel(ctx, caller, p, ids[n])
+			_, err := s.deployments.CancelDeployment(ctx, caller, p, ids[n])
 			return err
 		}},
 		{"delete", func(m *model) { m.delete(ready) }, func(s *services) error {
-			return s.deployments.Delete(ctx, caller, p, ids[ready])
+			return s.deployments.DeleteDeployment(ctx, caller, p, ids[ready])
 		}},
-		{"go offline", (*model).offline, func(s *services) error { return s.deployments.TakeOffline(ctx, caller, p) }},
+		{"go offline", (*model).offline, func(s *services) error { return s.deployments.TakeSiteOffline(ctx, caller, p) }},
 	}
 	steps = append(steps, w.siteSteps(label)...)
 	steps = append(steps, w.workerSteps(label, now)...)
@@ -155,7 +155,7 @@ func (w *world) draw(label string) step {
 				return s.project.Delete(ctx, caller, p)
 			}},
 			{"expire the leases", (*model).expire, func(*services) error {
-				w.clock.Advance(job.LeaseTime)
+				w.Clock.Advance(job.LeaseTime)
 				return nil
 			}},
 		}
@@ -203,7 +203,7 @@ func (w *world) pick(label string, other int, matches func(modelDeployment) bool
 
 // siteSteps returns the changes of the site.
 func (w *world) siteSteps(label string) []step {
-	ctx, caller, p := context.Background(), w.user.caller, w.project
+	ctx, caller, p := context.Background(), w.user.Caller(), w.project
 	next := sample(w.t, []string{w.label, w.label + "-b", "taken"}, label+": label")
 	spa := rapid.Bool().Draw(w.t, label+": spa")
 	return []step{
@@ -263,11 +263,11 @@ func (w *world) workerSteps(label string, now time.Time) []step {
 // sweep does the jobs that are due and remove deployments.
 func (w *world) sweep(s *services) error {
 	ctx := context.Background()
-	all, err := s.jobs.Due(ctx, w.clock.Now(), 100)
+	all, err := s.jobs.Due(ctx, w.Clock.Now(), 100)
 	for _, j := range all {
 		if err == nil && j.ProjectID == w.project && j.Kind == deployment.RemovalJob {
-			if j, err = s.jobs.Claim(ctx, j.ProjectID, j.ID, w.clock.Now()); err == nil {
-				err = s.store.Removed(ctx, j)
+			if j, err = s.jobs.Claim(ctx, j.ProjectID, j.ID, w.Clock.Now()); err == nil {
+				err = s.store.FinishRemoval(ctx, j)
 			}
 		}
 	}

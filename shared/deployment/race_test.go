@@ -19,24 +19,24 @@ func TestProjectDeletionRaces(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	wire := dynamotest.NewWire(t, f.endpoint, nil)
+	wire := dynamotest.NewWire(t, f.Endpoint, nil)
 	slow := f.process(wire.Client())
 	moved := "moved"
 	for name, op := range map[string]func(s *services, p, ready string, held building) error{
 		"first deployment": func(s *services, p, _ string, _ building) error {
-			return second(s.deployments.Deploy(t.Context(), ada.caller, p, deployment.Production, ""))
+			return second(s.deployments.CreateDeployment(t.Context(), ada.Caller(), p, deployment.Production, ""))
 		},
 		"deploy": func(s *services, p, _ string, _ building) error {
-			return second(s.deployments.Deploy(t.Context(), ada.caller, p, deployment.Production, ""))
+			return second(s.deployments.CreateDeployment(t.Context(), ada.Caller(), p, deployment.Production, ""))
 		},
 		"finish": func(s *services, _, _ string, held building) error {
-			return second(s.store.Finish(t.Context(), held.job, deployment.Outcome{}, f.clock.Now()))
+			return second(s.store.Finish(t.Context(), held.job, deployment.Outcome{}, f.Clock.Now()))
 		},
 		"promote": func(s *services, p, ready string, _ building) error {
-			return second(s.deployments.Promote(t.Context(), ada.caller, p, ready))
+			return second(s.deployments.PromoteDeployment(t.Context(), ada.Caller(), p, ready))
 		},
 		"move": func(s *services, p, _ string, _ building) error {
-			return second(s.deployments.UpdateSite(t.Context(), ada.caller, p, deployment.SiteSettings{Label: &moved}))
+			return second(s.deployments.UpdateSite(t.Context(), ada.Caller(), p, deployment.SiteSettings{Label: &moved}))
 		},
 	} {
 		for _, deletionIsSlow := range []bool{true, false} {
@@ -51,17 +51,17 @@ func TestProjectDeletionRaces(t *testing.T) {
 			var inner error
 			if deletionIsSlow {
 				wire.Before("TransactWriteItems", func() { inner = op(f.services, p, ready, held) })
-				if err := slow.project.Delete(t.Context(), ada.caller, p); err != nil || inner != nil {
+				if err := slow.project.Delete(t.Context(), ada.Caller(), p); err != nil || inner != nil {
 					t.Fatalf("%s during the deletion: got %v, %v", name, inner, err)
 				}
 			} else {
-				wire.Before("TransactWriteItems", func() { inner = f.project.Delete(t.Context(), ada.caller, p) })
+				wire.Before("TransactWriteItems", func() { inner = f.project.Delete(t.Context(), ada.Caller(), p) })
 				if err := op(slow, p, ready, held); err == nil || inner != nil {
 					t.Fatalf("the deletion during %s: got %v, %v", name, inner, err)
 				}
 			}
 			f.checkGone(name, p)
-			f.clock.Advance(job.LeaseTime) // the build in progress counts until then
+			f.Clock.Advance(job.LeaseTime) // the build in progress counts until then
 		}
 	}
 }
@@ -75,27 +75,27 @@ func TestBuildsRace(t *testing.T) {
 	ada := f.newUser("ada")
 	p, q := ada.newProject("First", workspace.Team), ada.newProject("Second", workspace.Team)
 	a, b := ada.deploy(p, "production"), ada.deploy(q, "production")
-	wire := dynamotest.NewWire(t, f.endpoint, nil)
+	wire := dynamotest.NewWire(t, f.Endpoint, nil)
 	j := f.claim(q, b)
 	wire.Before("TransactWriteItems", func() { f.begin(p, a) })
-	if _, err := f.process(wire.Client()).store.Begin(t.Context(), j, f.clock.Now()); !errors.Is(err, job.ErrBusy) {
+	if _, err := f.process(wire.Client()).store.Begin(t.Context(), j, f.Clock.Now()); !errors.Is(err, job.ErrBusy) {
 		t.Errorf("got %v, want ErrBusy", err)
 	}
 }
 
 // checkGone checks that a project has no site, and that no address of it shows anything.
 func (f *fixture) checkGone(name, projectID string) {
-	f.t.Helper()
-	if _, err := f.projects.Get(f.t.Context(), db.SiteKey(projectID)); err == nil {
-		f.t.Errorf("%s: the site exists", name)
+	f.T.Helper()
+	if _, err := f.Projects.Get(f.T.Context(), db.SiteKey(projectID)); err == nil {
+		f.T.Errorf("%s: the site exists", name)
 	}
-	for _, item := range dynamotest.Dump(f.t, f.sdk, f.names.sites) {
+	for _, item := range dynamotest.Dump(f.T, f.SDK, f.sites) {
 		a, err := db.Decode[site.Address](item)
 		if err != nil {
-			f.t.Fatal(err)
+			f.T.Fatal(err)
 		}
 		if a.ProjectID == projectID && (a.DeploymentID != "" || a.ReservedFor == "") {
-			f.t.Errorf("%s: the address %v is %+v", name, db.KeyOf(item), a)
+			f.T.Errorf("%s: the address %v is %+v", name, db.KeyOf(item), a)
 		}
 	}
 }

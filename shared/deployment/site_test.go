@@ -10,17 +10,14 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
-
-	jsonv2 "github.com/go-json-experiment/json"
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
-	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/job"
-	"devplatform/shared/lambdafn"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
@@ -54,8 +51,8 @@ func TestLabel(t *testing.T) {
 	f := newFixture(t)
 	ada, eve := f.newUser("ada"), f.newUser("eve")
 	p, q := ada.newProject("First", workspace.Team), eve.newProject("Second", workspace.Team)
-	d := ada.deployed(p)
-	eve.deployed(q)
+	d := ada.deployAndBuild(p)
+	eve.deployAndBuild(q)
 	put := func(u *user, projectID string, label any) slicetest.Response {
 		return u.Do(http.MethodPut, siteURL(projectID), object{"label": label})
 	}
@@ -77,7 +74,7 @@ func TestLabel(t *testing.T) {
 	if a := f.address("moved"); a.DeploymentID != d || a.ReservedFor != "" || a.ExpiresAt != 0 {
 		t.Errorf("got %+v, want the address of the site", a)
 	}
-	f.clock.Advance(30*24*time.Hour + time.Second)
+	f.Clock.Advance(30*24*time.Hour + time.Second)
 	put(eve, q, "first").Want(t, http.StatusOK)
 	ada.Do(http.MethodPut, siteURL(p), object{"spa": true}).Want(t, http.StatusOK)
 	own := ownLabel(ada.Get(deploymentURL(p, d)).Text("url"))
@@ -94,14 +91,14 @@ func TestFirstSettings(t *testing.T) {
 	for framework, want := range map[string]bool{"react": true, " React": true, "static": false, "react-x": false} {
 		p := ada.Do(http.MethodPost, "/api/projects", object{"name": "My app", "framework": framework}).
 			Want(t, http.StatusCreated).Text("id")
-		d := ada.deployed(p)
+		d := ada.deployAndBuild(p)
 		label := ada.Get(siteURL(p)).Text("label")
 		own := ownLabel(ada.Get(deploymentURL(p, d)).Text("url"))
 		if got := f.address(label).SPA; got != want || f.address(own).SPA != want {
 			t.Errorf("%q: got spa %v, want %v", framework, got, want)
 		}
 		ada.Do(http.MethodPut, siteURL(p), object{"spa": !want}).Want(t, http.StatusOK)
-		ada.deployed(p)
+		ada.deployAndBuild(p)
 		if got := f.address(label).SPA; got == want {
 			t.Errorf("%q: a later deployment changed spa to %v", framework, got)
 		}
@@ -115,7 +112,7 @@ func TestBlockedLabel(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("First", workspace.Team)
-	d := ada.deployed(p)
+	d := ada.deployAndBuild(p)
 	put := func(fields object) slicetest.Response { return ada.Do(http.MethodPut, siteURL(p), fields) }
 	put(object{"label": "moved"}).Want(t, http.StatusOK)
 	f.block("first")
@@ -123,22 +120,23 @@ func TestBlockedLabel(t *testing.T) {
 	put(object{"label": "moved"}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	put(object{"label": "third", "spa": true}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	put(object{"label": "first", "spa": true}).Want(t, http.StatusOK)
-	next := ada.deployed(p)
+	next := ada.deployAndBuild(p)
 	if a := f.address("first"); !a.Blocked || a.DeploymentID != next || a.ReservedFor != "" || !a.SPA {
 		t.Errorf("got %+v, want the blocked address", a)
 	}
 	ada.Do(http.MethodPost, deploymentURL(p, d)+"/promote", nil).Want(t, http.StatusOK)
 	ada.Do(http.MethodDelete, siteURL(p), nil).Want(t, http.StatusOK)
 	ada.Do(http.MethodDelete, "/api/projects/"+p, nil).Want(t, http.StatusOK)
-	if a := f.address("first"); !a.Blocked || a.ReservedFor != ada.personal {
+	if a := f.address("first"); !a.Blocked || a.ReservedFor != ada.Personal {
 		t.Errorf("after the deletion of the project: got %+v, want the blocked and reserved label", a)
 	}
 }
 
 // block blocks an address, as an operator does.
 func (f *fixture) block(label string) {
-	f.t.Helper()
-	f.transact(f.sites.Update(db.AddressKey(label), expression.Set(expression.Name("blocked"), expression.Value(true))))
+	f.T.Helper()
+	blocked := expression.Set(expression.Name("blocked"), expression.Value(true))
+	f.Transact(f.Client.Table(f.sites).Update(db.AddressKey(label), blocked))
 }
 
 // TestFiles checks the list of the files of an output.
@@ -155,7 +153,7 @@ func TestFiles(t *testing.T) {
 	for i := range 3 {
 		m.Files[fmt.Sprintf("/%d.html", i)] = site.File{Size: i, ContentType: "text/html; charset=utf-8"}
 	}
-	data, err := jsonv2.Marshal(m)
+	data, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +176,7 @@ func TestDeleteProject(t *testing.T) {
 	f := newFixture(t)
 	ada, eve := f.newUser("ada"), f.newUser("eve")
 	p := ada.newProject("First", workspace.Team)
-	d := ada.deployed(p)
+	d := ada.deployAndBuild(p)
 	own := ownLabel(ada.Get(deploymentURL(p, d)).Text("url"))
 	queued := ada.deploy(p, "preview")
 	building := f.begin(p, ada.deploy(p, "production"))
@@ -192,24 +190,24 @@ func TestDeleteProject(t *testing.T) {
 	if r := ada.Do(http.MethodDelete, "/api/projects/"+p, nil).Want(t, http.StatusOK); r.Calls != 3 {
 		t.Errorf("the deletion made %d calls, want 3", r.Calls)
 	}
-	if f.live("first") != "" || f.address("first").ReservedFor != ada.personal || f.address(own).ProjectID != "" {
+	if f.live("first") != "" || f.address("first").ReservedFor != ada.Personal || f.address(own).ProjectID != "" {
 		t.Error("an address of a deleted project shows a deployment, or its label is not reserved")
 	}
-	_, err := f.store.Finish(t.Context(), building.job, deployment.Outcome{}, f.clock.Now())
+	_, err := f.store.Finish(t.Context(), building.job, deployment.Outcome{}, f.Clock.Now())
 	if !errors.Is(err, job.ErrLost) {
 		t.Errorf("got %v", err)
 	}
 	f.remove(p, queued)
-	f.handleDeletion(p)
-	if got := f.objects("sites/"); !cmp.Equal(got, []string{"sites/other"}) {
+	f.cleaner.HandleAll()
+	if got := f.Objects(); !cmp.Equal(got, []string{"sites/other"}) {
 		t.Errorf("got the objects %q, want none of the project", got)
 	}
-	if _, err := f.jobs.Claim(t.Context(), p, building.ID, f.clock.Now()); !errors.Is(err, job.ErrNotClaimable) {
+	if _, err := f.jobs.Claim(t.Context(), p, building.ID, f.Clock.Now()); !errors.Is(err, job.ErrNotClaimable) {
 		t.Errorf("the job of the build in progress: got error %v, want ErrNotClaimable", err)
 	}
-	f.clock.Advance(job.LeaseTime)
+	f.Clock.Advance(job.LeaseTime)
 	f.remove(p, building.ID)
-	page, err := f.projects.Query(t.Context(), db.Query{Prefix: db.ProjectPartition(p)})
+	page, err := f.Projects.Query(t.Context(), db.Query{Prefix: db.ProjectPartition(p)})
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("got %v, %v, want no records", page.Items, err)
 	}
@@ -219,7 +217,7 @@ func TestDeleteProject(t *testing.T) {
 		t.Errorf("another workspace has the reserved label: got %s", got)
 	}
 	again := ada.newProject("First", workspace.Team)
-	if ada.deployed(again); f.live("first") == "" {
+	if ada.deployAndBuild(again); f.live("first") == "" {
 		t.Error("the workspace does not have its reserved label")
 	}
 }
@@ -233,39 +231,76 @@ func TestDeleteCanceledBuild(t *testing.T) {
 	d := f.begin(p, ada.deploy(p, "production"))
 	ada.Do(http.MethodPost, deploymentURL(p, d.ID)+"/cancel", nil).Want(t, http.StatusAccepted)
 	ada.Do(http.MethodDelete, "/api/projects/"+p, nil).Want(t, http.StatusOK)
-	f.handleDeletion(p)
-	f.clock.Advance(job.LeaseTime)
+	f.cleaner.HandleAll()
+	f.Clock.Advance(job.LeaseTime)
 	f.remove(p, d.ID)
-	page, err := f.projects.Query(t.Context(), db.Query{Prefix: db.ProjectPartition(p)})
+	page, err := f.Projects.Query(t.Context(), db.Query{Prefix: db.ProjectPartition(p)})
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("got %v, %v, want no records", page.Items, err)
 	}
 }
 
-// handleDeletion runs the cleanup for the event of the deletion of a project.
-func (f *fixture) handleDeletion(projectID string) {
-	f.t.Helper()
-	for _, item := range slicetest.Dump(f.t, f.sdk, f.names.events) {
-		r, err := event.FromItem(item)
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		if r.Type == event.ProjectDeleted && r.ProjectID == projectID {
-			if err := f.cleanup.Handle(f.t.Context(), lambdafn.StreamRecord{EventName: "INSERT", NewImage: item}); err != nil {
-				f.t.Fatal(err)
+// TestSiteOfProject checks the site in the responses of the project, which cost no further call.
+func TestSiteOfProject(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	p := ada.newProject("Bakery", workspace.Team)
+	ada.newProject("Other", workspace.Team)
+	want := func(when, url, deploymentID, status string) {
+		t.Helper()
+		var site any
+		if url != "" {
+			site = map[string]any{"url": url, "deploymentId": nil, "status": status}
+			if deploymentID != "" {
+				site = map[string]any{"url": url, "deploymentId": deploymentID, "status": status}
 			}
 		}
+		one := ada.Get("/api/projects/"+p).Want(t, http.StatusOK)
+		list := ada.Get("/api/projects?q=bakery").Want(t, http.StatusOK)
+		if diff := cmp.Diff(site, one.Body["site"]); diff != "" || len(list.List("projects")) != 1 {
+			t.Errorf("%s: got %s; site (-want +got):\n%s", when, list.Raw, diff)
+		} else if diff := cmp.Diff(site, list.List("projects")[0]["site"]); diff != "" || list.Calls != 3 {
+			t.Errorf("%s: the list made %d calls; site (-want +got):\n%s", when, list.Calls, diff)
+		}
 	}
-}
-
-func (f *fixture) objects(prefix string) (keys []string) {
-	f.t.Helper()
-	all, _, err := f.bucket.List(f.t.Context(), prefix, "")
-	if err != nil {
-		f.t.Fatal(err)
+	change := func(address, project expression.UpdateBuilder) { // as an operator does
+		key := db.ProjectKey(ada.Personal, p)
+		f.Transact(f.Client.Table(f.sites).Update(db.AddressKey("moved"), address), f.Projects.Update(key, project))
 	}
-	for _, o := range all {
-		keys = append(keys, o.Key)
+	address, project := expression.Name("blocked"), expression.Name("siteBlocked")
+	const url, moved = "https://bakery.example.app", "https://moved.example.app"
+	want("new", "", "", "")
+	first := ada.deploy(p, "production")
+	want("queued", url, "", "offline")
+	f.build(p, first)
+	want("live", url, first, "live")
+	second := ada.deploy(p, "preview")
+	f.build(p, second)
+	want("preview", url, first, "live")
+	ada.Do(http.MethodPost, deploymentURL(p, second)+"/promote", nil).Want(t, http.StatusOK)
+	want("promoted", url, second, "live")
+	ada.Do(http.MethodPut, siteURL(p), object{"label": "moved"}).Want(t, http.StatusOK)
+	want("moved", moved, second, "live")
+	r := ada.Do(http.MethodPut, "/api/projects/"+p, object{"description": "New"}).Want(t, http.StatusOK)
+	if site, _ := r.Body["site"].(map[string]any); site["deploymentId"] != second {
+		t.Errorf("the update of the project returns the site %v", site)
 	}
-	return keys
+	yes := expression.Value(true)
+	change(expression.Set(address, yes), expression.Set(project, yes))
+	want("blocked", moved, second, "blocked")
+	third := ada.deployAndBuild(p)
+	want("blocked, another deployment", moved, third, "blocked")
+	ada.Do(http.MethodDelete, siteURL(p), nil).Want(t, http.StatusOK)
+	want("blocked and offline", moved, "", "blocked")
+	change(expression.Remove(address), expression.Remove(project))
+	want("offline", moved, "", "offline")
+	f.block("bakery") // the label that was given up
+	ada.Do(http.MethodPut, siteURL(p), object{"label": "bakery"}).Want(t, http.StatusOK)
+	want("moved to a blocked label", url, "", "blocked")
+	ada.Do(http.MethodDelete, "/api/projects/"+p, nil).Want(t, http.StatusOK)
+	p = ada.newProject("Bakery", workspace.Team)
+	want("another project", "", "", "")
+	next := ada.deployAndBuild(p)
+	want("another project with the blocked label", url, next, "blocked")
 }

@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/excerpt"
 	"devplatform/shared/job"
+	"devplatform/shared/project/setting"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
@@ -23,7 +25,7 @@ import (
 // becomes building. Errors: job.ErrLost; job.ErrBusy if the account has reached its limit of builds in progress.
 func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deployment, err error) {
 	err = db.Retry(ctx, "begin a build", func(ctx context.Context) error {
-		l, err := s.locateBuild(ctx, j)
+		p, err := s.readBuild(ctx, j)
 		if err != nil {
 			return err
 		}
@@ -31,36 +33,34 @@ func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deploymen
 		if err != nil {
 			return err
 		}
-		c, err := s.change(j.ProjectID, l.workspaceID, "", l.site, now)
-		if err != nil {
-			return err
-		}
-		d = l.deployment
+		d = p.deployment
 		d.Status = Building
 		if d.StartedAt == nil {
 			d.StartedAt = stamp(now)
 		}
-		c.putDeployment(d, equals("status", l.deployment.Status))
+		c := s.newChange(p, now)
+		c.putDeployment(d, equals("status", p.deployment.Status))
 		c.add(slot, s.jobs().Hold(j))
-		return lost(c.commit(ctx))
+		return asLost(c.commit(ctx))
 	})
 	return d, err
 }
 
-// locateBuild reads a deployment that is queued or building. If there is none, it ends the job. Error: job.ErrLost.
-func (s Store) locateBuild(ctx context.Context, j job.Job) (located, error) {
-	l, err := s.locate(ctx, j.ProjectID, j.ID)
-	if err != nil || l.workspaceID != "" && l.site != nil && l.deployment.ID != "" && !l.deployment.Status.hasEnded() {
-		return l, err
+// readBuild reads a deployment that is queued or building, and its site. If there is none, it ends the job. Error:
+// job.ErrLost.
+func (s Store) readBuild(ctx context.Context, j job.Job) (state, error) {
+	p, err := s.read(ctx, j.ProjectID, j.ID)
+	if err != nil || p.hasSite && p.deployment.ID != "" && !p.deployment.Status.hasEnded() {
+		return p, err
 	}
 	if err := s.jobs().Finish(ctx, j); err != nil {
-		return l, err
+		return p, err
 	}
-	return l, job.ErrLost
+	return p, job.ErrLost
 }
 
-// lost converts the error of a change if the project was deleted meanwhile.
-func lost(err error) error {
+// asLost converts the error of a change if the project was deleted meanwhile.
+func asLost(err error) error {
 	if errors.Is(err, workspace.ErrProjectNotFound) {
 		return fmt.Errorf("%w: %w", job.ErrLost, err)
 	}
@@ -81,88 +81,77 @@ type Outcome struct {
 	Log []LogLine
 }
 
+// end returns a deployment as it is after the build.
+func (o Outcome) end(d Deployment, now time.Time) Deployment {
+	d.EndedAt = stamp(now)
+	if o.Error != nil {
+		short := *o.Error
+		short.Message = excerpt.Start(short.Message, maxText)
+		d.Status, d.Error = Failed, &short
+		return d
+	}
+	d.Status, d.ReadyAt = Ready, d.EndedAt
+	d.Files, d.Bytes, d.Manifest, d.Hashed = o.Files, o.Bytes, o.Manifest, o.Hashed
+	return d
+}
+
 // Finish ends a deployment and its job, for the worker with j: the deployment becomes ready or failed, and goes live if
 // its target is production and no later request has changed the live deployment. It returns the deployment as it is
 // stored. Errors: job.ErrLost; *failure.Error if the output would exceed the limit of the account: the deployment is
 // still building, and the worker must finish it with this error.
 func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) (d Deployment, err error) {
 	err = db.Retry(ctx, "finish a build", func(ctx context.Context) error {
-		l, err := s.locateBuild(ctx, j)
+		p, err := s.readBuild(ctx, j)
 		if err != nil {
 			return err
 		}
-		d = l.deployment
-		d.Status, d.EndedAt = Failed, stamp(now)
-		if o.Error != nil {
-			short := *o.Error
-			short.Message = excerpt.Start(short.Message, maxText)
-			d.Error = &short
-		} else {
-			d.Status, d.ReadyAt = Ready, d.EndedAt
-			d.Files, d.Bytes, d.Manifest, d.Hashed = o.Files, o.Bytes, o.Manifest, o.Hashed
+		project, err := s.Projects.Get(ctx, db.ProjectKey(p.WorkspaceID, j.ProjectID)) // events contain its name
+		if errors.Is(err, db.ErrNotFound) {
+			return fmt.Errorf("%w: %w", job.ErrLost, err)
 		}
-		return lost(s.end(ctx, j, l, d, o.Log, now))
+		if err != nil {
+			return err
+		}
+		named, err := db.Decode[workspace.ProjectAccess](project)
+		if err != nil {
+			return err
+		}
+		p.Name, d = named.Name, o.end(p.deployment, now)
+		c := s.newChange(p, now)
+		c.putDeployment(d, equals("status", p.deployment.Status))
+		c.finish(j, d, o.Log)
+		return asLost(c.commit(ctx))
 	})
 	return d, err
 }
 
-// end stores the record of a deployment that has become ready or failed, with everything that follows from it.
-func (s Store) end(ctx context.Context, j job.Job, l located, d Deployment, log []LogLine, now time.Time) error {
-	project, err := s.Projects.Get(ctx, db.ProjectKey(l.workspaceID, d.ProjectID))
-	if errors.Is(err, db.ErrNotFound) {
-		return workspace.ErrProjectNotFound.WithCause(err)
-	}
-	if err != nil {
-		return err
-	}
-	name, err := db.Decode[workspace.ProjectAccess](project)
-	if err != nil {
-		return err
-	}
-	c, err := s.change(d.ProjectID, l.workspaceID, name.Name, l.site, now)
-	if err != nil {
-		return err
-	}
-	c.putDeployment(d, equals("status", l.deployment.Status))
-	done := s.jobs().End(j)
+// finish adds what follows from a deployment that has become ready or failed, and from the end of its job.
+func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
+	end := c.store.jobs().End(j)
 	if d.Status == Failed { // its workers may have stored objects
-		done = s.jobs().Replace(j, job.New(RemovalJob, d.ProjectID, d.ID, d.AccountID, now).After(now))
+		end = c.store.jobs().Replace(j, job.New(RemovalJob, d.ProjectID, d.ID, d.AccountID, c.now).After(c.now))
 	}
-	c.add(done, s.endBuild(j))
-	if len(log) > 0 {
-		write, err := s.writeLog(d, log)
-		if err != nil {
-			return err
-		}
-		c.add(write)
+	c.add(end, c.store.endBuild(j))
+	if len(log) > 0 { // it replaces the log of an earlier attempt
+		item, err := db.Encode(logRecord{Lines: fit(log)})
+		c.err = cmp.Or(c.err, err)
+		c.add(c.store.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"])))
 	}
-	if err := c.addEvent(event.DeploymentCompleted, d.ID, d.CreatedBy, ""); err != nil {
-		return err
-	}
+	c.addEvent(event.DeploymentCompleted, d.ID, d.CreatedBy, "")
 	if d.Status == Ready {
-		if err := c.publish(d); err != nil {
-			return err
-		}
+		c.output[d.AccountID] += d.Bytes
+		c.add(c.store.Sites.Create(db.AddressKey(d.Label), site.Address{
+			ProjectID: c.projectID, AccountID: d.AccountID, DeploymentID: d.ID, Manifest: d.Manifest, SPA: c.site.SPA,
+			Hashed: d.Hashed,
+		}))
 	}
-	if err := c.prune(); err != nil {
-		return err
+	if d.Status == Ready && d.Target == Production {
+		c.goLive(d.ID, d.Sequence, d.CreatedBy, reasonDeploy)
 	}
+	c.prune()
 	if c.output[d.AccountID] > 0 {
-		c.quota = &quota{d.AccountID, errNoSpace(s.MaxOutput)}
+		c.quota = &quota{d.AccountID, errNoSpace(c.store.MaxOutput)}
 	}
-	return c.commit(ctx)
-}
-
-// publish makes the output of a deployment that has become ready visible, and counts it.
-func (c *change) publish(d Deployment) error {
-	c.output[d.AccountID] += d.Bytes
-	c.addAddress(d)
-	if d.Target == Production {
-		if err := c.goLive(d.ID, d.Sequence, d.CreatedBy, reasonDeploy); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // takeBuild returns the write that adds a build to those that its account has in progress, with the end of its lease.
@@ -211,16 +200,45 @@ func (s Store) endBuild(j job.Job) db.Write {
 	return s.Projects.Update(db.BuildsKey(j.Group), expression.Remove(expression.Name(j.ID)))
 }
 
-// Removed completes the removal of the objects of a deployment, for the worker with j. It deletes the records of a
+// FinishRemoval ends the removal of the objects of a deployment, for the worker with j. It deletes the records of a
 // deployment that is removing, or whose project was deleted. Error: job.ErrLost.
-func (s Store) Removed(ctx context.Context, j job.Job) error {
-	l, err := s.locate(ctx, j.ProjectID, j.ID)
+func (s Store) FinishRemoval(ctx context.Context, j job.Job) error {
+	p, err := s.read(ctx, j.ProjectID, j.ID)
 	if err != nil {
 		return err
 	}
-	if l.workspaceID != "" && l.deployment.Status != Removing {
+	if p.WorkspaceID != "" && p.deployment.Status != Removing {
 		return s.jobs().Finish(ctx, j)
 	}
 	return s.jobs().Finish(ctx, j, s.Projects.Delete(db.DeploymentKey(j.ProjectID, j.ID)),
 		s.Projects.Delete(db.DeploymentLogKey(j.ProjectID, j.ID)))
+}
+
+// BuildSettings are the settings of a project that a build uses.
+type BuildSettings struct {
+	Framework string `dynamodbav:"framework"`
+	RootDir   string `dynamodbav:"rootDir"` // the folder that is built; "" if the build finds it
+	// Variables are the values of the variables that the deployment gets, by name.
+	Variables map[string]string `dynamodbav:"-"`
+}
+
+// BuildSettings returns the settings of a deployment's project, with the variables for the deployment's target. It
+// makes one call to storage. Error: PROJECT_NOT_FOUND.
+func (s Store) BuildSettings(ctx context.Context, d Deployment) (b BuildSettings, err error) {
+	project, variables := db.ProjectKey(d.WorkspaceID, d.ProjectID), db.VariablesKey(d.ProjectID)
+	items, err := s.Projects.BatchGet(ctx, project, variables)
+	if err != nil {
+		return b, err
+	}
+	if items[project] == nil {
+		return b, workspace.ErrProjectNotFound
+	}
+	if b, err = db.Decode[BuildSettings](items[project]); err != nil {
+		return b, err
+	}
+	stored, err := db.Decode[struct {
+		Variables []setting.Variable `dynamodbav:"variables"`
+	}](items[variables])
+	b.Variables = setting.Values(stored.Variables, setting.Target(d.Target))
+	return b, err
 }

@@ -24,12 +24,13 @@ type change struct {
 	now                          time.Time
 	before, site                 Site // as it was read, and as it will be
 	isNew                        bool // whether the site has no record yet
-	isBlocked                    bool // whether an operator has blocked the label that the site claims
+	isBlocked                    bool // whether an operator has blocked the label that the site takes
 	writes                       []db.Write
 	output                       map[string]int // bytes to add to the stored output, by account
 	quota                        *quota         // nil if the change needs no space for output
 	// touched contains the IDs of the records that the change writes. A transaction can write a record only once.
 	touched map[string]bool
+	err     error // the first error of a method; nothing is written then
 }
 
 // quota is the check that the stored output of an account has space for what the change adds, at least for one byte.
@@ -38,11 +39,24 @@ type quota struct {
 	failure   error // the error if there is no space
 }
 
-// add adds writes.
+// newChange returns a change of the site of a project.
+func (s Store) newChange(p state, now time.Time) *change {
+	c := &change{
+		store: s, projectID: p.ProjectID, workspaceID: p.WorkspaceID, name: p.Name, now: now, before: p.site, site: p.site,
+		isNew: !p.hasSite, output: map[string]int{}, touched: map[string]bool{},
+	}
+	c.site.Deployments = map[string]Summary{}
+	maps.Copy(c.site.Deployments, p.site.Deployments)
+	return c
+}
+
+// isEmpty reports whether nothing has to be written.
+func (c *change) isEmpty() bool { return len(c.writes) == 0 && c.site.Sequence == c.before.Sequence }
+
 func (c *change) add(writes ...db.Write) { c.writes = append(c.writes, writes...) }
 
 // addEvent adds the event of a deployment. reason is "" for deployment.completed.
-func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason string) error {
+func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason string) {
 	d := c.site.Deployments[id]
 	w, err := c.store.Outbox.Add(event.Change{
 		Type: kind, WorkspaceID: c.workspaceID, ProjectID: c.projectID,
@@ -54,23 +68,35 @@ func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason 
 			},
 		},
 	}, c.now)
-	if err == nil {
-		c.add(w)
-	}
-	return err
+	c.err = cmp.Or(c.err, err)
+	c.add(w)
 }
 
 // putDeployment stores a record on a condition, and its summary in the site.
 func (c *change) putDeployment(d Deployment, condition expression.ConditionBuilder) {
-	c.site.Deployments[d.ID] = d.summary()
+	c.site.Deployments[d.ID] = d.Summary
 	c.touched[d.ID] = true
 	c.add(c.store.Projects.Put(db.DeploymentKey(d.ProjectID, d.ID), d).If(condition))
 }
 
-// createDeployment stores the record of a new deployment, and the job that builds it.
-func (c *change) createDeployment(d Deployment) {
-	c.add(c.store.jobs().Add(buildOf(d)))
-	c.putDeployment(d, expression.AttributeNotExists(expression.Name(db.AttrPK)))
+// createDeployment numbers a new deployment, and stores it with the job that builds it. It cancels the queued
+// deployments with the same target.
+func (c *change) createDeployment(d *Deployment, isPrivate bool) {
+	for _, id := range slices.Sorted(maps.Keys(c.site.Deployments)) {
+		if queued := c.site.Deployments[id]; queued.Status == Queued && queued.Target == d.Target {
+			c.cancel(id, d.CreatedBy)
+		}
+	}
+	c.site.Number++
+	d.Number, d.Sequence = c.site.Number, c.nextSequence()
+	d.Label, d.CreatedAt = ownLabel(c.site.Label), clock.Stamp(c.now)
+	c.add(c.store.jobs().Add(buildOf(*d)))
+	c.putDeployment(*d, expression.AttributeNotExists(expression.Name(db.AttrPK)))
+	if isPrivate {
+		notices := logRecord{Notices: []LogLine{privateNotice(d.CreatedAt)}}
+		c.add(c.store.Projects.Put(db.DeploymentLogKey(d.ProjectID, d.ID), notices))
+	}
+	c.prune()
 }
 
 // updateDeployment changes attributes of a record that has a summary in the site.
@@ -82,11 +108,11 @@ func (c *change) updateDeployment(id string, update expression.UpdateBuilder) {
 
 // cancel cancels a deployment that has not ended. If it is building, the build counts as one in progress until its
 // worker stops.
-func (c *change) cancel(id string, actor event.Actor) error {
+func (c *change) cancel(id string, actor event.Actor) {
 	update := set("status", Canceled).Set(expression.Name("endedAt"), expression.Value(clock.Stamp(c.now).String()))
 	c.updateDeployment(id, update)
 	c.removeOutput(id)
-	return c.endCanceled(id, actor)
+	c.markCanceled(id, actor)
 }
 
 // removeOutput makes the removal of the objects of a deployment the job of the deployment. Its build thereby ends. If a
@@ -99,30 +125,28 @@ func (c *change) removeOutput(id string) {
 	c.add(c.store.jobs().Add(job.New(RemovalJob, c.projectID, id, d.AccountID, c.now).After(after)))
 }
 
-func (c *change) endCanceled(id string, actor event.Actor) error {
+// markCanceled makes a deployment canceled in the record of the site, and adds its event.
+func (c *change) markCanceled(id string, actor event.Actor) {
 	d := c.site.Deployments[id]
 	d.Status = Canceled
 	c.site.Deployments[id] = d
-	return c.addEvent(event.DeploymentCompleted, id, actor, "")
+	c.addEvent(event.DeploymentCompleted, id, actor, "")
 }
 
 // remove hides a deployment that is not live from clients, and makes its removal due. If the deployment has not ended,
 // it is canceled first.
-func (c *change) remove(id string, actor event.Actor) error {
+func (c *change) remove(id string, actor event.Actor) {
 	d := c.site.Deployments[id]
 	c.updateDeployment(id, set("status", Removing))
 	c.removeOutput(id)
 	if !d.Status.hasEnded() {
-		if err := c.endCanceled(id, actor); err != nil {
-			return err
-		}
+		c.markCanceled(id, actor)
 	}
 	if d.Status == Ready {
 		c.add(c.store.Sites.Delete(db.AddressKey(d.Label)))
 		c.output[d.AccountID] -= d.Bytes
 	}
 	delete(c.site.Deployments, id)
-	return nil
 }
 
 // maxPruned is the maximum number of deployments that one change prunes. The next change continues.
@@ -130,43 +154,30 @@ const maxPruned = 10
 
 // prune removes deployments that have ended. It keeps the live deployment, the last deployments, and deployments whose
 // files are still available at the address of the site. The next change prunes deployments that this change writes.
-func (c *change) prune() error {
+func (c *change) prune() {
 	pruned := 0
 	ids := slices.SortedFunc(maps.Keys(c.site.Deployments), func(a, b string) int {
 		return cmp.Compare(c.site.Deployments[b].Number, c.site.Deployments[a].Number)
 	})
-	for _, id := range ids[min(kept, len(ids)):] {
+	for _, id := range ids[min(maxKept, len(ids)):] {
 		isPrunable := c.site.Deployments[id].Status.hasEnded() && id != c.site.DeploymentID && !c.isEarlier(id) &&
 			!c.touched[id]
 		if isPrunable && pruned < maxPruned {
-			if err := c.remove(id, event.Actor{}); err != nil {
-				return err
-			}
+			c.remove(id, event.Actor{})
 			pruned++
 		}
 	}
-	return nil
 }
 
-// supersede cancels the queued deployments with a target, because a newer one is requested.
-func (c *change) supersede(target Target, actor event.Actor) error {
-	for _, id := range slices.Sorted(maps.Keys(c.site.Deployments)) {
-		if d := c.site.Deployments[id]; d.Status == Queued && d.Target == target {
-			if err := c.cancel(id, actor); err != nil {
-				return err
-			}
-		}
+// commit executes the transaction. Call it within db.Retry. Errors: the first error of a method; PROJECT_NOT_FOUND if
+// the project does not exist; the failure of a write whose condition failed; db.ErrStale.
+func (c *change) commit(ctx context.Context) error {
+	if c.err != nil {
+		return c.err
 	}
-	return nil
-}
-
-// commit executes the transaction. Call it within db.Retry. Errors: PROJECT_NOT_FOUND if the project does not exist;
-// the failure of a write whose condition failed; db.ErrStale.
-func (c *change) commit(ctx context.Context) error { return c.tx().CommitOnce(ctx) }
-
-// tx returns the transaction.
-func (c *change) tx() *db.Tx {
-	if s := c.site; s.Label != c.before.Label || s.SPA != c.before.SPA || s.DeploymentID != c.before.DeploymentID {
+	isMoved := c.isNew || c.site.Label != c.before.Label
+	isLiveChanged := c.site.DeploymentID != c.before.DeploymentID
+	if isMoved || isLiveChanged || c.site.SPA != c.before.SPA {
 		c.site.UpdatedAt = clock.Stamp(c.now)
 	}
 	c.site.Version = c.before.Version + 1
@@ -177,9 +188,15 @@ func (c *change) tx() *db.Tx {
 	}
 	tx := c.store.DB.Tx(c.store.access().ProjectExists(c.projectID), put)
 	tx.Add(c.writes...)
-	tx.Add(c.summaryWrites()...)
+	if isMoved || isLiveChanged { // the record of the project has a summary
+		update := set("site", site.Summary{Label: c.site.Label, DeploymentID: c.site.DeploymentID})
+		if isMoved { // operators set siteBlocked, so it only changes with the label
+			update = update.Set(expression.Name("siteBlocked"), expression.Value(c.isBlocked))
+		}
+		tx.Add(c.store.Projects.Update(db.ProjectKey(c.workspaceID, c.projectID), update).If(c.store.Projects.Exists()))
+	}
 	tx.Add(c.outputWrites()...)
-	return tx
+	return tx.CommitOnce(ctx)
 }
 
 // outputWrites returns the writes that count the stored output of accounts, and check the quota.

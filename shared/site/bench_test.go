@@ -21,6 +21,7 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/s3/s3test"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
 )
@@ -83,14 +84,14 @@ func newCanned(manifest []byte, objects map[string][]byte) *Handler {
 		`"},"deploymentId":{"S":"` + first + `"},"manifest":{"B":"` + base64.StdEncoding.EncodeToString(hash[:]) +
 		`"},"production":{"BOOL":true},"spa":{"BOOL":false}}}`)
 	tables := dynamotest.Client("http://dynamodb", func(o *dynamodb.Options) {
-		o.HTTPClient = roundTrip(func(*http.Request) (*http.Response, error) {
+		o.HTTPClient = slicetest.DoFunc(func(*http.Request) (*http.Response, error) {
 			response := respond(item, "application/x-amz-json-1.0")
 			response.Header.Set("X-Amz-Crc32", fmt.Sprint(crc32.ChecksumIEEE(item)))
 			return response, nil
 		})
 	})
 	files := s3test.Client("http://s3", func(o *s3.Options) {
-		o.HTTPClient = roundTrip(func(r *http.Request) (*http.Response, error) {
+		o.HTTPClient = slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 			object, ok := objects[strings.TrimPrefix(r.URL.Path, "/files/")]
 			if !ok {
 				return nil, fmt.Errorf("unexpected object %s", r.URL.Path)

@@ -43,7 +43,7 @@ func newCache[V any](maxBytes int, load func(context.Context, string) (V, int, e
 	return &cache[V]{load: load, max: maxBytes, byKey: map[string]*list.Element{}}
 }
 
-// get returns the value of the object with that key. Concurrent calls read an object once. Errors: those of load.
+// get returns the value of the object with that key. Concurrent calls read an object once. Errors: the errors of load.
 func (c *cache[V]) get(ctx context.Context, key string) (V, error) {
 	c.mu.Lock()
 	element := c.byKey[key]

@@ -78,9 +78,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	isComplete := err == nil
 	if err != nil {
 		v.cause = err
-		if v.status == 0 {
-			isComplete = v.failed(err) == nil
+	}
+	if err != nil && v.status == 0 {
+		status := http.StatusInternalServerError
+		if errors.Is(err, db.ErrUnavailable) || errors.Is(err, objectstore.ErrUnavailable) {
+			status = http.StatusServiceUnavailable
 		}
+		isComplete = v.page(status) == nil
 	}
 	ctx, cancel := async.Detach(v.ctx, countTimeout)
 	defer cancel()
@@ -91,14 +95,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !isComplete {
 		panic(http.ErrAbortHandler)
 	}
-}
-
-// failed responds with the page for an error.
-func (v *view) failed(err error) error {
-	if errors.Is(err, db.ErrUnavailable) || errors.Is(err, objectstore.ErrUnavailable) {
-		return v.page(http.StatusServiceUnavailable)
-	}
-	return v.page(http.StatusInternalServerError)
 }
 
 // labelOf returns the label of a host. ok reports whether the host can be an address.

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -37,29 +36,11 @@ const (
 	mib     = 1 << 20
 )
 
-// logBuffer is a log that several goroutines write.
-type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // fixture is a Handler with an embedded DynamoDB and an embedded S3.
 type fixture struct {
 	t       testing.TB
 	clock   *slicetest.Clock
-	log     *logBuffer
+	log     *slicetest.Log
 	wire    *dynamotest.Wire // between the handler and DynamoDB
 	sdk     *dynamodb.Client // connected directly to DynamoDB
 	table   string
@@ -82,7 +63,7 @@ func newFixture(t testing.TB, change func(*Deps)) *fixture {
 	t.Helper()
 	endpoint, s3Endpoint := dynamotest.StartServer(t), s3test.StartServer(t)
 	f := &fixture{
-		t: t, clock: slicetest.NewClock(epoch, 0), log: &logBuffer{}, sdk: dynamotest.Client(endpoint),
+		t: t, clock: slicetest.NewClock(epoch, 0), log: slicetest.NewLog(), sdk: dynamotest.Client(endpoint),
 		wire: dynamotest.NewWire(t, endpoint, nil), random: func() float64 { return 0.999999 },
 		stored: map[string]stored{},
 	}
@@ -94,7 +75,7 @@ func newFixture(t testing.TB, change func(*Deps)) *fixture {
 	deps := Deps{
 		DB: client, Sites: client.Table(f.table),
 		Bucket: objectstore.Wrap(s3test.Of(s3test.Client(s3Endpoint, func(o *s3.Options) {
-			o.HTTPClient, o.RetryMaxAttempts = roundTrip(f.readObject), 1
+			o.HTTPClient, o.RetryMaxAttempts = slicetest.DoFunc(f.readObject), 1
 		}))).Bucket(bucket),
 		Origin: "https://example.app", TrafficLimit: 100 << 30, Clock: f.clock.Now,
 		Logger:    slog.New(slog.NewJSONHandler(f.log, nil)),
@@ -108,11 +89,6 @@ func newFixture(t testing.TB, change func(*Deps)) *fixture {
 }
 
 func requestID(context.Context) string { return "req-1" }
-
-// roundTrip is an aws.HTTPClient.
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) Do(r *http.Request) (*http.Response, error) { return f(r) }
 
 // transport is the transport of the handler's S3 client.
 var transport = &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64}

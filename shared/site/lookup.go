@@ -24,7 +24,7 @@ func isClean(path string) bool {
 }
 
 // resolve returns the file that a path shows, or else the path to which it redirects. Both are "" if there is neither.
-// The path is not escaped, and only compared with those of the manifest, so that no path leads to another object.
+// The path is not escaped, and only compared with the paths of the manifest, so that no path leads to another object.
 //
 // /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects to
 // /a if only /a.html exists. Otherwise the relative links of the page would lead to other files.
@@ -88,7 +88,7 @@ func (m Manifest) applyRules(path, query string) (t target, ok bool) {
 // missing file in the bundler's folder is never /index.html: a script would fail on the text of a page.
 func (m Manifest) missing(path string, spa bool) target {
 	if !isClean(path) {
-		path = "/" // the nearest 404.html is that of the site
+		path = "/" // the nearest 404.html is the one of the site
 	}
 	if spa && !m.isMissingAsset(path) && m.has(index) {
 		return target{status: http.StatusOK, path: index}

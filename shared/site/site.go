@@ -50,7 +50,7 @@ type Address struct {
 	Earlier []Earlier `dynamodbav:"earlier,omitempty"`
 	// Hashed are the files with hashed names of the deployment. Only the deployment's own address has them.
 	Hashed Names `dynamodbav:"hashed,omitempty"`
-	// Production reports that the address is the site's own, not that of a single deployment.
+	// Production reports that the address is the site's own, not the one of a single deployment.
 	Production bool `dynamodbav:"production"`
 	// SPA reports that paths without a file show /index.html.
 	SPA bool `dynamodbav:"spa"`

@@ -40,9 +40,9 @@ type counter struct {
 	readAt time.Time
 }
 
-// exceeded reports whether an account has reached its limit in this month. It reads the counter at most once a minute.
-// In that time, and if the read fails, it uses the last known value. The error is that of the read.
-func (t *traffic) exceeded(ctx context.Context, accountID string) (bool, error) {
+// isExceeded reports whether an account has reached its limit in this month. It reads the counter at most once a
+// minute. In that time, and if the read fails, it uses the last known value. It also returns the error of the read.
+func (t *traffic) isExceeded(ctx context.Context, accountID string) (bool, error) {
 	now := t.clock()
 	id := counterID{accountID, monthOf(now)}
 	t.mu.Lock()

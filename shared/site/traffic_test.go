@@ -156,13 +156,13 @@ func TestTrafficUnavailable(t *testing.T) {
 	}
 	f.clock.Advance(time.Hour)
 	f.wire.Break("GetItem", dynamotest.ServerError)
-	if exceeded, err := counter.exceeded(t.Context(), account); !exceeded || err == nil {
+	if exceeded, err := counter.isExceeded(t.Context(), account); !exceeded || err == nil {
 		t.Errorf("known value: got %v, error %v, want true and an error", exceeded, err)
 	}
-	if exceeded, err := counter.exceeded(t.Context(), "usr_other"); exceeded || err == nil {
+	if exceeded, err := counter.isExceeded(t.Context(), "usr_other"); exceeded || err == nil {
 		t.Errorf("unknown value: got %v, error %v, want false and an error", exceeded, err)
 	}
-	if exceeded, err := counter.exceeded(t.Context(), "usr_other"); exceeded || err != nil {
+	if exceeded, err := counter.isExceeded(t.Context(), "usr_other"); exceeded || err != nil {
 		t.Errorf("in the same minute: got %v, error %v, want no read", exceeded, err)
 	}
 }

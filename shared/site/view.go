@@ -66,7 +66,7 @@ func (v *view) show() error {
 	case v.address.DeploymentID == "" || v.address.ReservedFor != "":
 		return v.page(http.StatusNotFound)
 	}
-	exceeded, err := v.traffic.exceeded(v.ctx, v.address.AccountID)
+	exceeded, err := v.traffic.isExceeded(v.ctx, v.address.AccountID)
 	if err != nil { // the last known value is good enough
 		v.Logger.WarnContext(v.ctx, "the traffic of an account cannot be read", "cause", err)
 	}
@@ -162,7 +162,7 @@ func (v *view) file(header http.Header, deploymentID string, found target, f Fil
 	return v.send(p, body)
 }
 
-// etag returns the entity tag of a file. That of the compressed form is weak, because another build may compress the
+// etag returns the entity tag of a file. The tag of the compressed form is weak, because another build may compress the
 // same content differently.
 func etag(f File, compressed bool) string {
 	tag := `"` + base64.RawURLEncoding.EncodeToString(f.SHA256[:]) + `"`

@@ -171,8 +171,7 @@ func outcome(t testing.TB, outside, dir string, a attack) string {
 	defer func() { _ = os.RemoveAll(dir) }()
 	s := withPage(replaceAll(a.project, outside), replaceAll(a.packages, outside))
 	out, err := runBelow(t, dir, s)
-	var f *failure.Error
-	if err != nil && !errors.As(err, &f) {
+	if _, ok := errors.AsType[*failure.Error](err); err != nil && !ok {
 		return fmt.Sprint("internal error", err)
 	}
 	var text strings.Builder

@@ -1,10 +1,11 @@
 package build
 
 import (
-	"encoding/json"
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/tree"
@@ -61,9 +62,11 @@ var componentExport = regexp.MustCompile(`\bfrom\s*["'][^"'\n]+\.(?:svelte|vue)[
 // uses it, and the project imports its exports by their names.
 func (b *bundler) canLeaveOut(file string) bool {
 	home, name := tree.PackageOf(file)
-	var manifest struct{ SideEffects any }
+	var manifest struct {
+		SideEffects any `json:"sideEffects"`
+	}
 	data, err := b.tree.Read(home + "/package.json")
-	if err != nil || json.Unmarshal(data, &manifest) != nil || manifest.SideEffects != false {
+	if err != nil || json.Unmarshal(data, &manifest, tree.JSON) != nil || manifest.SideEffects != false {
 		return false
 	}
 	use := b.barrels()
@@ -100,8 +103,11 @@ func (p *project) findBarrelUse() barrelUse {
 		if !tree.IsInPackage(file) || path.Base(file) != "package.json" {
 			continue
 		}
-		var manifest struct{ Dependencies, PeerDependencies map[string]any }
-		if data, err := p.tree.Read(file); err == nil && json.Unmarshal(data, &manifest) == nil {
+		var manifest struct {
+			Dependencies     map[string]any `json:"dependencies"`
+			PeerDependencies map[string]any `json:"peerDependencies"`
+		}
+		if data, err := p.tree.Read(file); err == nil && json.Unmarshal(data, &manifest, tree.JSON) == nil {
 			for _, names := range []map[string]any{manifest.Dependencies, manifest.PeerDependencies} {
 				for name := range names {
 					use.needed[name] = true

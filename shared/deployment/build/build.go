@@ -115,8 +115,7 @@ func Run(ctx context.Context, in Input) (Output, error) {
 	if root == "" {
 		return out, err
 	}
-	var f *failure.Error
-	if errors.As(err, &f) && f.Path != "" {
+	if f, ok := errors.AsType[*failure.Error](err); ok && f.Path != "" {
 		moved := *f
 		moved.Path = root + f.Path
 		err = &moved

@@ -142,8 +142,8 @@ func wantPaths(t *testing.T, out map[string]string, want ...string) {
 func wantFailure(t *testing.T, in sources, want failure.Error) {
 	t.Helper()
 	out, err := run(t, in)
-	var got *failure.Error
-	if !errors.As(err, &got) {
+	got, ok := errors.AsType[*failure.Error](err)
+	if !ok {
 		t.Fatalf("got %v with %d files, want %v", err, len(out.Files), want)
 	}
 	if !strings.Contains(got.Message, want.Message) {

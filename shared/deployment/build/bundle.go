@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -14,6 +13,9 @@ import (
 	"sync/atomic"
 
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/go-json-experiment/json"
+
+	"devplatform/shared/deployment/tree"
 
 	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
@@ -111,7 +113,7 @@ func (b *bundler) build(o api.BuildOptions) (map[string]bundledEntry, map[string
 		return nil, nil, err
 	}
 	var m metafile
-	if err := json.Unmarshal([]byte(run.Metafile), &m); err != nil {
+	if err := json.Unmarshal([]byte(run.Metafile), &m, tree.JSON); err != nil {
 		return nil, nil, fmt.Errorf("read the bundler's report: %w", err)
 	}
 	b.logWarnings(run.Warnings)

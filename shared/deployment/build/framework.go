@@ -1,11 +1,14 @@
 package build
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"devplatform/shared/deployment/tree"
 
 	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
@@ -55,7 +58,7 @@ func parsePackageJSON(data []byte) (packageJSON, error) {
 		return p, failf(failure.BuildFailed, "The file is larger than the limit of 1 MiB. Make it smaller.").
 			At(manifestPath, nil, 0)
 	}
-	if err := json.Unmarshal(data, &p); err != nil {
+	if err := json.Unmarshal(data, &p, tree.JSON); err != nil {
 		return p, failf(failure.BuildFailed, "The file is not a valid package.json. It must be a JSON object whose "+
 			"dependencies are objects.").At(manifestPath, nil, 0)
 	}

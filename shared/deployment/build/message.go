@@ -50,8 +50,8 @@ func (b *bundler) failure(messages []api.Message) error {
 		if strings.HasPrefix(m.Text, "panic:") {
 			return errors.New("the bundler panicked while it read " + location(m))
 		}
-		var own *failure.Error
-		if err, _ := m.Detail.(error); err != nil && !errors.As(err, &own) { // also of the bundler of a worker
+		err, _ := m.Detail.(error) // also of the bundler of a worker
+		if _, isOwn := errors.AsType[*failure.Error](err); err != nil && !isOwn {
 			return fmt.Errorf("%w: %s", err, location(m))
 		}
 		if first == nil { // a project can have thousands of errors
@@ -82,10 +82,8 @@ func isOutside(l *api.Location) bool {
 // translate returns the error for one of the bundler's messages, with the position in the project. It returns nil for a
 // message about a file outside, or about a folder that cannot be read.
 func (b *bundler) translate(m api.Message) *failure.Error {
-	var own *failure.Error
-	if err, _ := m.Detail.(error); err != nil {
-		_ = errors.As(err, &own)
-	}
+	err, _ := m.Detail.(error)
+	own, _ := errors.AsType[*failure.Error](err)
 	if m.Location == nil && own == nil || m.Location != nil && isOutside(m.Location) {
 		return nil
 	}

@@ -102,8 +102,7 @@ func TestAddedImportInPage(t *testing.T) {
 	in := files("/a.less", "", "/index.html",
 		"<p>\n<script type=module>\nimport.meta.glob('./*.less', { eager: true })</script>")
 	_, err := run(t, sources{Files: in})
-	var f *failure.Error
-	if !errors.As(err, &f) || f.Path != "/index.html" || f.Line != 3 {
+	if f, ok := errors.AsType[*failure.Error](err); !ok || f.Path != "/index.html" || f.Line != 3 {
 		t.Errorf("got %+v", err)
 	}
 }

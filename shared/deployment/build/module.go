@@ -83,14 +83,14 @@ func (b *bundler) setup(pb api.PluginBuild) {
 	all := ".*"
 	pb.OnResolve(api.OnResolveOptions{Filter: all}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		result, err := b.onResolve(pb, a)
-		if f := new(failure.Error); errors.As(err, &f) {
+		if f, ok := errors.AsType[*failure.Error](err); ok {
 			return api.OnResolveResult{Errors: []api.Message{{Text: f.Message, Detail: f}}}, nil
 		}
 		return result, err
 	})
 	pb.OnLoad(api.OnLoadOptions{Filter: all}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 		result, err := b.onLoad(a)
-		if f := new(failure.Error); errors.As(err, &f) {
+		if f, ok := errors.AsType[*failure.Error](err); ok {
 			return api.OnLoadResult{Errors: []api.Message{{Text: f.Message, Detail: f}}}, nil
 		}
 		return result, err

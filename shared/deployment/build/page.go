@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"path"
@@ -11,7 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"golang.org/x/net/html"
+
+	"devplatform/shared/deployment/tree"
 )
 
 // page is an HTML page of the project.
@@ -143,7 +145,7 @@ func (p *page) addInline(e entry, project *project) {
 			Imports map[string]any `json:"imports"`
 			Scopes  map[string]any `json:"scopes"`
 		}
-		if json.Unmarshal([]byte(e.code), &m) == nil {
+		if json.Unmarshal([]byte(e.code), &m, tree.JSON) == nil {
 			p.isUnbundled = len(m.Scopes) > 0 && !project.app
 			for key, value := range m.Imports {
 				p.site.imports = append(p.site.imports, key)

@@ -52,8 +52,7 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 		r.Rules, r.Notes, r.Warnings = p.rules, p.notes, p.warnings
 		err = checkLimits(r.Files)
 	}
-	var f *failure.Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure.Error](err); ok {
 		return result{Error: f}, nil, nil
 	}
 	return r, data, err

@@ -42,8 +42,7 @@ func TestRoot(t *testing.T) {
 	}
 	_, err := Run(context.Background(), Input{Files: files("/client/package.json", "{}", "/client/index.html",
 		"<script type=module src=a.js></script>", "/client/a.js", "let = =")})
-	var f *failure.Error
-	if !errors.As(err, &f) || f.Path != "/client/a.js" {
+	if f, ok := errors.AsType[*failure.Error](err); !ok || f.Path != "/client/a.js" {
 		t.Errorf("got %v, want an error in /client/a.js", err)
 	}
 	out, err := Run(context.Background(), Input{Files: files("/site/index.html", "<p>", "/README.md", "")})

@@ -2,13 +2,16 @@ package build
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"devplatform/shared/deployment/tree"
 
 	"devplatform/shared/deployment/constant"
 )
@@ -173,7 +176,7 @@ func (f settingsFile) readDefine(value any) {
 		if !isCode {
 			code, _ = constant.Encode(all[name])
 		}
-		if !dotted.MatchString(name) || !dotted.MatchString(code) && !json.Valid([]byte(code)) {
+		if !dotted.MatchString(name) || !dotted.MatchString(code) && !jsontext.Value(code).IsValid(tree.JSON) {
 			f.ignore(name, "The value of "+name+" in define", "Write a constant, or JSON.stringify with a constant.")
 			continue
 		}

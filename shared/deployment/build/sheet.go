@@ -3,13 +3,13 @@ package build
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/failure"
@@ -110,7 +110,7 @@ func leavesProject(spec string) *failure.Error {
 func (b *bundler) packageSheet(home, part string, fields ...string) (file string, ok bool) {
 	var manifest map[string]any
 	data, err := b.tree.Read(home + "/package.json")
-	if err != nil || json.Unmarshal(data, &manifest) != nil {
+	if err != nil || json.Unmarshal(data, &manifest, tree.JSON) != nil {
 		return "", false
 	}
 	exports, _ := manifest["exports"].(map[string]any)

@@ -255,8 +255,8 @@ func TestTailwindErrors(t *testing.T) {
 			project := files(c.project...)
 			project["/index.html"] = []byte("<link rel=stylesheet href=a.css>")
 			_, err := run(t, sources{Files: project, Packages: packages, Framework: "static"})
-			var got *failure.Error
-			if !errors.As(err, &got) {
+			got, ok := errors.AsType[*failure.Error](err)
+			if !ok {
 				t.Fatalf("got %v, want %s", err, c.want)
 			}
 			place, message, _ := strings.Cut(c.want, "|")

@@ -45,7 +45,7 @@ func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 		Plugins: []api.Plugin{{Name: "module", Setup: func(pb api.PluginBuild) { b.setupModule(pb, &entry) }}},
 	})
 	if err := b.failure(run.Errors); err != nil {
-		if f := new(failure.Error); errors.As(err, &f) && f.Path == "/<stdin>" {
+		if f, ok := errors.AsType[*failure.Error](err); ok && f.Path == "/<stdin>" {
 			err = failf(f.Code, "%s", f.Message)
 		}
 		return "", err
@@ -89,7 +89,7 @@ func (b *bundler) setupModule(pb api.PluginBuild, entry *string) {
 
 // withFailure returns a result, or one with the error as a message that carries it.
 func withFailure[R any](result R, err error, failed func([]api.Message) R) (R, error) {
-	if f := new(failure.Error); errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure.Error](err); ok {
 		return failed([]api.Message{{Text: f.Message, Detail: f}}), nil
 	}
 	return result, err
@@ -183,11 +183,11 @@ var (
 
 // failure returns the error of a style sheet for the owners of the project.
 func (t *tailwindCSS) failure(err error) error {
-	var thrown *engine.Error
-	var own *failure.Error
 	if t.failed != nil {
 		err = t.failed
 	}
+	own, isOwn := errors.AsType[*failure.Error](err)
+	thrown, isThrown := errors.AsType[*engine.Error](err)
 	at := func(f *failure.Error, text string) error { // the place of a text, or the beginning of the style sheet
 		offset := max(strings.Index(string(t.sheet.code), text), 0)
 		if i := usesTailwind.FindIndex(t.sheet.code); offset == 0 && i != nil {
@@ -206,11 +206,11 @@ func (t *tailwindCSS) failure(err error) error {
 		return limit("needs more than 256 MiB of memory")
 	case errors.Is(err, engine.ErrNesting):
 		return limit("has calls that are nested too deeply")
-	case errors.As(err, &own) && own.Path == "":
+	case isOwn && own.Path == "":
 		return at(own, t.id)
-	case errors.As(err, &own):
+	case isOwn:
 		return own
-	case !errors.As(err, &thrown):
+	case !isThrown:
 		return err
 	}
 	message, _, _ := strings.Cut(thrown.Message, "\n") // the code around the place follows

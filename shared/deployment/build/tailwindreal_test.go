@@ -1,7 +1,6 @@
 package build
 
 import (
-	"encoding/json"
 	"maps"
 	"os"
 	"os/exec"
@@ -10,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/infra/npmtest"
 	"devplatform/infra/slicetest"

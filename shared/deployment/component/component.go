@@ -7,13 +7,14 @@
 package component
 
 import (
-	"encoding/json"
 	"errors"
 	"path"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/engine"
@@ -77,7 +78,8 @@ type Compilers struct {
 // Close.
 func New(p Project, options map[string]any) *Compilers {
 	return &Compilers{
-		project: p, options: options, vue: compiler{limit: maxTime}, svelte: compiler{limit: maxTime},
+		project: p, options: options, vue: compiler{limit: maxTime, files: map[string]result{}},
+		svelte: compiler{limit: maxTime, files: map[string]result{}},
 	}
 }
 
@@ -102,12 +104,13 @@ type compiler struct {
 	engine *engine.Engine
 	err    error // why it did not start
 	notes  []string
-	files  map[string]compiled
+	files  map[string]result
 	file   string // that it compiles
 	failed error  // of what the compiler asked for
 }
 
-type compiled struct {
+// result is the result for a file.
+type result struct {
 	component *Component
 	err       error
 }
@@ -126,20 +129,16 @@ func (c *compiler) once(
 ) (*Component, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	result, ok := c.files[file]
+	r, ok := c.files[file]
 	if !ok {
 		c.file = file
-		result.component, result.err = compile(file, source)
-		if result.component != nil {
-			result.component.Notes = append(c.notes, result.component.Notes...)
+		if r.component, r.err = compile(file, source); r.component != nil {
+			r.component.Notes = append(c.notes, r.component.Notes...)
 			c.notes = nil
 		}
-		if c.files == nil {
-			c.files = map[string]compiled{}
-		}
-		c.files[file] = result
+		c.files[file] = r
 	}
-	return result.component, result.err
+	return r.component, r.err
 }
 
 // start starts the compiler, and then calls prepare, unless the compiler runs already.
@@ -178,7 +177,7 @@ func (p problem) failure(file string) *failure.Error {
 func (c *compiler) call(in, out any) error {
 	c.engine.Reset()
 	err := c.engine.Call("compile", in, out)
-	var thrown *engine.Error
+	thrown, isThrown := errors.AsType[*engine.Error](err)
 	message := ""
 	switch {
 	case errors.Is(err, engine.ErrTime):
@@ -187,7 +186,7 @@ func (c *compiler) call(in, out any) error {
 		message = "The components need too much memory to compile. Divide large components into smaller ones."
 	case errors.Is(err, engine.ErrNesting):
 		message = "The component is nested too deeply. Make it simpler."
-	case errors.As(err, &thrown):
+	case isThrown:
 		message = "The component cannot be compiled: " + thrown.Message
 	default:
 		return err
@@ -206,8 +205,11 @@ func (c *Compilers) source(importer, file string) ([]byte, bool) {
 // versionOf returns the version of a package of the project, such as "5.28", and its first number. It returns "" if the
 // package is not installed.
 func (c *Compilers) versionOf(name string) (version string, major int) {
-	var manifest struct{ Version string }
-	if err := json.Unmarshal(c.project.Package(tree.PackageFolder+name+"/package.json"), &manifest); err != nil {
+	var manifest struct {
+		Version string `json:"version"`
+	}
+	data := c.project.Package(tree.PackageFolder + name + "/package.json")
+	if err := json.Unmarshal(data, &manifest, tree.JSON); err != nil {
 		return "", 0
 	}
 	parts := strings.Split(manifest.Version, ".")

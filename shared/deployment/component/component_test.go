@@ -83,8 +83,8 @@ func wantParts(t *testing.T, text string, parts ...string) {
 // without line breaks.
 func wantFailure(t *testing.T, err error, place, part string) {
 	t.Helper()
-	var f *failure.Error
-	if !errors.As(err, &f) {
+	f, ok := errors.AsType[*failure.Error](err)
+	if !ok {
 		t.Errorf("got %v, want the error %q", err, part)
 		return
 	}

@@ -41,8 +41,7 @@ func TestHostile(t *testing.T) {
 				compilers.vue.limit = time.Second
 			}
 			_, err := compileWith(compilers, c.file, c.source)
-			var f *failure.Error
-			if !errors.As(err, &f) || f.Path != c.file || !strings.Contains(f.Message, c.want) {
+			if f, ok := errors.AsType[*failure.Error](err); !ok || f.Path != c.file || !strings.Contains(f.Message, c.want) {
 				t.Errorf("got %v, want the error %q", err, c.want)
 			}
 		})

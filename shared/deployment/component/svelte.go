@@ -84,7 +84,7 @@ func (c *Compilers) compileSvelte(file string, source []byte) (*Component, error
 			return nil, err
 		}
 	}
-	positions := unchanged
+	positions := samePlace
 	switch {
 	case isModule && path.Ext(file) == ".ts":
 		text, positions, err = withoutTypes(file, text)

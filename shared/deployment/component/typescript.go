@@ -8,8 +8,8 @@ import (
 	"github.com/go-sourcemap/sourcemap"
 )
 
-// unchanged is the function from places in a text to places in a file, if they are the same.
-func unchanged(p problem) problem { return p }
+// samePlace is the function from places in a text to places in a file, if they are the same.
+func samePlace(p problem) problem { return p }
 
 // withoutTypes returns a script in JavaScript, and the function from its places to places in the file. Imports stay,
 // because templates can use them. Errors: *failure.Error.

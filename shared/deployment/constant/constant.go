@@ -6,7 +6,6 @@
 package constant
 
 import (
-	"encoding/json"
 	"errors"
 	"maps"
 	"path"
@@ -15,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 )
@@ -38,6 +39,11 @@ type Module struct {
 
 	Name string
 }
+
+// options are the options for JSON that is also a JavaScript expression, which can be in a page. A text can contain
+// single surrogates.
+var options = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.EscapeForHTML(true),
+	jsontext.EscapeForJS(true))
 
 // scheme matches the scheme of a URL.
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
@@ -206,7 +212,7 @@ func literal(x *js.LiteralExpr) any {
 		text = `"` + strings.NewReplacer(`\'`, `'`, `"`, `\"`).Replace(text[1:len(text)-1]) + `"`
 	}
 	var value any
-	if json.Unmarshal([]byte(text), &value) != nil {
+	if json.Unmarshal([]byte(text), &value, options) != nil {
 		return unknown{}
 	}
 	return value
@@ -302,13 +308,13 @@ func Encode(value any) (text string, ok bool) {
 	if left := maxConstants; !isSmall(value, &left) {
 		return "", false
 	}
-	data, err := json.Marshal(value)
+	data, err := json.Marshal(value, options)
 	return string(data), err == nil
 }
 
 // Quote returns a value as a JavaScript expression. The value consists of texts, booleans, and maps of them.
 func Quote(value any) string {
-	text, err := json.Marshal(value)
+	text, err := json.Marshal(value, options)
 	if err != nil {
 		panic(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+	"modernc.org/quickjs"
 )
 
 // compilers are the bundles that `make compilers` makes. They are bytecode of the interpreter, because it takes several
@@ -33,16 +34,7 @@ func (e *Engine) LoadCompiler(name string) error {
 		return fmt.Errorf("engine: %w", err)
 	}
 	// The lines in the bytecode begin with 1, so a later program begins after all lines that they can be.
-	e.programs = append(e.programs, loaded{offset: e.lines})
+	e.programs = append(e.programs, program{offset: e.lines})
 	e.lines += CompilerLines
-	defer e.clock.start()()
-	if e.clock.isExpired() {
-		return ErrTime
-	}
-	value, err := e.vm.EvalBytecodeValue(code)
-	if err != nil {
-		return e.failure(err)
-	}
-	value.Free()
-	return nil
+	return e.run(func() (quickjs.Value, error) { return e.vm.EvalBytecodeValue(code) })
 }

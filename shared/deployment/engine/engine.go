@@ -5,7 +5,6 @@ package engine
 
 import (
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/go-sourcemap/sourcemap"
 	"modernc.org/quickjs"
 
@@ -37,6 +38,11 @@ var (
 	ErrNesting = errors.New("engine: the calls of the program are nested too deeply")
 )
 
+// options are the options for the values of programs. Their texts can be invalid UTF-8 and contain single surrogates,
+// and the names of fields in Go begin with an upper-case letter.
+var options = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true),
+	json.MatchCaseInsensitiveNames(true))
+
 // Error is an exception that a program throws.
 type Error struct {
 	Message string // with the name of the error, such as "TypeError: not a function"
@@ -55,11 +61,11 @@ type Engine struct {
 	clock    stopwatch
 	closed   chan struct{}
 	lines    int // number of lines of all programs
-	programs []loaded
+	programs []program
 }
 
-// loaded is a program whose code begins after a number of lines. sources is nil if it has no source map.
-type loaded struct {
+// program is a program whose code begins after a number of lines. sources is nil if it has no source map.
+type program struct {
 	offset  int
 	sources *sourcemap.Consumer
 }
@@ -134,23 +140,28 @@ func (e *Engine) Register(name string, f func(arguments []string) (string, error
 // Load runs a program. Its source map, which can be nil, is used for the places of errors. Errors: the errors of
 // Call.
 func (e *Engine) Load(code string, sourceMap []byte) error {
-	program := loaded{offset: e.lines}
+	p := program{offset: e.lines}
 	if sourceMap != nil {
 		sources, err := sourcemap.Parse("", sourceMap)
 		if err != nil {
 			return fmt.Errorf("engine: %w", err)
 		}
-		program.sources = sources
+		p.sources = sources
 	}
-	e.programs = append(e.programs, program)
+	e.programs = append(e.programs, p)
 	// The interpreter gives all programs the same name, so their lines tell them apart.
 	code = strings.Repeat("\n", e.lines) + code
 	e.lines += strings.Count(code[e.lines:], "\n") + 1
+	return e.run(func() (quickjs.Value, error) { return e.vm.EvalValue(code, quickjs.EvalGlobal) })
+}
+
+// run runs a program. Errors: the errors of Call.
+func (e *Engine) run(evaluate func() (quickjs.Value, error)) error {
 	defer e.clock.start()()
 	if e.clock.isExpired() {
 		return ErrTime
 	}
-	value, err := e.vm.EvalValue(code, quickjs.EvalGlobal)
+	value, err := evaluate()
 	if err != nil {
 		return e.failure(err)
 	}
@@ -161,7 +172,7 @@ func (e *Engine) Load(code string, sourceMap []byte) error {
 // Call calls a global function of a program with a JSON value, waits for its promise, and stores the result in out.
 // Errors: *Error, ErrTime, ErrMemory, ErrNesting.
 func (e *Engine) Call(function string, in, out any) error {
-	input, err := json.Marshal(in)
+	input, err := json.Marshal(in, options)
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
@@ -200,7 +211,7 @@ func (e *Engine) Call(function string, in, out any) error {
 	case !isText:
 		return &Error{Message: "the result is not a JSON value"}
 	}
-	if json.Unmarshal([]byte(text), out) != nil { // programs can change what JSON.stringify and promises do
+	if json.Unmarshal([]byte(text), out, options) != nil { // programs can change what JSON.stringify and promises do
 		return &Error{Message: "the result does not have the expected form"}
 	}
 	return nil
@@ -211,8 +222,8 @@ var frame = regexp.MustCompile(`<eval>:(\d+):(\d+)`)
 
 // failure returns the error for an exception.
 func (e *Engine) failure(err error) error {
-	var thrown *quickjs.Error
-	switch isThrown := errors.As(err, &thrown); {
+	thrown, isThrown := errors.AsType[*quickjs.Error](err)
+	switch {
 	case e.clock.isExpired():
 		return ErrTime
 	case !isThrown, thrown.Name == "InternalError" && thrown.Message == "out of memory":

@@ -40,6 +40,7 @@ func TestCall(t *testing.T) {
 			return [c !== a, c.a === c, c.b !== a.b, [...c.b[0].get(1)][0], c.b[1].flags].join() }`: "true,true,true,2,g",
 		`f = () => ["", "a", "ab", "abc", "abc\xff"].map((s) => btoa(s) + atob(btoa(s))).join()`: ",YQ==a,YWI=ab,YWJjabc,YWJj/w==abc\u00ff",
 		`f = () => undefined`: nil,
+		`f = () => "\ud800a"`: "\ufffda",
 		`f = () => new Promise((resolve) => Promise.resolve().then(() => resolve(1)))`: 1.0,
 	} {
 		if got, err := run(t, time.Minute, code); got != want || err != nil {
@@ -61,8 +62,8 @@ func TestFailures(t *testing.T) {
 		`f = () => import("/etc/passwd")`:                      "ReferenceError: could not load module '/etc/passwd'",
 		`f = (`:                                                "SyntaxError: unexpected token in expression: ''",
 	} {
-		var failed *Error
-		if _, err := run(t, time.Minute, code); !errors.As(err, &failed) || failed.Message != want {
+		_, err := run(t, time.Minute, code)
+		if failed, ok := errors.AsType[*Error](err); !ok || failed.Message != want {
 			t.Errorf("%s: got %v, want %q", code, err, want)
 		}
 	}
@@ -177,9 +178,9 @@ func TestPlaces(t *testing.T) {
 		"last": {"TypeError: cannot read property 'x' of null", "/tailwind.config.ts", 4, 25},
 		"g":    {"Error: c", "/tailwind.config.ts", 7, 2},
 	} {
-		var failed *Error
-		if err := e.Call(function, nil, nil); !errors.As(err, &failed) || *failed != want {
-			t.Errorf("%s: got %v (%s:%d:%d), want %+v", function, err, failed.File, failed.Line, failed.Column, want)
+		err := e.Call(function, nil, nil)
+		if failed, ok := errors.AsType[*Error](err); !ok || *failed != want {
+			t.Errorf("%s: got %+v, %v, want %+v", function, failed, err, want)
 		}
 	}
 }

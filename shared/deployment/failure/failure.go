@@ -30,11 +30,11 @@ const (
 // Error is the reason why a build failed. A new build of the same files fails in the same way. Any other error of a
 // build is transient or a bug.
 type Error struct {
-	Code    Code   `json:"code" dynamodbav:"code" doc:"The reason, for programs" enum:"BUILD_FAILED,ENTRY_NOT_FOUND,DEPENDENCY_NOT_FOUND,DEPENDENCY_TOO_LARGE,FRAMEWORK_UNSUPPORTED,OUTPUT_TOO_LARGE,BUILD_TIMEOUT,BUILD_INTERRUPTED" example:"BUILD_FAILED"`
-	Message string `json:"message" dynamodbav:"message" doc:"What is wrong and what to change, for people" example:"Expected \";\" but found \"}\"."`
-	Path    string `json:"path,omitempty" dynamodbav:"path,omitempty" doc:"The path of the file with the error" example:"/src/app.tsx"`
-	Line    int    `json:"line,omitempty" dynamodbav:"line,omitempty" doc:"The line, counted from 1" example:"12"`
-	Column  int    `json:"column,omitempty" dynamodbav:"column,omitempty" doc:"The column in characters, counted from 1" example:"5"`
+	Code    Code   `dynamodbav:"code"`
+	Message string `dynamodbav:"message"`
+	Path    string `dynamodbav:"path,omitempty"`   // of the file with the error
+	Line    int    `dynamodbav:"line,omitempty"`   // counted from 1
+	Column  int    `dynamodbav:"column,omitempty"` // in characters, counted from 1
 }
 
 // Error implements error.
@@ -63,8 +63,8 @@ func (e *Error) At(path string, text []byte, offset int) *Error {
 	}
 }
 
-// named is the number of things that an error about a limit names.
-const named = 5
+// maxNames is the number of things that an error about a limit names.
+const maxNames = 5
 
 // Largest returns the names with the highest values, such as "a (7), b (3)".
 func Largest(values map[string]int, text func(int) string) string {
@@ -72,7 +72,7 @@ func Largest(values map[string]int, text func(int) string) string {
 		return cmp.Or(cmp.Compare(values[b], values[a]), strings.Compare(a, b))
 	})
 	var parts []string
-	for _, name := range names[:min(len(names), named)] {
+	for _, name := range names[:min(len(names), maxNames)] {
 		parts = append(parts, name+" ("+text(values[name])+")")
 	}
 	return strings.Join(parts, ", ")

@@ -53,8 +53,8 @@ func (i *Installer) readCache(ctx context.Context, c *copies) (found bool, err e
 
 // isDamage reports whether an error of unpack means that the archive is damaged.
 func isDamage(err error) bool {
-	var refused *failure.Error
-	var disk *fs.PathError
-	return !errors.As(err, &refused) && !errors.As(err, &disk) && !errors.Is(err, objectstore.ErrUnavailable) &&
+	_, isRefused := errors.AsType[*failure.Error](err)
+	_, isDisk := errors.AsType[*fs.PathError](err)
+	return !isRefused && !isDisk && !errors.Is(err, objectstore.ErrUnavailable) &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }

@@ -3,7 +3,6 @@ package npm_test
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"log/slog"
 	"maps"
 	"os"
@@ -14,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"devplatform/shared/deployment/npm"
 )
 
@@ -21,9 +23,9 @@ import (
 var projectsFile []byte
 
 // projects returns the manifests of typical projects, by name.
-func projects(t testing.TB) map[string]json.RawMessage {
+func projects(t testing.TB) map[string]jsontext.Value {
 	t.Helper()
-	var all map[string]json.RawMessage
+	var all map[string]jsontext.Value
 	if err := json.Unmarshal(projectsFile, &all); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/sha512"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/infra/local/s3/s3test"
 	"devplatform/shared/deployment/failure"
@@ -73,7 +74,7 @@ func (r *fakeRegistry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case tarball != nil:
 		_, _ = w.Write(tarball)
 	case document != nil:
-		_ = json.NewEncoder(w).Encode(document)
+		_ = json.MarshalWrite(w, document)
 	default:
 		http.NotFound(w, request)
 	}
@@ -258,8 +259,8 @@ func want(t *testing.T, files map[string][]byte, paths ...string) {
 // wantFailure checks that err is a failure with a code and a part of its message.
 func wantFailure(t *testing.T, err error, code failure.Code, message string) *failure.Error {
 	t.Helper()
-	var f *failure.Error
-	if !errors.As(err, &f) {
+	f, ok := errors.AsType[*failure.Error](err)
+	if !ok {
 		t.Fatalf("got error %v, want a failure", err)
 	}
 	if f.Code != code || !strings.Contains(f.Message, message) {

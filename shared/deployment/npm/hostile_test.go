@@ -2,7 +2,6 @@ package npm_test
 
 import (
 	"crypto/x509"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"

@@ -2,7 +2,6 @@ package npm_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
 	"devplatform/infra/slicetest"
+
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"
 )

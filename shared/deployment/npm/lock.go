@@ -98,7 +98,7 @@ func (l *lock) selectFor(ctx context.Context, p *project) (packages []selected, 
 	ok = true
 	edges := 0
 	root := l.nodes(p)
-	packages, err = root.needed(func(from *node, e edge, to *node) bool {
+	packages, err = root.neededPackages(func(from *node, e edge, to *node) bool {
 		edges++
 		switch {
 		case ctx.Err() != nil:

@@ -151,7 +151,7 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 			"describes it.", message).At(manifestPath, raw, bytes.Index(raw, []byte(`"overrides"`)))
 	}
 	m.BundleDependencies, m.BundledDependencies = nil, nil // the project has no tarball
-	m.Dependencies = m.installed(imports)
+	m.Dependencies = m.packagesToInstall(imports)
 	p.edges = slices.DeleteFunc(m.edges(), func(e edge) bool { return e.kind == optionalPeer })
 	p.edges = p.rules.apply(append(p.edges, m.development()...))
 	for _, e := range p.edges {
@@ -177,8 +177,8 @@ func (m *projectManifest) development() (edges []edge) {
 	return edges
 }
 
-// installed returns the dependencies, and the devDependencies that the sources import.
-func (m *projectManifest) installed(imports map[string]bool) map[string]string {
+// packagesToInstall returns the dependencies, and the devDependencies that the sources import.
+func (m *projectManifest) packagesToInstall(imports map[string]bool) map[string]string {
 	all := map[string]string{}
 	for name, spec := range m.DevDependencies {
 		if imports[name] {
@@ -205,13 +205,12 @@ func (p *project) failure(name, message string) *failure.Error {
 
 // jsonFailure returns an error about a file that is not valid JSON or has values of other types.
 func jsonFailure(raw []byte, path string, err error, advice string) error {
-	var types *json.SemanticError
-	if errors.As(err, &types) {
+	if types, ok := errors.AsType[*json.SemanticError](err); ok {
 		return fail(failure.BuildFailed, "The value of %s in %s has the wrong type.%s", types.JSONPointer, path[1:], advice).
 			At(path, raw, int(types.ByteOffset))
 	}
 	f := fail(failure.BuildFailed, "%s is not valid JSON.%s", path[1:], advice)
-	if syntax := new(jsontext.SyntacticError); errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		f = f.At(path, raw, int(syntax.ByteOffset))
 	}
 	return f

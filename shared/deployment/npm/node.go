@@ -80,10 +80,10 @@ func (n *node) walk(visit func(*node)) {
 	}
 }
 
-// needed returns the packages that the project at root needs. It calls visit for each dependency of the project and of
-// these packages, with the package that it finds, or nil. If visit returns false, the dependency is not followed.
-// Errors: *failure.Error if there are too many packages.
-func (n *node) needed(visit func(from *node, e edge, to *node) bool) (packages []selected, err error) {
+// neededPackages returns the packages that the project at root needs. It calls visit for each dependency of the project
+// and of these packages, with the package that it finds, or nil. If visit returns false, the dependency is not
+// followed. Errors: *failure.Error if there are too many packages.
+func (n *node) neededPackages(visit func(from *node, e edge, to *node) bool) (packages []selected, err error) {
 	origins := map[*node]string{n: ""} // the dependency of the project that needs each package
 	for queue := []*node{n}; len(queue) > 0; queue = queue[1:] {
 		from := queue[0]

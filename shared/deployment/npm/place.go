@@ -79,7 +79,7 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 		e, _ := dependent.edge(n.name)
 		switch {
 		case dependent.removed || !dependent.within(at):
-		case !r.satisfied(dependent, e):
+		case !r.isSatisfied(dependent, e):
 			r.enqueue(dependent)
 		case dependent.find(n.name) == n:
 			r.refine(ctx, n, e.rules)
@@ -132,6 +132,6 @@ func (r *resolver) accepts(at, current *node, picked *release) bool {
 	return !slices.ContainsFunc(r.byName[current.name], func(n *node) bool {
 		own, _ := n.edge(current.name)
 		return !n.removed && n.within(at) && !n.ignored[current.name] && n.find(current.name) == current &&
-			r.satisfied(n, own) && !satisfies(own, picked.name, picked.Version)
+			r.isSatisfied(n, own) && !satisfies(own, picked.name, picked.Version)
 	})
 }

@@ -2,7 +2,6 @@ package npm_test
 
 import (
 	"compress/gzip"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"deps.dev/util/semver"
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/shared/deployment/npm"
@@ -48,12 +48,12 @@ func TestRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	var data recorded
-	if err := json.NewDecoder(unzipped).Decode(&data); err != nil {
+	if err := json.UnmarshalRead(unzipped, &data); err != nil {
 		t.Fatal(err)
 	}
 	registry := newRegistry(t)
 	for name, document := range data.Documents {
-		registry.on["/"+name] = func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(document) }
+		registry.on["/"+name] = func(w http.ResponseWriter, _ *http.Request) { _ = json.MarshalWrite(w, document) }
 	}
 	manifests := projects(t)
 	for _, name := range recordedProjects {
@@ -106,7 +106,7 @@ func download(t *testing.T, registry, name string) (d registryDocument) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(&d); err != nil {
+	if err := json.UnmarshalRead(response.Body, &d); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -123,7 +123,7 @@ func (r *recorded) write(t *testing.T) {
 		t.Fatal(err)
 	}
 	zipped, _ := gzip.NewWriterLevel(file, gzip.BestCompression)
-	if err := json.NewEncoder(zipped).Encode(r); err != nil {
+	if err := json.MarshalWrite(zipped, r, json.Deterministic(true)); err != nil {
 		t.Fatal(err)
 	}
 	_ = zipped.Close()

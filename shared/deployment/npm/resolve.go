@@ -34,7 +34,7 @@ func resolve(
 	for len(r.queue) > 0 {
 		switch err := r.resolveNode(ctx, r.next()); {
 		case errors.Is(err, errTooMany):
-			packages, err = r.root.needed(func(*node, edge, *node) bool { return true })
+			packages, err = r.root.neededPackages(func(*node, edge, *node) bool { return true })
 			if err == nil {
 				err = tooMany(packages)
 			}
@@ -43,7 +43,7 @@ func resolve(
 			return nil, nil, err
 		}
 	}
-	packages, err = r.root.needed(func(from *node, e edge, to *node) bool {
+	packages, err = r.root.neededPackages(func(from *node, e edge, to *node) bool {
 		if to != nil && e.kind.isPeer() && from != r.root && !satisfies(e, to.release.name, to.release.Version) &&
 			len(warnings) < maxPeerWarnings {
 			warnings = append(warnings, fmt.Sprintf("%s@%s expects %s@%s, but %s is installed. If the site does not work, "+
@@ -104,7 +104,7 @@ func (r *resolver) resolveNode(ctx context.Context, n *node) error {
 }
 
 func (r *resolver) resolveEdge(ctx context.Context, n *node, e edge) error {
-	if r.satisfied(n, e) {
+	if r.isSatisfied(n, e) {
 		r.refine(ctx, n.find(e.name), e.rules)
 		return nil
 	}
@@ -159,8 +159,8 @@ func isRange(e edge) bool {
 	return err == nil && matcher(spec) != nil
 }
 
-// satisfied reports whether a dependency of n has a suitable version in the tree.
-func (r *resolver) satisfied(n *node, e edge) bool {
+// isSatisfied reports whether a dependency of n has a suitable version in the tree.
+func (r *resolver) isSatisfied(n *node, e edge) bool {
 	if n.ignored[e.name] {
 		return true
 	}

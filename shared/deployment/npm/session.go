@@ -66,9 +66,8 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 		counted := &limitReader{reader: limited, left: s.bytes, err: documentsTooLarge()}
 		d = &document{name: name, memory: &s.memory, decoded: map[string]*release{}, deprecated: map[string]bool{}}
 		err := json.UnmarshalRead(counted, d, options)
-		var refused *failure.Error
-		switch {
-		case errors.As(err, &refused):
+		switch refused, isRefused := errors.AsType[*failure.Error](err); {
+		case isRefused:
 			return refused
 		case errors.Is(err, errEntries):
 			return limited.err

@@ -47,7 +47,7 @@ func (c *copies) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) e
 		if err != nil {
 			return err
 		}
-		if name == "" || !needed(name) {
+		if name == "" || !isNeeded(name) {
 			continue
 		}
 		if err := c.write(name, header.Size, files, archive); err != nil {
@@ -98,7 +98,7 @@ func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer
 // bytes of a package.
 var unneeded = []string{".d.ts", ".d.mts", ".d.cts", ".map", ".md", ".markdown", ".flow", ".tsbuildinfo"}
 
-func needed(name string) bool {
+func isNeeded(name string) bool {
 	name = strings.ToLower(name)
 	return !slices.ContainsFunc(unneeded, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }

@@ -8,7 +8,6 @@ package sandbox
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,9 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/async"
 )
@@ -30,6 +32,11 @@ var (
 	// ErrCPU means that the program used more processor time than its limit.
 	ErrCPU = errors.New("sandbox: the program used too much processor time")
 )
+
+// options are the options for the input and the result, which arrive as they were sent: also nil, and paths that are
+// not valid UTF-8.
+var options = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
+	json.FormatNilSliceAsNull(true), json.FormatNilMapAsNull(true))
 
 const (
 	namePrefix = "sandbox:"
@@ -65,7 +72,7 @@ func serve[In, Out any](program func(In) (Out, [][]byte, error)) error {
 	}
 	async.Go(watch, func(error) { os.Exit(exitFailed) })
 	var in In
-	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
+	if err := json.UnmarshalRead(os.Stdin, &in, options); err != nil {
 		return fmt.Errorf("read the input: %w", err)
 	}
 	out, data, err := program(in)
@@ -73,7 +80,7 @@ func serve[In, Out any](program func(In) (Out, [][]byte, error)) error {
 		return err
 	}
 	result := os.NewFile(resultFile, "result")
-	err = json.NewEncoder(result).Encode(out) // one line
+	err = json.MarshalEncode(jsontext.NewEncoder(result, options), out) // one line
 	for i := 0; err == nil && i < len(data); i++ {
 		_, err = result.Write(data[i])
 	}
@@ -126,7 +133,7 @@ func Start(name, dir string) (*Process, error) {
 func (p *Process) Run(ctx context.Context, in, out any) (data []byte, err error) {
 	stop := async.WhenDone(ctx, p.kill)
 	defer stop()
-	sendErr := json.NewEncoder(p.input).Encode(in)
+	sendErr := json.MarshalWrite(p.input, in, options)
 	_ = p.input.Close()
 	// The result ends when the process ends, because only the process has the other end of the pipe.
 	result, readErr := io.ReadAll(io.LimitReader(p.result, maxResult+1))
@@ -142,7 +149,7 @@ func (p *Process) Run(ctx context.Context, in, out any) (data []byte, err error)
 		return nil, fmt.Errorf("sandbox: %w", errors.Join(sendErr, readErr))
 	}
 	line, data, _ := bytes.Cut(result, []byte("\n"))
-	if err := json.Unmarshal(line, out); err != nil {
+	if err := json.Unmarshal(line, out, options); err != nil {
 		return nil, fmt.Errorf("sandbox: read the result: %w", err)
 	}
 	return data, nil
@@ -178,8 +185,8 @@ var traces = []struct {
 
 // cause returns why a process ended.
 func (p *Process) cause(err error) error {
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
+	exit, isExit := errors.AsType[*exec.ExitError](err)
+	if !isExit {
 		return fmt.Errorf("sandbox: %w", err)
 	}
 	text := p.trace.String()

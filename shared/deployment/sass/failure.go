@@ -21,10 +21,7 @@ func (s Sheet) at(line, column int, message string) *failure.Error {
 
 // failure returns the error for the owners of the project. added is the number of lines before the text.
 func (c *Compiler) failure(p problem, added int) error {
-	message := strings.Join(strings.Fields(p.Message), " ")
-	if !strings.HasSuffix(message, ".") && !strings.HasSuffix(message, "?") {
-		message += "."
-	}
+	message := failure.Sentence(p.Message)
 	message = strings.ToUpper(message[:1]) + message[1:]
 	f := c.sheet.at(max(p.Line, 1), max(p.Column, 1), message)
 	switch {
@@ -36,9 +33,9 @@ func (c *Compiler) failure(p problem, added int) error {
 		f.Line, f.Column = 1, 1
 		f.Message = "The settings of the project add code before the style sheet, which has an error. " + f.Message
 	}
-	var own *failure.Error
+	own, _ := errors.AsType[*failure.Error](c.failed)
 	switch {
-	case errors.As(c.failed, &own) && own.Path != "":
+	case own != nil && own.Path != "":
 		return own
 	case own != nil:
 		f.Code, f.Message = own.Code, own.Message
@@ -51,7 +48,7 @@ func (c *Compiler) failure(p problem, added int) error {
 // limitError returns the error of a style sheet that reaches a limit.
 func (s Sheet) limitError(err error) error {
 	message := ""
-	var thrown *engine.Error
+	thrown, isThrown := errors.AsType[*engine.Error](err)
 	switch {
 	case errors.Is(err, engine.ErrTime):
 		message = "takes too long to compile. Look for loops that do not end. Instead of a large package in Sass, import the " +
@@ -60,7 +57,7 @@ func (s Sheet) limitError(err error) error {
 		message = "needs too much memory to compile. Look for loops that make too many rules."
 	case errors.Is(err, engine.ErrNesting):
 		message = "is nested too deeply, or has a function or a mixin that calls itself without an end. Make it simpler."
-	case errors.As(err, &thrown):
+	case isThrown:
 		message = "cannot be compiled: " + thrown.Message
 	default:
 		return err

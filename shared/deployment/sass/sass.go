@@ -4,13 +4,15 @@
 package sass
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/deployment/engine"
 	"devplatform/shared/deployment/failure"
@@ -152,12 +154,12 @@ type reference struct {
 // find returns the file that a reference means, or "".
 func (c *Compiler) find(argument string) (string, error) {
 	var ref reference
-	if err := json.Unmarshal([]byte(argument), &ref); err != nil {
-		return "", err //nolint:wrapcheck // a bug
+	err := json.Unmarshal([]byte(argument), &ref, json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return "", err // a bug
 	}
 	paths := []string{ref.Spec}
 	if !ref.IsRelative {
-		var err error
 		if paths, err = c.project.Paths(ref.Importer, ref.Spec); err != nil {
 			return "", err
 		}

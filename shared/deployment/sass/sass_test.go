@@ -146,8 +146,8 @@ func TestHostile(t *testing.T) {
 				compiler.limit = 2 * time.Second
 			}
 			_, err := compiler.Compile(Sheet{File: "/a.scss", Text: c.source, Line: 1})
-			var f *failure.Error
-			if !errors.As(err, &f) || f.Path != "/a.scss" || f.Line != 1 || !strings.Contains(f.Message, c.want) {
+			f, ok := errors.AsType[*failure.Error](err)
+			if !ok || f.Path != "/a.scss" || f.Line != 1 || !strings.Contains(f.Message, c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 			if css, err := compiler.Compile(Of("/b.scss", []byte("a { b: c }"))); err == nil && compact(css) != "a{b:c;}" {

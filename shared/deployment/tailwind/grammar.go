@@ -11,7 +11,7 @@ func (t text) utility(pos int) (end int, ok bool) {
 	if t.at(pos) == '[' {
 		end, ok = t.property(pos)
 	} else {
-		end, ok = t.named(pos)
+		end, ok = t.utilityName(pos)
 	}
 	if ok && t.at(end+1) == '/' {
 		if end, ok = t.modifier(end + 1); ok && t.at(end+1) == '/' {
@@ -24,8 +24,8 @@ func (t text) utility(pos int) (end int, ok bool) {
 	return end, ok
 }
 
-// named matches the name of a utility.
-func (t text) named(pos int) (end int, ok bool) {
+// utilityName matches the name of a utility.
+func (t text) utilityName(pos int) (end int, ok bool) {
 	switch c, next := t.at(pos), t.at(pos+1); {
 	case isLower(c) && isCommon(next):
 		return pos, true
@@ -139,7 +139,7 @@ func (t text) modifier(pos int) (end int, ok bool) {
 // value matches an arbitrary value, such as "[calc(1px+2px)]".
 func (t text) value(pos int) (end int, ok bool) {
 	start := pos
-	return t.enclosed(pos+1, func(c byte, pos int) verdict {
+	return t.textWithBrackets(pos+1, func(c byte, pos int) verdict {
 		if c == ']' && pos > start+1 {
 			return matches
 		}
@@ -165,7 +165,7 @@ func (t text) variableValue(pos int) (end int, ok bool) {
 	if t.at(end+1) != ',' {
 		return end + 1, t.at(end+1) == ')'
 	}
-	return t.enclosed(end+2, func(c byte, _ int) verdict {
+	return t.textWithBrackets(end+2, func(c byte, _ int) verdict {
 		switch c {
 		case ')':
 			return matches
@@ -197,7 +197,7 @@ func (t text) property(pos int) (end int, ok bool) {
 		}
 	}
 	first := pos + 1
-	return t.enclosed(first, func(c byte, pos int) verdict {
+	return t.textWithBrackets(first, func(c byte, pos int) verdict {
 		switch {
 		case c == ']':
 			return matches
@@ -223,9 +223,9 @@ var closing = [256]byte{'(': ')', '[': ']', '{': '}'}
 // maxBrackets is the maximum number of nested brackets in a value.
 const maxBrackets = 32
 
-// enclosed matches text without spaces in which brackets and strings are closed. outside decides about bytes that are
-// in no brackets.
-func (t text) enclosed(pos int, outside func(c byte, pos int) verdict) (end int, ok bool) {
+// textWithBrackets matches text without spaces in which brackets and strings are closed. outside decides about bytes
+// that are in no brackets.
+func (t text) textWithBrackets(pos int, outside func(c byte, pos int) verdict) (end int, ok bool) {
 	var open []byte
 	for ; pos < len(t); pos++ {
 		c := t[pos]
@@ -247,7 +247,7 @@ func (t text) enclosed(pos int, outside func(c byte, pos int) verdict) (end int,
 			}
 			open = slices.Delete(open, last, last+1)
 		case isQuote(c):
-			if pos, ok = t.quoted(pos); !ok {
+			if pos, ok = t.quotation(pos); !ok {
 				return pos, false
 			}
 		case isSpace(c), c == '$' && t.at(pos+1) == '{':
@@ -261,8 +261,8 @@ func (t text) enclosed(pos int, outside func(c byte, pos int) verdict) (end int,
 	return pos, false
 }
 
-// quoted matches a string without spaces.
-func (t text) quoted(pos int) (end int, ok bool) {
+// quotation matches a string without spaces.
+func (t text) quotation(pos int) (end int, ok bool) {
 	quote := t[pos]
 	for pos++; pos < len(t); pos++ {
 		switch c := t[pos]; {

@@ -2,7 +2,6 @@ package tailwind
 
 import (
 	"bytes"
-	"encoding/json"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/infra/npmtest"
 )

@@ -2,9 +2,11 @@ package tree
 
 import (
 	"bytes"
-	"encoding/json"
 	"path"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The manifests that keep bundlers from using manifests of folders above: a package.json for projects without one, and
@@ -21,6 +23,10 @@ const (
 	// emptyFile is a file beside a manifest that replaces modules.
 	emptyFile = "__deployment_empty.js"
 )
+
+// JSON are the options for manifests. Bundlers also read manifests with invalid UTF-8, or with two values for a name,
+// of which the last one counts.
+var JSON = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // PackageFolder is the folder in which packages are, in the project and in packages.
 const PackageFolder = "/node_modules/"
@@ -46,8 +52,8 @@ func PackageOf(file string) (folder, name string) {
 // that the field browser replaces a module by nothing, so it is replaced by an empty file. needsEmpty reports whether
 // there is such a module.
 func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &all) != nil || all == nil {
+	var all map[string]jsontext.Value
+	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &all, JSON) != nil || all == nil {
 		if name == rootManifest {
 			data = []byte(emptyManifest)
 		}
@@ -55,11 +61,11 @@ func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
 	}
 	isChanged := name == rootManifest
 	if isChanged && !bytes.HasPrefix(all["browser"], []byte("{")) {
-		all["browser"] = json.RawMessage("{}") // otherwise bundlers would use the field of a folder above
+		all["browser"] = jsontext.Value("{}") // otherwise bundlers would use the field of a folder above
 	}
 	for _, field := range []string{"main", "module", "browser", "svelte"} {
 		var target any
-		_ = json.Unmarshal(all[field], &target)
+		_ = json.Unmarshal(all[field], &target, JSON)
 		switch target := target.(type) {
 		case string:
 			if !isInside(name, target) {
@@ -78,13 +84,13 @@ func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
 					isChanged, needsEmpty = true, true
 				}
 			}
-			all[field], _ = json.Marshal(target) // it was decoded from JSON
+			all[field], _ = json.Marshal(target, JSON, json.Deterministic(true)) // it was decoded from JSON
 		}
 	}
 	if !isChanged {
 		return data, false
 	}
-	safe, err := json.Marshal(all)
+	safe, err := json.Marshal(all, JSON, json.Deterministic(true))
 	if err != nil {
 		return nil, false // the values are JSON
 	}

@@ -127,6 +127,9 @@ func TestManifest(t *testing.T) {
 	add(t, files, `{"main":"/etc/passwd","browser":{"./a":"../b.js","./c":"./d.js","q":"r"}}`,
 		"/node_modules/t/package.json")
 	add(t, files, `{"main":"../../x.js","browser":"../y.js"}`, "/src/package.json")
+	// Bundlers also read manifests with two values for a name, and with invalid UTF-8.
+	add(t, files, `{"a":1,"a":2,"main":"./in.js","main":"../../x.js"}`, "/two/package.json")
+	add(t, files, `{"main":"../../x.js","name":"`+"\xff"+`"}`, "/invalid/package.json")
 	add(t, files, "null", "/package.json")
 	add(t, files, `{}`, "/node_modules/.pnp.data.json")
 	if err := files.Finish(t.Context()); err != nil {
@@ -141,6 +144,7 @@ func TestManifest(t *testing.T) {
 		"q/package.json": `{"browser":"./b.js"}`, "r/package.json": "{", "package.json": `{"browser":{}}`,
 		"node_modules/s/x/y/package.json": `{"main":"../../lib/a.js"}`, "src/package.json": `{"browser":"../y.js"}`,
 		"node_modules/t/package.json": `{"browser":{"./c":"./d.js","q":"r"}}`,
+		"two/package.json":            `{"a":2}`, "invalid/package.json": `{"name":"` + "\ufffd" + `"}`,
 	} {
 		if got[name] != want {
 			t.Errorf("%s: got %s, want %s", name, got[name], want)

@@ -41,93 +41,88 @@ type attempt struct {
 
 	job        job.Job // with the lease of the worker
 	deployment deployment.Deployment
-	began      time.Time
+	startedAt  time.Time
 	lines      []deployment.LogLine // of the log
 }
 
-// build builds a deployment. Errors: the errors of job.Kind.Run.
-func (w *Worker) build(ctx context.Context, leased job.Job) error {
-	d, err := w.Store.Begin(ctx, leased, w.Clock())
+// build builds a deployment, and stores how it ended. Errors: the errors of job.Kind.Run.
+func (w *Worker) build(ctx context.Context, j job.Job) error {
+	d, err := w.Store.Begin(ctx, j, w.Clock())
 	if err != nil {
 		return err
 	}
-	j := &attempt{Worker: w, job: leased, deployment: d, began: w.Clock()}
-	if err = j.run(ctx); err == nil {
-		return nil
-	}
-	ctx, cancel := async.Detach(ctx, cleanUpTime)
-	defer cancel()
-	if failed := w.Store.EndBuild(ctx, leased); failed != nil { // it ends when the lease expires
-		w.Logger.WarnContext(ctx, "cannot end the build", "deployment", d.ID, "cause", failed.Error())
-	}
-	return err
-}
-
-// fail ends a deployment whose build was interrupted too often.
-func (w *Worker) fail(ctx context.Context, leased job.Job) error {
-	j := &attempt{Worker: w, job: leased, began: w.Clock()}
-	return j.finish(ctx, deployment.Outcome{Error: errInterrupted})
-}
-
-// run builds the deployment and stores how it ended.
-func (j *attempt) run(ctx context.Context) error {
-	limited, cancel := context.WithTimeoutCause(ctx, j.buildTime, errTimeout)
-	outcome, err := j.steps(limited)
+	a := &attempt{Worker: w, job: j, deployment: d, startedAt: w.Clock()}
+	limited, cancel := context.WithTimeoutCause(ctx, w.buildTime, errTimeout)
+	outcome, err := a.run(limited)
 	cause := context.Cause(limited)
 	cancel()
 	if err != nil && (errors.Is(cause, errTimeout) || errors.Is(cause, job.ErrLost)) {
 		err = cause
 	}
 	if err == nil {
-		err = j.finish(ctx, outcome)
+		err = a.finish(ctx, outcome)
 	}
-	var failed *failure.Error
-	if errors.As(err, &failed) {
-		j.logAt(deployment.Error, failed.Message, failed.Path, failed.Line)
-		return j.finish(ctx, deployment.Outcome{Error: failed})
+	if failed, ok := errors.AsType[*failure.Error](err); ok {
+		a.logAt(deployment.Error, failed.Message, failed.Path, failed.Line)
+		err = a.finish(ctx, deployment.Outcome{Error: failed})
+	}
+	if err == nil {
+		return nil
+	}
+	endCtx, cancel := async.Detach(ctx, cleanUpTime)
+	defer cancel()
+	if failed := w.Store.EndBuild(endCtx, j); failed != nil { // it ends when the lease expires
+		w.Logger.WarnContext(endCtx, "cannot end the build", "deployment", d.ID, "cause", failed.Error())
 	}
 	return err
 }
 
+// fail ends a deployment whose build was interrupted too often.
+func (w *Worker) fail(ctx context.Context, j job.Job) error {
+	a := &attempt{Worker: w, job: j, startedAt: w.Clock()}
+	return a.finish(ctx, deployment.Outcome{Error: errInterrupted})
+}
+
 // finish stores the log and the outcome of the build. Errors: the errors of deployment.Store.Finish.
-func (j *attempt) finish(ctx context.Context, outcome deployment.Outcome) error {
-	outcome.Log = j.lines
-	d, err := j.Store.Finish(ctx, j.job, outcome, j.Clock())
+func (a *attempt) finish(ctx context.Context, outcome deployment.Outcome) error {
+	outcome.Log = a.lines
+	d, err := a.Store.Finish(ctx, a.job, outcome, a.Clock())
 	if err != nil {
 		return err
 	}
-	j.Logger.InfoContext(ctx, "a deployment ended", "project", d.ProjectID, "deployment", d.ID, "status", d.Status,
-		"files", d.Files, "bytes", d.Bytes, "durationMs", j.Clock().Sub(j.began).Milliseconds())
+	a.Logger.InfoContext(ctx, "a deployment ended", "project", d.ProjectID, "deployment", d.ID, "status", d.Status,
+		"files", d.Files, "bytes", d.Bytes, "durationMs", a.Clock().Sub(a.startedAt).Milliseconds())
 	return nil
 }
 
-func (j *attempt) steps(ctx context.Context) (deployment.Outcome, error) {
-	in, err := j.snapshot(ctx)
+// run builds the deployment, and stores its objects.
+func (a *attempt) run(ctx context.Context) (deployment.Outcome, error) {
+	in, err := a.snapshot(ctx)
 	if err != nil {
 		return deployment.Outcome{}, err
 	}
-	in.Install = j.install
+	in.Install = a.install
 	built, err := build.Run(ctx, in)
 	if err != nil {
 		return deployment.Outcome{}, err
 	}
 	for _, note := range built.Notes[:min(len(built.Notes), maxWarnings)] {
-		j.log(deployment.Info, note)
+		a.log(deployment.Info, note)
 	}
 	for _, warning := range built.Warnings[:min(len(built.Warnings), maxWarnings)] {
-		j.log(deployment.Warning, warning)
+		a.log(deployment.Warning, warning)
 	}
-	return j.store(ctx, built)
+	return a.store(ctx, built)
 }
 
 // snapshot reads the project's settings and files. Errors: job.ErrLost if the project was deleted; the errors of
 // file.Snapshot.
-func (j *attempt) snapshot(ctx context.Context) (build.Input, error) {
+func (a *attempt) snapshot(ctx context.Context) (build.Input, error) {
 	files, size := map[string][]byte{}, 0
-	settings, err := j.Store.BuildSettings(ctx, j.deployment)
+	settings, err := a.Store.BuildSettings(ctx, a.deployment)
 	var snapshot *file.Snapshot
 	if err == nil {
-		snapshot, err = j.Files.Snapshot(ctx, j.deployment.ProjectID)
+		snapshot, err = a.Files.Snapshot(ctx, a.deployment.ProjectID)
 	}
 	if err == nil {
 		err = snapshot.Each(ctx, func(f file.File, data io.Reader) error {
@@ -145,31 +140,31 @@ func (j *attempt) snapshot(ctx context.Context) (build.Input, error) {
 	if err != nil {
 		return build.Input{}, err
 	}
-	j.log(deployment.Info, fmt.Sprintf("Read %d files of the project, %d bytes.", len(files), size))
+	a.log(deployment.Info, fmt.Sprintf("Read %d files of the project, %d bytes.", len(files), size))
 	return build.Input{
 		Files: files, Framework: settings.Framework, Variables: settings.Variables, Root: settings.RootDir,
 	}, nil
 }
 
 // install installs the packages on which the project depends.
-func (j *attempt) install(ctx context.Context, files map[string][]byte, t *tree.Tree) error {
-	report, err := j.Packages.Install(ctx, npm.Project{Files: files, Imports: build.Imports(files)}, t)
+func (a *attempt) install(ctx context.Context, files map[string][]byte, t *tree.Tree) error {
+	report, err := a.Packages.Install(ctx, npm.Project{Files: files, Imports: build.Imports(files)}, t)
 	for _, warning := range report.Warnings {
-		j.log(deployment.Warning, warning)
+		a.log(deployment.Warning, warning)
 	}
 	if err == nil && report.Packages > 0 {
-		j.log(deployment.Info, fmt.Sprintf("Installed %d packages, %d bytes. %d were downloaded.", report.Packages,
+		a.log(deployment.Info, fmt.Sprintf("Installed %d packages, %d bytes. %d were downloaded.", report.Packages,
 			report.Bytes, report.Downloaded))
 	}
 	return err
 }
 
 // log adds a line to the log that finish stores.
-func (j *attempt) log(level deployment.Level, text string) { j.logAt(level, text, "", 0) }
+func (a *attempt) log(level deployment.Level, text string) { a.logAt(level, text, "", 0) }
 
 // logAt is like log, for a line of a file of the project.
-func (j *attempt) logAt(level deployment.Level, text, path string, line int) {
-	j.lines = append(j.lines, deployment.LogLine{
-		At: clock.Stamp(j.Clock()), Level: level, Text: text, Path: path, Line: line,
+func (a *attempt) logAt(level deployment.Level, text, path string, line int) {
+	a.lines = append(a.lines, deployment.LogLine{
+		At: clock.Stamp(a.Clock()), Level: level, Text: text, Path: path, Line: line,
 	})
 }

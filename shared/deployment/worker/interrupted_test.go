@@ -3,7 +3,6 @@ package worker_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/go-json-experiment/json"
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/deployment"
@@ -76,7 +76,7 @@ func TestTransient(t *testing.T) {
 		}
 		p.checkLive("Hello")
 	}
-	if n := strings.Count(f.log.String(), "a job was interrupted"); n != 4 {
+	if n := strings.Count(f.Log.String(), "a job was interrupted"); n != 4 {
 		t.Errorf("the log has %d lines about interrupted builds, want 4", n)
 	}
 }
@@ -107,32 +107,32 @@ func TestFilesKeepChanging(t *testing.T) {
 
 // checkInterrupted checks that a deployment whose build always fails with a bug ends after the second attempt.
 func (p *published) checkInterrupted(attempt func([]lambdafn.QueueMessage) error) {
-	p.f.t.Helper()
+	p.f.T.Helper()
 	id := p.request()
 	received := p.f.messages()
 	for range 2 {
 		if err := attempt(received); err == nil || errors.Is(err, lambdafn.ErrLater) {
-			p.f.t.Errorf("got error %v, want a failure", err)
+			p.f.T.Errorf("got error %v, want a failure", err)
 		}
 		if status := p.record(id).Status; status != deployment.Building {
-			p.f.t.Errorf("the deployment is %s after an attempt, want building", status)
+			p.f.T.Errorf("the deployment is %s after an attempt, want building", status)
 		}
-		p.f.clock.Advance(lost)
-		if err := p.f.worker.Sweep(p.f.t.Context()); err != nil {
-			p.f.t.Error(err)
+		p.f.Clock.Advance(lost)
+		if err := p.f.worker.Sweep(p.f.T.Context()); err != nil {
+			p.f.T.Error(err)
 		}
 		if received = p.f.messages(); len(received) != 1 {
-			p.f.t.Fatalf("the sweep sent %d messages, want 1", len(received))
+			p.f.T.Fatalf("the sweep sent %d messages, want 1", len(received))
 		}
 	}
-	if errs := p.f.worker.Handle(p.f.t.Context(), received); errs[0] != nil {
-		p.f.t.Errorf("got error %v, want the end of the deployment", errs[0])
+	if errs := p.f.worker.Handle(p.f.T.Context(), received); errs[0] != nil {
+		p.f.T.Errorf("got error %v, want the end of the deployment", errs[0])
 	}
 	if got := failure(p.Get(p.url(id))); !strings.HasPrefix(got, "BUILD_INTERRUPTED ") {
-		p.f.t.Errorf("got the error %q, want BUILD_INTERRUPTED", got)
+		p.f.T.Errorf("got the error %q, want BUILD_INTERRUPTED", got)
 	}
 	if got, want := p.f.events(id), []string{"deployment.completed failed"}; !slices.Equal(got, want) {
-		p.f.t.Errorf("got the events %q, want %q", got, want)
+		p.f.T.Errorf("got the events %q, want %q", got, want)
 	}
 }
 
@@ -141,8 +141,8 @@ func TestCorruptContent(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.newUser("ada").newProject(small("Hello"))
-	for key := range slicetest.Dump(t, f.sdk, f.names.contents) {
-		if _, err := f.db.Do(t.Context(), f.db.Table(f.names.contents).Delete(key)); err != nil {
+	for key := range f.Dump(f.Tables.Contents) {
+		if _, err := f.Client.Do(t.Context(), f.Client.Table(f.Tables.Contents).Delete(key)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -28,42 +28,42 @@ func small(text string) map[string]string {
 
 // checkLive checks that the production address shows the files of small.
 func (p *published) checkLive(text string) {
-	p.f.t.Helper()
+	p.f.T.Helper()
 	files := p.live()
 	if len(files) != 2 || !strings.Contains(files["/index.html"], text) || files["/robots.txt"] != text {
-		p.f.t.Errorf("the site shows %q, want the text %q", files, text)
+		p.f.T.Errorf("the site shows %q, want the text %q", files, text)
 	}
 }
 
 // checkLog checks that the log of a deployment of small has the lines of one attempt.
 func (p *published) checkLog(deploymentID string) {
-	p.f.t.Helper()
+	p.f.T.Helper()
 	log := p.logOf(deploymentID)
 	if len(log) != 2 || !strings.HasPrefix(log[0], "info Read 2 files") ||
 		!strings.HasPrefix(log[1], "info Built 2 files") {
-		p.f.t.Errorf("got the log %q, want the lines of one attempt", log)
+		p.f.T.Errorf("got the log %q, want the lines of one attempt", log)
 	}
 }
 
 // goneAfterDelete takes the site offline, deletes a deployment, and checks that its objects and records are removed.
 func (p *published) goneAfterDelete(deploymentID string) {
-	p.f.t.Helper()
-	p.Do(http.MethodDelete, "/api/projects/"+p.id+"/site", nil).Want(p.f.t, http.StatusOK)
-	p.Do(http.MethodDelete, p.url(deploymentID), nil).Want(p.f.t, http.StatusOK)
+	p.f.T.Helper()
+	p.Do(http.MethodDelete, "/api/projects/"+p.id+"/site", nil).Want(p.f.T, http.StatusOK)
+	p.Do(http.MethodDelete, p.url(deploymentID), nil).Want(p.f.T, http.StatusOK)
 	p.checkGone(deploymentID)
 }
 
 // checkGone checks that a sweep removes the objects and the records of a deployment.
 func (p *published) checkGone(deploymentID string) {
-	p.f.t.Helper()
+	p.f.T.Helper()
 	p.f.sweep(lost) // a canceled worker may write until then; a deployment of a deleted project becomes due
 	p.f.sweep(0)
 	if keys := p.f.objects(deploymentID); len(keys) > 0 {
-		p.f.t.Errorf("%d objects remain after the deletion: %v", len(keys), keys)
+		p.f.T.Errorf("%d objects remain after the deletion: %v", len(keys), keys)
 	}
-	for key := range slicetest.Dump(p.f.t, p.f.sdk, p.f.names.projects) {
+	for key := range p.f.Dump(p.f.Tables.Projects) {
 		if strings.Contains(key.SK, deploymentID) {
-			p.f.t.Errorf("the record %v remains after the deletion", key)
+			p.f.T.Errorf("the record %v remains after the deletion", key)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestRemovalIsKilled(t *testing.T) {
 
 // visible returns all that users, visitors and webhooks see of a project and a deployment.
 func (p *published) visible(deploymentID string) string {
-	p.f.t.Helper()
+	p.f.T.Helper()
 	var all strings.Builder
 	for _, path := range []string{p.url(deploymentID), p.url(deploymentID, "/log"), "/api/projects/" + p.id + "/site"} {
 		r := p.Get(path)
@@ -173,7 +173,7 @@ var pauses = map[string]func(p *published, deploymentID string){
 		p.save(small("Changed"))
 		p.f.sweep(lost)
 		if status := p.record(id).Status; status != deployment.Ready {
-			p.f.t.Errorf("the other worker left the deployment %s, want ready", status)
+			p.f.T.Errorf("the other worker left the deployment %s, want ready", status)
 		}
 	},
 	"it is canceled": func(p *published, id string) {
@@ -187,11 +187,11 @@ var pauses = map[string]func(p *published, deploymentID string){
 		p.deploy()
 	},
 	"the project is deleted": func(p *published, _ string) {
-		p.Do(http.MethodDelete, "/api/projects/"+p.id, nil).Want(p.f.t, http.StatusOK)
+		p.Do(http.MethodDelete, "/api/projects/"+p.id, nil).Want(p.f.T, http.StatusOK)
 	},
 	"the project is deleted and cleaned up": func(p *published, _ string) {
-		p.Do(http.MethodDelete, "/api/projects/"+p.id, nil).Want(p.f.t, http.StatusOK)
-		p.cleanUp()
+		p.Do(http.MethodDelete, "/api/projects/"+p.id, nil).Want(p.f.T, http.StatusOK)
+		p.f.cleaner.HandleAll()
 	},
 }
 
@@ -235,7 +235,7 @@ func TestWorkerIsPaused(t *testing.T) {
 				case name == "another worker finishes" || project.record(id).Status == deployment.Canceled:
 					project.goneAfterDelete(id)
 				case strings.HasPrefix(name, "the project is deleted"):
-					project.cleanUp()
+					f.cleaner.HandleAll()
 					project.checkGone(id)
 				case project.record(id).Status == deployment.Removing:
 					project.checkGone(id)

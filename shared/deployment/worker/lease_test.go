@@ -31,9 +31,9 @@ func TestBusyAccount(t *testing.T) {
 	received := f.messages()
 	var held []job.Job
 	for other, p := range others {
-		j, err := f.jobs.Claim(t.Context(), p.id, other, f.clock.Now())
+		j, err := f.jobs.Claim(t.Context(), p.id, other, f.Clock.Now())
 		if err == nil {
-			_, err = f.store.Begin(t.Context(), j, f.clock.Now())
+			_, err = f.builder.Store.Begin(t.Context(), j, f.Clock.Now())
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func TestBusyAccount(t *testing.T) {
 	if status := p.record(id).Status; status != deployment.Queued {
 		t.Errorf("the deployment is %s, want queued", status)
 	}
-	if err := f.store.EndBuild(t.Context(), held[0]); err != nil {
+	if err := f.builder.Store.EndBuild(t.Context(), held[0]); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.worker.Handle(t.Context(), received)[0]; err != nil {
@@ -56,7 +56,7 @@ func TestBusyAccount(t *testing.T) {
 	p.checkLive("Hello")
 }
 
-// A worker whose build has lost its lease stops the build, and frees its place among those of the account.
+// A worker whose build has lost its lease stops the build, and frees its place among the builds of the account.
 func TestLostBuildStops(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -69,7 +69,7 @@ func TestLostBuildStops(t *testing.T) {
 		p := ada.newProject(small("Hello"))
 		id := p.request()
 		f.messages()
-		j, err := f.jobs.Claim(t.Context(), p.id, id, f.clock.Now())
+		j, err := f.jobs.Claim(t.Context(), p.id, id, f.Clock.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestLostBuildStops(t *testing.T) {
 		if err := blocked.builder.Kinds()[0].Run(ctx, j); !errors.Is(err, job.ErrLost) {
 			t.Errorf("%s: the build ended with %v, want ErrLost", name, err)
 		}
-		builds, err := f.projects.Get(t.Context(), db.BuildsKey(ada.caller.UserID))
+		builds, err := f.Projects.Get(t.Context(), db.BuildsKey(ada.Caller().UserID))
 		if err != nil || builds[id] != nil {
 			t.Errorf("%s: got the builds in progress %v, error %v, want none", name, builds, err)
 		}

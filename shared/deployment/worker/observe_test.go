@@ -7,27 +7,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/projecttest"
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
-	"devplatform/shared/event"
 	"devplatform/shared/job"
 	"devplatform/shared/site"
 )
 
 // addresses returns the deployment that each address of a project shows, "" if it shows none.
 func (p *published) addresses() map[string]site.Address {
-	p.f.t.Helper()
+	p.f.T.Helper()
 	all := map[string]site.Address{}
-	for key, item := range slicetest.Dump(p.f.t, p.f.sdk, p.f.names.sites) {
+	for key, item := range p.f.Dump(p.f.sites) {
 		a, err := db.Decode[site.Address](item)
 		if err != nil {
-			p.f.t.Fatal(err)
+			p.f.T.Fatal(err)
 		}
 		if a.ProjectID == p.id && a.DeploymentID != "" {
 			all[key.PK] = a
@@ -38,7 +36,7 @@ func (p *published) addresses() map[string]site.Address {
 
 // live returns the files that the production address shows, nil if it is offline.
 func (p *published) live() map[string]string {
-	p.f.t.Helper()
+	p.f.T.Helper()
 	for _, a := range p.addresses() {
 		if a.Production {
 			return p.f.output(a)
@@ -49,15 +47,15 @@ func (p *published) live() map[string]string {
 
 // output returns the files that an address shows, by path. It checks their objects.
 func (f *fixture) output(a site.Address) map[string]string {
-	f.t.Helper()
+	f.T.Helper()
 	files := map[string]string{}
 	for path, entry := range f.manifest(a).Files {
-		data, err := f.bucket.Get(f.t.Context(), site.ObjectKey(a.DeploymentID, entry.SHA256, entry.Gzip))
+		data, err := f.bucket.Get(f.T.Context(), site.ObjectKey(a.DeploymentID, entry.SHA256, entry.Gzip))
 		if err == nil && entry.Gzip {
 			data, err = unzip(data)
 		}
 		if err != nil || len(data) != entry.Size || sha256.Sum256(data) != [32]byte(entry.SHA256) {
-			f.t.Errorf("%s: got %d bytes, error %v, want the %d bytes of the manifest", path, len(data), err, entry.Size)
+			f.T.Errorf("%s: got %d bytes, error %v, want the %d bytes of the manifest", path, len(data), err, entry.Size)
 		}
 		files[path] = string(data)
 	}
@@ -65,13 +63,13 @@ func (f *fixture) output(a site.Address) map[string]string {
 }
 
 func (f *fixture) manifest(a site.Address) (m site.Manifest) {
-	f.t.Helper()
-	text, err := f.bucket.Get(f.t.Context(), site.ManifestKey(a.DeploymentID, a.Manifest))
+	f.T.Helper()
+	text, err := f.bucket.Get(f.T.Context(), site.ManifestKey(a.DeploymentID, a.Manifest))
 	if err == nil {
 		err = json.Unmarshal(text, &m)
 	}
 	if sum := sha256.Sum256(text); err != nil || !bytes.Equal(sum[:], a.Manifest) {
-		f.t.Errorf("manifest of %s: got %d bytes, error %v, want the one with the hash", a.DeploymentID, len(text), err)
+		f.T.Errorf("manifest of %s: got %d bytes, error %v, want the one with the hash", a.DeploymentID, len(text), err)
 	}
 	return m
 }
@@ -86,10 +84,10 @@ func unzip(data []byte) ([]byte, error) {
 
 // objects returns the keys of the objects of deployments, or of one.
 func (f *fixture) objects(deploymentID string) (keys []string) {
-	f.t.Helper()
-	found, _, err := f.bucket.List(f.t.Context(), "sites/"+deploymentID, "")
+	f.T.Helper()
+	found, _, err := f.bucket.List(f.T.Context(), "sites/"+deploymentID, "")
 	if err != nil {
-		f.t.Fatal(err)
+		f.T.Fatal(err)
 	}
 	for _, o := range found {
 		keys = append(keys, o.Key)
@@ -99,49 +97,37 @@ func (f *fixture) objects(deploymentID string) (keys []string) {
 
 // record returns the record of a deployment, zero if there is none.
 func (p *published) record(deploymentID string) deployment.Deployment {
-	p.f.t.Helper()
-	item, err := p.f.projects.Get(p.f.t.Context(), db.DeploymentKey(p.id, deploymentID))
+	p.f.T.Helper()
+	item, err := p.f.Projects.Get(p.f.T.Context(), db.DeploymentKey(p.id, deploymentID))
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
-		p.f.t.Fatal(err)
+		p.f.T.Fatal(err)
 	}
 	d, err := db.Decode[deployment.Deployment](item)
 	if err != nil {
-		p.f.t.Fatal(err)
+		p.f.T.Fatal(err)
 	}
 	return d
 }
 
 // job returns the job of a deployment, zero if there is none.
 func (p *published) job(deploymentID string) job.Job {
-	p.f.t.Helper()
-	item, err := p.f.projects.Get(p.f.t.Context(), db.JobKey(p.id, deploymentID))
+	p.f.T.Helper()
+	item, err := p.f.Projects.Get(p.f.T.Context(), db.JobKey(p.id, deploymentID))
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
-		p.f.t.Fatal(err)
+		p.f.T.Fatal(err)
 	}
 	j, err := db.Decode[job.Job](item)
 	if err != nil {
-		p.f.t.Fatal(err)
+		p.f.T.Fatal(err)
 	}
 	return j
 }
 
 // events returns the events of a deployment in the order in which they were stored, as "type status reason".
 func (f *fixture) events(deploymentID string) (all []string) {
-	f.t.Helper()
-	var records []event.Record
-	for _, item := range slicetest.Dump(f.t, f.sdk, f.names.events) {
-		r, err := db.Decode[event.Record](item)
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		records = append(records, r)
-	}
-	slices.SortFunc(records, func(a, b event.Record) int { return strings.Compare(a.ID, b.ID) })
-	for _, r := range records {
-		var p event.Payload
-		if err := json.Unmarshal([]byte(r.Payload), &p); err != nil {
-			f.t.Fatal(err)
-		}
+	f.T.Helper()
+	for _, r := range f.StoredEvents() {
+		p := projecttest.DecodePayload(f.T, r)
 		if d := p.Data.Deployment; d != nil && d.ID == deploymentID {
 			all = append(all, strings.TrimSpace(fmt.Sprint(r.Type, " ", d.Status, " ", p.Data.Reason)))
 		}

@@ -15,10 +15,10 @@ import (
 
 // visit returns the response of the project's site to a request for a path.
 func (p *published) visit(h http.Handler, path string) *httptest.ResponseRecorder {
-	p.f.t.Helper()
-	address := p.Get("/api/projects/"+p.id+"/site").Want(p.f.t, http.StatusOK).Text("url")
+	p.f.T.Helper()
+	address := p.Get("/api/projects/"+p.id+"/site").Want(p.f.T, http.StatusOK).Text("url")
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequestWithContext(p.f.t.Context(), http.MethodGet, address+path, nil))
+	h.ServeHTTP(w, httptest.NewRequestWithContext(p.f.T.Context(), http.MethodGet, address+path, nil))
 	return w
 }
 
@@ -27,8 +27,9 @@ func TestOpenPage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	sites := site.New(site.Deps{
-		DB: f.db, Sites: f.sites, Bucket: f.bucket, Origin: origin, TrafficLimit: 1 << 40, Clock: f.clock.Now,
-		Logger: slog.New(f.log), RequestID: func(context.Context) string { return "" },
+		DB: f.Client, Sites: f.Client.Table(f.sites), Bucket: f.bucket, Origin: origin,
+		TrafficLimit: 1 << 40, Clock: f.Clock.Now,
+		Logger: slog.New(f.Log), RequestID: func(context.Context) string { return "" },
 	})
 	p := f.newUser("ada").newProject(map[string]string{
 		"/index.html": `<script type="module" src="/src/main.js"></script>`,

@@ -30,8 +30,8 @@ const (
 // store stores the files of a build and their manifest, which has the rules of the site. The keys contain the hashes of
 // the contents, so another attempt to build the same deployment cannot change an object. Errors:
 // objectstore.ErrUnavailable; the cause of the end of ctx.
-func (j *attempt) store(ctx context.Context, built build.Output) (deployment.Outcome, error) {
-	deploymentID := j.deployment.ID
+func (a *attempt) store(ctx context.Context, built build.Output) (deployment.Outcome, error) {
+	deploymentID := a.deployment.ID
 	manifest := site.Manifest{Files: make(map[string]site.File, len(built.Files))}
 	out := deployment.Outcome{Files: len(built.Files)}
 	objects := map[string][]byte{} // by key
@@ -46,7 +46,7 @@ func (j *attempt) store(ctx context.Context, built build.Output) (deployment.Out
 		objects[site.ObjectKey(deploymentID, hash, entry.Gzip)] = data
 		out.Bytes += len(f.Data)
 	}
-	j.addRules(&manifest, built)
+	a.addRules(&manifest, built)
 	text, err := json.Marshal(manifest, json.Deterministic(true))
 	if err != nil {
 		return deployment.Outcome{}, fmt.Errorf("worker: encode the manifest: %w", err)
@@ -59,7 +59,7 @@ func (j *attempt) store(ctx context.Context, built build.Output) (deployment.Out
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		err := j.Bucket.Create(ctx, keys[i], objects[keys[i]])
+		err := a.Bucket.Create(ctx, keys[i], objects[keys[i]])
 		if errors.Is(err, objectstore.ErrExists) { // stored by an earlier attempt, perhaps with another compression
 			return nil
 		}
@@ -69,7 +69,7 @@ func (j *attempt) store(ctx context.Context, built build.Output) (deployment.Out
 			return deployment.Outcome{}, err
 		}
 	}
-	j.log(deployment.Info, fmt.Sprintf("Built %d files, %d bytes.", out.Files, out.Bytes))
+	a.log(deployment.Info, fmt.Sprintf("Built %d files, %d bytes.", out.Files, out.Bytes))
 	return out, nil
 }
 

@@ -17,7 +17,7 @@ func TestIgnoredLockFile(t *testing.T) {
 	registry := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(registry.Close)
 	f.builder.Packages = npm.New(npm.Deps{
-		Registry: registry.URL, AllowPrivate: true, Bucket: f.bucket, Clock: f.clock.Now,
+		Registry: registry.URL, AllowPrivate: true, Bucket: f.bucket, Clock: f.Clock.Now,
 	})
 	p := f.newUser("ada").newProject(map[string]string{
 		"/index.html": "<!doctype html>", "/yarn.lock": "# yarn",

@@ -13,15 +13,15 @@ import (
 
 // addRules adds the rules of the project's files _redirects and _headers to a manifest with all files. It logs the
 // lines that have no effect.
-func (j *attempt) addRules(m *site.Manifest, built build.Output) {
+func (a *attempt) addRules(m *site.Manifest, built build.Output) {
 	var warnings []rule.Warning
 	m.Redirects, warnings = rule.ParseRedirects(built.Redirects.Data, func(path string) bool { return m.File(path) != "" })
-	j.logRules(built.Redirects, len(m.Redirects), warnings)
+	a.logRules(built.Redirects, len(m.Redirects), warnings)
 	m.Headers, warnings = rule.ParseHeaders(built.Headers.Data)
-	j.logRules(built.Headers, len(m.Headers), warnings)
+	a.logRules(built.Headers, len(m.Headers), warnings)
 	for _, path := range slices.Sorted(maps.Keys(m.Files)) {
 		if _, fits := rule.HeadersOf(m.Headers, path, 0); !fits {
-			j.logAt(deployment.Warning, fmt.Sprintf("%s: The headers of %s and perhaps of other paths have more than 8 KiB. "+
+			a.logAt(deployment.Warning, fmt.Sprintf("%s: The headers of %s and perhaps of other paths have more than 8 KiB. "+
 				"The last ones are left out.", built.Headers.Path, path), built.Headers.Path, 0)
 			return
 		}
@@ -29,12 +29,12 @@ func (j *attempt) addRules(m *site.Manifest, built build.Output) {
 }
 
 // logRules logs the result of parsing a file with rules.
-func (j *attempt) logRules(file build.Rules, n int, warnings []rule.Warning) {
+func (a *attempt) logRules(file build.Rules, n int, warnings []rule.Warning) {
 	if file.Path == "" {
 		return
 	}
 	for _, w := range warnings {
-		j.logAt(deployment.Warning, fmt.Sprintf("%s:%d: %s", file.Path, w.Line, w.Text), file.Path, w.Line)
+		a.logAt(deployment.Warning, fmt.Sprintf("%s:%d: %s", file.Path, w.Line, w.Text), file.Path, w.Line)
 	}
-	j.log(deployment.Info, fmt.Sprintf("Read %d rules of %s.", n, file.Path))
+	a.log(deployment.Info, fmt.Sprintf("Read %d rules of %s.", n, file.Path))
 }

@@ -11,13 +11,13 @@ import (
 
 // deployTo deploys the project with a target. It returns the deployment, and all files of its output in one text.
 func (p *published) deployTo(target deployment.Target) (id, output string) {
-	p.f.t.Helper()
-	p.f.clock.Advance(8 * time.Minute) // for the limits
+	p.f.T.Helper()
+	p.f.Clock.Advance(8 * time.Minute) // for the limits
 	id = p.Do(http.MethodPost, "/api/projects/"+p.id+"/deployments", object{"target": target}).
-		Want(p.f.t, http.StatusAccepted).Text("id")
+		Want(p.f.T, http.StatusAccepted).Text("id")
 	for _, err := range p.f.work(p.f.clients) {
 		if err != nil {
-			p.f.t.Errorf("the message was not handled: %v", err)
+			p.f.T.Errorf("the message was not handled: %v", err)
 		}
 	}
 	for _, a := range p.addresses() {
@@ -28,7 +28,7 @@ func (p *published) deployTo(target deployment.Target) (id, output string) {
 			return id, output
 		}
 	}
-	p.f.t.Fatalf("the deployment is not ready: %s", p.Get(p.url(id)).Raw)
+	p.f.T.Fatalf("the deployment is not ready: %s", p.Get(p.url(id)).Raw)
 	return "", ""
 }
 
@@ -82,7 +82,7 @@ func TestVariables(t *testing.T) {
 			t.Errorf("the log of the deployment has a value:\n%s", log)
 		}
 	}
-	if strings.Contains(f.log.String(), "of production") {
+	if strings.Contains(f.Log.String(), "of production") {
 		t.Error("the log of the function has a value")
 	}
 }

@@ -39,7 +39,7 @@ func TestSweep(t *testing.T) {
 	if len(f.objects(canceledID)) == 0 {
 		t.Error("the canceled deployment has no objects")
 	}
-	f.clock.Advance(lost)
+	f.Clock.Advance(lost)
 	f.sweep(0)
 	for _, p := range lostMessages {
 		p.checkLive("Hello")
@@ -67,7 +67,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("the object %s of a deleted deployment remains", key)
 		}
 	}
-	due, err := f.jobs.Due(t.Context(), f.clock.Now().Add(time.Hour), 100)
+	due, err := f.jobs.Due(t.Context(), f.Clock.Now().Add(time.Hour), 100)
 	if err != nil || len(due) > 0 {
 		t.Errorf("%d jobs are due, error %v, want none", len(due), err)
 	}

@@ -61,5 +61,5 @@ func (w *Worker) remove(ctx context.Context, j job.Job) error {
 	if _, err := w.Bucket.DeletePrefix(ctx, site.ObjectsOf(j.ID)); err != nil {
 		return err
 	}
-	return w.Store.Removed(ctx, j)
+	return w.Store.FinishRemoval(ctx, j)
 }

@@ -79,7 +79,7 @@ func TestBuild(t *testing.T) {
 		log[1] != fmt.Sprintf("info Built 9 files, %d bytes.", size) {
 		t.Errorf("got the log %q, want two lines", log)
 	}
-	if !strings.Contains(f.log.String(), "a deployment ended") {
+	if !strings.Contains(f.Log.String(), "a deployment ended") {
 		t.Error("the function's log does not say that the deployment ended")
 	}
 }

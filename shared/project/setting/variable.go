@@ -2,9 +2,10 @@ package setting
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"regexp"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/id"
 )
@@ -15,7 +16,7 @@ const MaxVariableBytes = 32 << 10
 // Target selects the deployments that get a variable: all, or those with one target.
 type Target string
 
-// All is the target of variables that all deployments get. The other targets are those of deployments.
+// All is the target of variables that all deployments get. The other targets are the targets of deployments.
 const All Target = "all"
 
 // Variable is a value that the code of a project can read. The build writes it into the output, so every visitor of the

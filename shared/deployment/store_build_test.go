@@ -20,7 +20,7 @@ func TestFailed(t *testing.T) {
 	p := ada.newProject("Shop front", workspace.Team)
 	d := f.begin(p, ada.deploy(p, "production"))
 	broken := &failure.Error{Code: failure.BuildFailed, Message: `Expected ";".`, Path: "/a.ts", Line: 3, Column: 4}
-	if _, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{Error: broken}, f.clock.Now()); err != nil {
+	if _, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{Error: broken}, f.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	r := ada.Get(deploymentURL(p, d.ID)).Want(t, http.StatusOK)
@@ -43,12 +43,12 @@ func TestUselessJob(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("Shop front", workspace.Team)
-	for _, d := range []string{ada.deployed(p), f.ids.New(id.Deployment)} {
-		f.transact(f.jobs.Add(job.New(deployment.BuildJob, p, d, ada.caller.UserID, f.clock.Now())))
-		if _, err := f.store.Begin(t.Context(), f.claim(p, d), f.clock.Now()); !errors.Is(err, job.ErrLost) {
+	for _, d := range []string{ada.deployAndBuild(p), f.IDs.New(id.Deployment)} {
+		f.Transact(f.jobs.Add(job.New(deployment.BuildJob, p, d, ada.UserID, f.Clock.Now())))
+		if _, err := f.store.Begin(t.Context(), f.claim(p, d), f.Clock.Now()); !errors.Is(err, job.ErrLost) {
 			t.Errorf("got error %v, want ErrLost", err)
 		}
-		f.clock.Advance(job.LeaseTime)
+		f.Clock.Advance(job.LeaseTime)
 		if due := f.due(); len(due) != 0 {
 			t.Errorf("got the jobs %v, want none", due)
 		}
@@ -68,12 +68,12 @@ func TestBuildsInProgress(t *testing.T) {
 	begun := []building{f.begin(ps[0], ds[0]), f.begin(ps[1], ds[1]), f.begin(ps[2], ds[2])}
 	busy := func(i int) bool {
 		j := f.claim(ps[i], ds[i])
-		_, err := f.store.Begin(t.Context(), j, f.clock.Now())
+		_, err := f.store.Begin(t.Context(), j, f.Clock.Now())
 		if err != nil {
 			if !errors.Is(err, job.ErrBusy) {
 				t.Fatal(err)
 			}
-			if err := f.jobs.Postpone(t.Context(), j, f.clock.Now()); err != nil {
+			if err := f.jobs.Postpone(t.Context(), j, f.Clock.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -82,7 +82,7 @@ func TestBuildsInProgress(t *testing.T) {
 	if !busy(3) {
 		t.Error("the fourth build began")
 	}
-	if _, err := f.store.Finish(t.Context(), begun[0].job, deployment.Outcome{}, f.clock.Now()); err != nil {
+	if _, err := f.store.Finish(t.Context(), begun[0].job, deployment.Outcome{}, f.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if busy(3) || !busy(4) {
@@ -98,7 +98,7 @@ func TestBuildsInProgress(t *testing.T) {
 	if busy(4) {
 		t.Error("the place of a canceled build whose worker has ended is not free")
 	}
-	f.clock.Advance(job.LeaseTime)
+	f.Clock.Advance(job.LeaseTime)
 	ds = append(ds, ada.deploy(ps[0], "production"), ada.deploy(ps[1], "production"))
 	ps = append(ps, ps[0], ps[1])
 	if busy(5) || busy(6) {

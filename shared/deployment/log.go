@@ -1,12 +1,16 @@
 package deployment
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/excerpt"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/workspace"
 )
 
 // Level is the importance of a line of a log.
@@ -26,9 +30,9 @@ type LogLine struct {
 	Text  string          `json:"text" dynamodbav:"text" doc:"What happened, for people" example:"Built 12 files."`
 	Path  string          `json:"path,omitzero" dynamodbav:"path,omitempty" doc:"The path of the file that the line is about" example:"/src/app.tsx"`
 	Line  int             `json:"line,omitzero" dynamodbav:"line,omitempty" doc:"The line of the file, counted from 1" example:"12"`
-}
 
-func (l LogLine) size() int { return len(l.Text) + len(l.Path) + lineOverhead }
+	number int // of the line in the log, counted from 1, for the cursor
+}
 
 const (
 	// maxLines and maxLogBytes are the maximum size of the lines of a worker. If a log is longer, only its end is stored.
@@ -47,13 +51,15 @@ type logRecord struct {
 	Lines   []LogLine `dynamodbav:"lines,omitempty"`   // of the latest attempt to build that stored any
 }
 
-func (r logRecord) all() []LogLine { return append(slices.Clip(r.Notices), r.Lines...) }
-
-// fit returns the last lines that fit into a log, after a line that says how many are left out.
+// fit returns the last lines that fit into a log, after a line that says how many are left out. It shortens long lines.
 func fit(lines []LogLine) []LogLine {
+	lines = slices.Clone(lines)
+	for i := range lines {
+		lines[i].Text = excerpt.Start(lines[i].Text, maxText)
+	}
 	first, size := len(lines), 0
 	for ; first > 0 && len(lines)-first < maxLines; first-- {
-		if size += lines[first-1].size(); size > maxLogBytes {
+		if size += len(lines[first-1].Text) + len(lines[first-1].Path) + lineOverhead; size > maxLogBytes {
 			break
 		}
 	}
@@ -64,25 +70,33 @@ func fit(lines []LogLine) []LogLine {
 	return append([]LogLine{{At: lines[0].At, Level: Warning, Text: text}}, lines[first:]...)
 }
 
-// writeLog returns the write that stores the lines of an attempt to build. They replace the lines of earlier
-// attempts. It shortens long lines, and leaves out the first lines of a log that is too long.
-func (s Store) writeLog(d Deployment, lines []LogLine) (db.Write, error) {
-	lines = slices.Clone(lines)
-	for i := range lines {
-		lines[i].Text = excerpt.Start(lines[i].Text, maxText)
-	}
-	item, err := db.Encode(logRecord{Lines: fit(lines)})
-	return s.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"])), err
-}
-
-// privateNotice is the first line of the log of a deployment of a private project.
+// privateNotice returns the first line of the log of a deployment of a private project.
 func privateNotice(at clock.Timestamp) LogLine {
 	return LogLine{At: at, Level: Warning, Text: "The project is private. Deploying publishes it: " +
 		"everyone who knows the address of the deployment can open it."}
 }
 
-// writeNotices returns the write that stores the notices in the log of a new deployment.
-func (s Store) writeNotices(projectID, deploymentID string, notices ...LogLine) (db.Write, error) {
-	item, err := db.Encode(logRecord{Notices: notices})
-	return s.Projects.Put(db.DeploymentLogKey(projectID, deploymentID), item), err
+// ReadLog returns a page of the log of a deployment, oldest line first, and the cursor of the next page. Errors:
+// PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND; VALIDATION_FAILED if the cursor is not from this list.
+func (s *Service) ReadLog(
+	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string, page httpapi.PageInput,
+) ([]LogLine, string, error) {
+	scope := httpapi.ListScope(caller, "deployment-log", projectID, deploymentID)
+	read := func(ctx context.Context, after string, n int) ([]LogLine, error) {
+		key := db.DeploymentLogKey(projectID, deploymentID)
+		p, err := s.open(ctx, caller, projectID, deploymentID, workspace.Read, key)
+		if err != nil {
+			return nil, err
+		}
+		log, err := db.Decode[logRecord](p.Items[key])
+		lines := append(append([]LogLine{}, log.Notices...), log.Lines...)
+		for i := range lines {
+			lines[i].number = i + 1
+		}
+		first, _ := strconv.Atoi(after) // 0 for the first page
+		first = min(first, len(lines))
+		return lines[first:min(len(lines), first+n)], err
+	}
+	return httpapi.ReadPage(ctx, s.cursors, scope, page, read,
+		func(l LogLine) string { return strconv.Itoa(l.number) })
 }

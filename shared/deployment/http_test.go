@@ -51,7 +51,7 @@ func TestCalls(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("First", workspace.Team)
-	f.clock.Advance(time.Minute)
+	f.Clock.Advance(time.Minute)
 	if r := ada.Do(http.MethodPost, deploymentsURL(p), object{}).Want(t, 202); r.Calls != 5 {
 		t.Errorf("the first deployment made %d calls, want 5", r.Calls)
 	}
@@ -65,11 +65,11 @@ func TestCalls(t *testing.T) {
 	d = ada.deploy(p, "production")
 	ctx := db.CountCalls(t.Context())
 	j := f.claim(p, d)
-	if _, err := f.store.Begin(ctx, j, f.clock.Now()); err != nil || db.Calls(ctx) != 3 {
+	if _, err := f.store.Begin(ctx, j, f.Clock.Now()); err != nil || db.Calls(ctx) != 3 {
 		t.Errorf("Begin made %d calls, want 3: %v", db.Calls(ctx), err)
 	}
 	ctx = db.CountCalls(t.Context())
-	if _, err := f.store.Finish(ctx, j, deployment.Outcome{}, f.clock.Now()); err != nil || db.Calls(ctx) != 3 {
+	if _, err := f.store.Finish(ctx, j, deployment.Outcome{}, f.Clock.Now()); err != nil || db.Calls(ctx) != 3 {
 		t.Errorf("Finish made %d calls, want 3: %v", db.Calls(ctx), err)
 	}
 }
@@ -82,11 +82,11 @@ func TestPermissions(t *testing.T) {
 	users := map[workspace.Role]*user{}
 	for _, role := range []workspace.Role{workspace.Owner, workspace.Admin, workspace.Member, workspace.Viewer} {
 		users[role] = f.newUser("the-" + string(role))
-		f.addMember(owner.personal, users[role], role)
+		f.SetRole(owner.Personal, users[role].User, role)
 	}
 	newProject := func(visibility workspace.Visibility) (p, d string) {
 		p = owner.newProject("First", visibility)
-		owner.deployed(p)
+		owner.deployAndBuild(p)
 		d = owner.deploy(p, "preview")
 		f.build(p, d)
 		return p, d
@@ -98,7 +98,7 @@ func TestPermissions(t *testing.T) {
 			if q.write && role == workspace.Viewer {
 				want = http.StatusForbidden
 			}
-			f.clock.Advance(10 * time.Second)
+			f.Clock.Advance(10 * time.Second)
 			if r := q.do(u, p, d); r.Status != want {
 				t.Errorf("%s as %s: got %s, want %d", q.name, role, r.Raw, want)
 			}
@@ -141,7 +141,7 @@ func TestUnknown(t *testing.T) {
 			}
 			ada.Do(http.MethodDelete, deploymentURL(p, d), nil).Want(t, http.StatusNotFound, fault.CodeDeploymentNotFound)
 		}
-		ada.deployed(p) // with a site, too
+		ada.deployAndBuild(p) // with a site, too
 	}
 	ada.Do(http.MethodPut, siteURL(other), object{"spa": true}).Want(t, http.StatusNotFound, fault.CodeSiteNotFound)
 	ada.Do(http.MethodDelete, siteURL(other), nil).Want(t, http.StatusNotFound, fault.CodeSiteNotFound)

@@ -13,10 +13,10 @@ import (
 
 // earlier returns the deployments whose files an address still serves, the latest first.
 func (f *fixture) earlier(label string) (ids []string) {
-	f.t.Helper()
+	f.T.Helper()
 	for _, e := range f.address(label).Earlier {
 		own := f.address(e.Label)
-		if e.Until > f.clock.Now().Unix() && own.DeploymentID == e.DeploymentID && !own.Blocked {
+		if e.Until > f.Clock.Now().Unix() && own.DeploymentID == e.DeploymentID && !own.Blocked {
 			ids = append(ids, e.DeploymentID)
 		}
 	}
@@ -41,7 +41,7 @@ func TestEarlier(t *testing.T) {
 		ada.Do(http.MethodPost, deploymentURL(p, d)+"/promote", nil).Want(t, http.StatusOK)
 	}
 	for range 7 {
-		all = append(all, ada.deployed(p))
+		all = append(all, ada.deployAndBuild(p))
 	}
 	want("after seven deployments", all[5], all[4], all[3], all[2], all[1])
 	ada.Do(http.MethodDelete, deploymentURL(p, all[4]), nil).Want(t, http.StatusOK)
@@ -60,10 +60,10 @@ func TestEarlier(t *testing.T) {
 	label = "bakery"
 	ada.Do(http.MethodPut, siteURL(p), object{"label": label}).Want(t, http.StatusOK)
 	want("after a move to the reserved label", all[2], all[6], all[1])
-	f.clock.Advance(7*24*time.Hour - time.Hour)
+	f.Clock.Advance(7*24*time.Hour - time.Hour)
 	promote(all[0])
 	want("after nearly seven days", all[5], all[2], all[6], all[1])
-	f.clock.Advance(2 * time.Hour)
+	f.Clock.Advance(2 * time.Hour)
 	want("two hours later", all[5])
 	promote(all[1])
 	want("after another one", all[0], all[5])
@@ -81,15 +81,15 @@ func TestEarlierIsKept(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("Bakery", workspace.Team)
-	replaced := ada.deployed(p)
+	replaced := ada.deployAndBuild(p)
 	for range 20 {
 		ada.deploy(p, "preview")
 	}
-	live := ada.deployed(p)
+	live := ada.deployAndBuild(p)
 	if ada.status(p, replaced) != "ready" {
 		t.Error("the deployment that was live until now is removed")
 	}
-	f.clock.Advance(7 * 24 * time.Hour)
+	f.Clock.Advance(7 * 24 * time.Hour)
 	ada.deploy(p, "preview")
 	if ada.status(p, replaced) != "" || ada.status(p, live) != "ready" {
 		t.Error("seven days later, the deployment is not removed")
@@ -104,7 +104,7 @@ func TestHashedNames(t *testing.T) {
 	p := ada.newProject("Bakery", workspace.Team)
 	d := f.begin(p, ada.deploy(p, "production"))
 	names := site.NamesOf(site.Manifest{Files: map[string]site.File{"/assets/a-ABCD2345.js": {Hashed: true}}})
-	if _, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{Hashed: names}, f.clock.Now()); err != nil {
+	if _, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{Hashed: names}, f.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if own := f.address(d.Label); len(names) == 0 || !slices.Equal(own.Hashed, names) {

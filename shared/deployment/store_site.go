@@ -1,0 +1,194 @@
+package deployment
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/site"
+	"devplatform/shared/workspace"
+)
+
+// This file contains the changes of what the addresses of a project show.
+
+// Reasons of project.deployed.
+const (
+	reasonDeploy  = "deploy"
+	reasonPromote = "promote"
+)
+
+// goLive makes a ready deployment the live one, by the request with a number of the site's sequence. It does nothing if
+// a later request has changed the live deployment.
+func (c *change) goLive(id string, sequence int, actor event.Actor, reason string) {
+	if sequence < c.site.LiveSequence {
+		return
+	}
+	c.site.LiveSequence = sequence
+	if c.site.DeploymentID == id {
+		return
+	}
+	c.site.Earlier = c.earlier(id)
+	c.site.DeploymentID = id
+	c.updateAddress(set("deploymentId", id).
+		Set(expression.Name("earlier"), expression.Value(c.site.Earlier)).
+		Set(expression.Name("manifest"), expression.Value(c.site.Deployments[id].Manifest)).
+		Set(expression.Name("accountId"), expression.Value(c.site.Deployments[id].AccountID)))
+	c.addEvent(event.ProjectDeployed, id, actor, reason)
+}
+
+// earlier returns the deployments that were live when the deployment next goes live: the live one, and those before it
+// that still exist.
+func (c *change) earlier(next string) []site.Earlier {
+	var all []site.Earlier
+	if live := c.site.DeploymentID; live != "" {
+		label, until := c.site.Deployments[live].Label, c.now.Add(earlierTime).Unix()
+		all = append(all, site.Earlier{DeploymentID: live, Label: label, Until: until})
+	}
+	for _, e := range c.site.Earlier {
+		if _, exists := c.site.Deployments[e.DeploymentID]; exists && e.DeploymentID != next && len(all) < maxEarlier {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// isEarlier reports whether the address of the site still serves files of a deployment that was live earlier.
+func (c *change) isEarlier(id string) bool {
+	return slices.ContainsFunc(c.site.Earlier, func(e site.Earlier) bool {
+		return e.DeploymentID == id && c.now.Unix() < e.Until
+	})
+}
+
+// goOffline takes the site offline, by a request with the next number of the site's sequence.
+func (c *change) goOffline() {
+	c.site.LiveSequence = c.nextSequence()
+	if c.site.DeploymentID != "" {
+		c.site.DeploymentID, c.site.Earlier = "", nil
+		c.updateAddress(set("deploymentId", "").Remove(expression.Name("earlier")))
+	}
+}
+
+func (c *change) nextSequence() int {
+	c.site.Sequence++
+	return c.site.Sequence
+}
+
+// updateAddress changes the address of the site. It keeps attributes that operators set.
+func (c *change) updateAddress(update expression.UpdateBuilder) {
+	c.add(c.store.Sites.Update(db.AddressKey(c.site.Label), update).If(equals("projectId", c.projectID)))
+}
+
+// setSPA changes the setting of the site, and of the own addresses of its deployments.
+func (c *change) setSPA(spa bool) {
+	c.site.SPA = spa
+	for _, d := range c.site.Deployments {
+		if d.Status == Ready {
+			c.add(c.store.Sites.Update(db.AddressKey(d.Label), set("spa", spa)).If(equals("projectId", c.projectID)))
+		}
+	}
+}
+
+// createSite decides the settings of a new site by the record of its project, and takes its first label. takenLabels is
+// the number of labels that were taken before. Error, now or of the transaction: errLabelTaken.
+func (c *change) createSite(ctx context.Context, item db.Item, accountID string, takenLabels int) error {
+	project, err := db.Decode[struct {
+		Slug      string `dynamodbav:"slug"`
+		Framework string `dynamodbav:"framework"`
+	}](item)
+	if err != nil {
+		return err
+	}
+	// The pages of such projects are usually routed in the browser.
+	c.site.SPA = strings.EqualFold(strings.TrimSpace(project.Framework), "react")
+	return c.takeLabel(ctx, firstLabel(project.Slug, takenLabels), accountID)
+}
+
+// takeLabel makes a label that is free, or reserved for the workspace, the address of the site. It makes one call to
+// storage. Error, now or of the transaction: errLabelTaken.
+func (c *change) takeLabel(ctx context.Context, label, accountID string) error {
+	key := db.AddressKey(label)
+	item, err := c.store.Sites.Get(ctx, key)
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return err
+	}
+	c.site.Label = label
+	address := site.Address{
+		ProjectID: c.projectID, AccountID: accountID, DeploymentID: c.site.DeploymentID,
+		Manifest: c.site.Deployments[c.site.DeploymentID].Manifest, Production: true, SPA: c.site.SPA,
+		Earlier: c.site.Earlier,
+	}
+	if item == nil {
+		c.add(c.store.Sites.Create(key, address).Else(errLabelTaken))
+		return nil
+	}
+	before, err := db.Decode[site.Address](item)
+	switch {
+	case err != nil:
+		return err
+	case before.ReservedFor != c.workspaceID:
+		return errLabelTaken
+	}
+	address.Blocked = before.Blocked // operators set it
+	c.isBlocked = before.Blocked
+	sameBlock := hasBlock()
+	if !before.Blocked {
+		sameBlock = expression.Not(sameBlock)
+	}
+	c.add(c.store.Sites.Put(key, address).If(equals("reservedFor", c.workspaceID).And(sameBlock)))
+	return nil
+}
+
+// hasBlock returns the condition that an operator has blocked an address.
+func hasBlock() expression.ConditionBuilder { return equals("blocked", true) }
+
+// leaveLabel reserves the label of a site that moves to another label. Error of the transaction: errBlocked.
+func (c *change) leaveLabel() {
+	c.add(c.reserveLabel().If(expression.Not(hasBlock())).Else(errBlocked))
+}
+
+// reserveLabel returns the write that reserves the label of the site for the workspace.
+func (c *change) reserveLabel() db.Write {
+	return c.store.Sites.Update(db.AddressKey(c.site.Label), set("deploymentId", "").
+		Set(expression.Name("reservedFor"), expression.Value(c.workspaceID)).
+		Set(expression.Name(db.AttrExpiresAt), expression.Value(c.now.Add(reservedTime).Unix()))).
+		If(equals("projectId", c.projectID))
+}
+
+// RemoveSite returns the writes that remove all addresses of a project and cancel its deployments that have not
+// ended, as part of the transaction that deletes the project. The label of the site stays reserved for the workspace.
+// deleted is the event of the deletion. item is the record of the site as it was read; nil if there is none. If the
+// condition of a write fails, the site has changed since then: read it again. The records and the objects of the
+// deployments are removed later.
+func (s *Service) RemoveSite(deleted event.Change, item db.Item, now time.Time) ([]db.Write, error) {
+	projectID, projects := deleted.ProjectID, s.store.Projects
+	if item == nil {
+		none := expression.AttributeNotExists(expression.Name(db.AttrPK))
+		return []db.Write{projects.Check(db.SiteKey(projectID), none)}, nil
+	}
+	stored, err := db.Decode[Site](item)
+	if err != nil {
+		return nil, err
+	}
+	c := s.store.newChange(state{site: stored, hasSite: true, ProjectAccess: workspace.ProjectAccess{
+		ProjectID: projectID, WorkspaceID: deleted.WorkspaceID, Name: deleted.Data.Project.Name,
+	}}, now)
+	c.add(c.reserveLabel())
+	for id, d := range c.site.Deployments {
+		switch {
+		case d.Status == Ready:
+			c.add(c.store.Sites.Delete(db.AddressKey(d.Label)))
+			c.output[d.AccountID] -= d.Bytes
+		case !d.Status.hasEnded():
+			c.removeOutput(id)
+			c.markCanceled(id, deleted.Data.Actor)
+		}
+	}
+	writes := []db.Write{projects.Delete(db.SiteKey(projectID)).If(equals("version", c.before.Version))}
+	return slices.Concat(writes, c.writes, c.outputWrites()), c.err
+}
