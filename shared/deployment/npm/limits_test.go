@@ -15,7 +15,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"devplatform/infra/slicetest"
-
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"
 )
