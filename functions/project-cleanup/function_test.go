@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -138,7 +139,7 @@ func TestPoison(t *testing.T) {
 			Reason string
 			Record events.DynamoDBEventRecord
 		}
-		if err := json.Unmarshal([]byte(body), &got); err != nil {
+		if err := json.Unmarshal([]byte(body), &got, json.MatchCaseInsensitiveNames(true)); err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
 		reasons[got.Record.Change.SequenceNumber] = got.Reason

@@ -51,9 +51,9 @@ func (e *operationError) Unwrap() error { return e.cause }
 
 // inBatch adds the index of the failed operation to the message for the client.
 func inBatch(err error) error {
-	var failed *operationError
-	var cause *fault.Error
-	if !errors.As(err, &failed) || !errors.As(err, &cause) {
+	failed, isOperation := errors.AsType[*operationError](err)
+	cause, isFault := errors.AsType[*fault.Error](err)
+	if !isOperation || !isFault {
 		return err
 	}
 	return atOperation(failed.index, cause).WithCause(err)

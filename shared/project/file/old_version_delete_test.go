@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -80,7 +79,7 @@ func TestDeleteVersionUnderFaults(t *testing.T) {
 	wire := f.UseProxy(nil)
 	for _, injected := range projecttest.Faults {
 		for _, operation := range []string{"BatchGetItem", "TransactWriteItems"} {
-			if injected.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
+			if projecttest.SkipsFault(injected, operation) {
 				continue
 			}
 			version := saveSized(client, "/a", 100)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/fault"
 	"devplatform/shared/project/content"
@@ -329,7 +328,7 @@ func TestUploadUnderFaults(t *testing.T) {
 			client := f.NewFilesClient("ada")
 			wire := f.UseProxy(nil)
 			for _, operation := range []string{"BatchGetItem", "Query", "TransactWriteItems"} {
-				if injected.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
+				if projecttest.SkipsFault(injected, operation) {
 					continue
 				}
 				path := "/" + operation
