@@ -130,7 +130,7 @@ func (c *Cleanup) remove(ctx context.Context, projectID string) error {
 	if err != nil {
 		return err
 	}
-	objects, err := c.store.removeObjects(ctx, projectID)
+	objects, err := c.store.bucket.DeletePrefix(ctx, content.ProjectObjects(projectID))
 	if err != nil {
 		return err
 	}

@@ -25,11 +25,6 @@ const parallelProjects = 8
 // errInvalidRecord reports a record that cannot be decoded, so that it is not known to which object it refers.
 var errInvalidRecord = errors.New("cleanup: invalid record")
 
-// removeObjects deletes all objects of a project, and returns their number.
-func (s store) removeObjects(ctx context.Context, projectID string) (n int, err error) {
-	return s.bucket.DeletePrefix(ctx, content.ProjectObjects(projectID))
-}
-
 // removeOutput deletes all objects of a deployment, and returns their number.
 func (s store) removeOutput(ctx context.Context, deploymentID string) (int, error) {
 	if !id.Deployment.Valid(deploymentID) { // would select other objects
@@ -131,10 +126,7 @@ type sweepPosition struct {
 // position returns the key after which the sweep continues, or "" for the first object.
 func (s store) position(ctx context.Context) (after string, err error) {
 	item, err := s.contents.Get(ctx, db.SweepKey())
-	if errors.Is(err, db.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return "", err
 	}
 	p, err := db.Decode[sweepPosition](item)

@@ -69,15 +69,6 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-func TestEmptyProject(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	if files := unzip(t, f.export(ada, ada.Project("", "Empty", workspace.Private))); len(files) != 0 {
-		t.Errorf("got the files %v, want none", files)
-	}
-}
-
 // Each state of the files has one export. The URL has the slug as the name of the file. An export expires.
 func TestOneExportForEachState(t *testing.T) {
 	t.Parallel()

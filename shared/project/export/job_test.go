@@ -40,7 +40,9 @@ func TestTimeToFinish(t *testing.T) {
 		t.Errorf("got the export %s with the status %q, want %s, running", again, status, exportID)
 	}
 	f.work(f.clients(nil))
-	ada.download(ada.read(projectID, exportID))
+	if files := unzip(t, ada.download(ada.read(projectID, exportID))); len(files) != 0 {
+		t.Errorf("got the files %v of an empty project, want none", files)
+	}
 
 	ada.save(projectID, map[string][]byte{"/a": []byte("a")})
 	exportID, _ = ada.start(projectID)

@@ -65,9 +65,6 @@ func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID st
 		}
 		old := r
 		r = newRecord(r.ID, now)
-		if old.Status == "" {
-			old = record{}
-		}
 		return s.store.start(ctx, projectID, r, old, s.counters, s.rule, caller.UserID)
 	})
 	if err == nil && isNew {

@@ -3,7 +3,6 @@ package file
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/base64"
 
 	"devplatform/shared/project/content"
 )
@@ -75,5 +74,3 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 func (c *packedContent) equals(f *File) bool {
 	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
 }
-
-func toBase64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

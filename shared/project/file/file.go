@@ -8,6 +8,7 @@ package file
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/hex"
 
 	"devplatform/shared/clock"
@@ -123,7 +124,7 @@ func (f File) itemWith(data []byte) FileItem {
 	item := f.Item()
 	text := string(data)
 	if f.Encoding != UTF8 || !content.FitsJSON(data) {
-		item.Encoding, text = Base64, toBase64(data)
+		item.Encoding, text = Base64, base64.StdEncoding.EncodeToString(data)
 	}
 	item.Content = &text
 	return item

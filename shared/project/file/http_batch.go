@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -17,20 +18,12 @@ func (s *Service) registerBatch(r *httpapi.Routes) {
 			"A batch has at most 20 operations and 3 MiB of content; a rename counts as two operations. A path may occur only once. " +
 			"Conflicts between files and folders are checked against the state after all operations. " +
 			"If several operations fail, only the first error is returned. Its message contains the operation's index.",
-		Errors: batchErrors(),
+		Errors: slices.Concat([]*fault.Error{
+			fault.Invalid(fault.Field("operations[1].to", "is required to rename a file")), atOperation(1, errNotFound),
+			atOperation(0, errFileExists), atOperation(0, errIsFolder), atOperation(0, errInsideFile),
+			atOperation(1, httpapi.ErrIfMatch),
+		}, quotaErrors, []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict}),
 	}, s.handleChangeFiles)
-}
-
-// batchErrors returns the documented errors of a batch. The message of an operation's error contains the
-// operation's index.
-func batchErrors() []*fault.Error {
-	return []*fault.Error{
-		fault.Invalid(fault.Field("operations[1].to", "is required to rename a file")), atOperation(1, errNotFound),
-		atOperation(0, errFileExists), atOperation(0, errIsFolder), atOperation(0, errInsideFile),
-		atOperation(1, httpapi.ErrIfMatch),
-		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()), errOldQuota(DefaultQuotas()),
-		errWrittenQuota(DefaultQuotas()), workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
-	}
 }
 
 type changeFilesInput struct {

@@ -53,11 +53,21 @@ func (s store) readState(
 	}
 	written := s.counters.Counter(s.writtenRule(), userID)
 	keys := append(fileKeys(projectID, paths), written.Key())
-	if access, err = s.Locate(ctx, projectID, append(keys, uploadKeys(projectID, ops)...)...); err != nil {
+	uploadID := ""
+	if len(ops) == 1 { // an operation that completes an upload is the only one
+		uploadID = ops[0].uploadID
+	}
+	if uploadID != "" {
+		keys = append(keys, db.UploadKey(projectID, uploadID))
+	}
+	if access, err = s.Locate(ctx, projectID, keys...); err != nil {
 		return access, stored, err
 	}
-	if stored.upload, err = uploadOf(projectID, ops, access.Items); err != nil {
-		return access, stored, err
+	if uploadID != "" {
+		stored.upload, err = decodeUpload(uploadID, access.Items[db.UploadKey(projectID, uploadID)])
+		if err != nil {
+			return access, stored, err
+		}
 	}
 	if err := written.Load(access.Items[written.Key()]); err != nil {
 		return access, stored, err
