@@ -26,9 +26,9 @@ func jobOf(projectID string, r record, userID string) job.Job {
 	return job.New(Kind, projectID, r.ID, userID, r.StartedAt.Time())
 }
 
-// start stores the record of a new export with its job, and counts it. old is the record that it replaces. It has
-// no status if there is none. Call it within db.Retry. Errors: PROJECT_NOT_FOUND, RATE_LIMITED; db.ErrStale if old is not the stored
-// record.
+// start stores the record of a new export with its job, and counts it. old is the record that it replaces. It has no
+// status if there is none. Call it within db.Retry. Errors: PROJECT_NOT_FOUND, RATE_LIMITED; db.ErrStale if old is not
+// the stored record.
 func (s store) start(
 	ctx context.Context, projectID string, r, old record, counters *limit.Counters, rule limit.Rule, userID string,
 ) error {
