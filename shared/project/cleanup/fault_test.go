@@ -1,6 +1,7 @@
 package cleanup_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -189,5 +190,37 @@ func TestCleanupOfLargeProject(t *testing.T) {
 	}
 	if limit := int64(items/25 + items/25/4); calls.Load() > limit {
 		t.Errorf("got %d calls for %d items, want at most %d", calls.Load(), items, limit)
+	}
+}
+
+// A canceled cleanup keeps its progress.
+func TestCleanupResumesAfterCancellation(t *testing.T) {
+	t.Parallel()
+	f := projecttest.New(t)
+	c := projecttest.NewCleaner(t, f)
+	projectID := f.IDs.New(id.Project)
+	storeDeletedProject(c, projectID, 300, 0)
+	before, _ := splitByProject(f, storedItems(c), projectID)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var deletions atomic.Int64
+	wire := dynamotest.NewWire(t, f.Endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(out, r)
+		if dynamotest.Operation(r) == "BatchWriteItem" && deletions.Add(1) == 10 {
+			cancel()
+		}
+	})
+	if err := c.WithClient(wire.Client()).Handle(ctx, deletionRecord(f, projectID)); !errors.Is(err, db.ErrUnavailable) {
+		t.Fatalf("canceled cleanup: got error %v, want ErrUnavailable", err)
+	}
+	between, _ := splitByProject(f, storedItems(c), projectID)
+	if between == 0 || between > before-8*25 {
+		t.Errorf("after the canceled cleanup, %d of %d items remain, want at least 1 and at least 200 fewer", between, before)
+	}
+	if err := c.Handle(t.Context(), deletionRecord(f, projectID)); err != nil {
+		t.Fatal(err)
+	}
+	if count, _ := splitByProject(f, storedItems(c), projectID); count != 0 {
+		t.Errorf("%d items remain, want 0", count)
 	}
 }
