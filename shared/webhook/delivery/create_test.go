@@ -130,14 +130,14 @@ func TestEventsAroundADeactivation(t *testing.T) {
 					return f.subscribe(workspaceID, "https://example.com", func(w *Webhook) { w.Prompt = prompt }, change)
 				}
 				before := webhook(func(w *Webhook) {
-					w.Active, w.DeactivatedAt = false, stampPtr(start.Add(time.Hour))
+					w.Active, w.DeactivatedAt = false, stamp(start.Add(time.Hour))
 				})
 				after := webhook(func(w *Webhook) {
-					w.DeactivatedAt, w.ActivatedAt = stampPtr(start.Add(-time.Hour)), stampPtr(start)
+					w.DeactivatedAt, w.ActivatedAt = stamp(start.Add(-time.Hour)), stamp(start)
 				})
-				webhook(func(w *Webhook) { w.Active, w.DeactivatedAt = false, stampPtr(start.Add(-time.Hour)) })
+				webhook(func(w *Webhook) { w.Active, w.DeactivatedAt = false, stamp(start.Add(-time.Hour)) })
 				webhook(func(w *Webhook) {
-					w.DeactivatedAt, w.ActivatedAt = stampPtr(start.Add(-time.Hour)), stampPtr(start.Add(time.Hour))
+					w.DeactivatedAt, w.ActivatedAt = stamp(start.Add(-time.Hour)), stamp(start.Add(time.Hour))
 				})
 				f.publish(f.newEvents(workspaceID, events)...)
 				f.createDeliveries()

@@ -88,7 +88,7 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 		if r.EventName != "INSERT" { // events do not change, and the expiry of an item is ignored
 			continue
 		}
-		o, err := occurrenceOf(i, r.NewImage)
+		o, err := decodeOccurrence(i, r.NewImage)
 		if err != nil {
 			errs[i] = fmt.Errorf("%w: no delivery was created: %w", lambdafn.ErrPoison, err)
 			continue
@@ -105,8 +105,8 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 	return errs
 }
 
-// occurrenceOf decodes a stored event. record is its index.
-func occurrenceOf(record int, item db.Item) (occurrence, error) {
+// decodeOccurrence decodes a stored event. record is its index.
+func decodeOccurrence(record int, item db.Item) (occurrence, error) {
 	e, err := event.FromItem(item)
 	if err != nil {
 		return occurrence{}, err
@@ -151,12 +151,12 @@ func (f *Fanout) route(
 			}
 			continue
 		}
-		all[i] = routesOf(occurrences, webhooks[i], f.now())
+		all[i] = assign(occurrences, webhooks[i], f.now())
 		total += len(all[i].items)
 	}
 	for i, r := range all {
 		if total > maxDirect && len(r.items) > maxDirectEach {
-			all[i] = routes{creations: creationsFor(byWorkspace[workspaces[i]], webhooks[i])}
+			all[i] = routes{creations: newCreations(byWorkspace[workspaces[i]], webhooks[i])}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b routes) int { return len(a.items) - len(b.items) })
@@ -167,7 +167,7 @@ func (f *Fanout) route(
 }
 
 // routesOf returns the routes of the events of one workspace by the lanes of its endpoints.
-func routesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) routes {
+func assign(occurrences []occurrence, webhooks []Webhook, now time.Time) routes {
 	var fast, slow []Webhook
 	for _, w := range webhooks {
 		if w.lane() == fastLane {
@@ -176,12 +176,12 @@ func routesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) route
 			slow = append(slow, w)
 		}
 	}
-	return routes{deliveriesOf(occurrences, fast, now), creationsFor(occurrences, slow)}
+	return routes{newItems(occurrences, fast, now), newCreations(occurrences, slow)}
 }
 
-// creationsFor returns the messages that ask for the creation of the deliveries of events to webhooks of their
+// newCreations returns the messages that ask for the creation of the deliveries of events to webhooks of their
 // workspace: one for each account of the webhooks.
-func creationsFor(occurrences []occurrence, webhooks []Webhook) []creation {
+func newCreations(occurrences []occurrence, webhooks []Webhook) []creation {
 	byAccount := map[string][]Webhook{}
 	for _, w := range webhooks {
 		if slices.ContainsFunc(occurrences, func(o occurrence) bool { return w.wants(o.event, o.at) }) {

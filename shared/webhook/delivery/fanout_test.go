@@ -30,7 +30,7 @@ func TestCallsOfABatch(t *testing.T) {
 	workspaceID := f.newWorkspace()
 	for i := range 2 {
 		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)), func(w *Webhook) {
-			w.LastAt, w.LastStatus = stampPtr(midnight), Succeeded
+			w.LastAt, w.LastStatus = stamp(midnight), Succeeded
 		})
 	}
 	var events []event.Record
@@ -133,7 +133,7 @@ func TestUnsubscribedEvents(t *testing.T) {
 		w.Events = []string{"comment.*", "file.created"}
 	})
 	for _, change := range []func(*Webhook){
-		func(w *Webhook) { w.Active, w.DeactivatedAt = false, stampPtr(f.now()) },
+		func(w *Webhook) { w.Active, w.DeactivatedAt = false, stamp(f.now()) },
 		func(w *Webhook) { w.Events = []string{"project.*", "file.deleted"} },
 		func(w *Webhook) { w.ProjectID = "prj_01KGA4ZK70ABCDEFGHJKMNPQRT" },
 	} {

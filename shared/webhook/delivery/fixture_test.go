@@ -217,8 +217,3 @@ func (c *callCounter) take() map[string]int {
 
 // noJitter is a jitter of zero.
 func noJitter() float64 { return 0 }
-
-func stampPtr(at time.Time) *clock.Timestamp {
-	s := clock.Stamp(at)
-	return &s
-}

@@ -152,7 +152,7 @@ func FuzzSealed(f *testing.F) {
 func FuzzDecodeStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"wh_1"},"events":{"L":[{"S":"file.*"}]},"previous":{"L":[{"M":{"sealed":{"S":"k.x"},"until":{"S":"2026-01-31T08:15:30.123Z"}}}]},"lastAt":{"S":"2026-01-31T08:15:30.123Z"}}`,
-		`{"id":{"S":"wh_1"},"prompt":{"BOOL":true},"due":{"S":"DUE#1"},"dueAt":{"S":"2026-01-31T08:15:30.123Z"},"notBefore":{"S":"2031-05-05T13:00:00.000Z"},"additions":{"N":"2"},"drainedAt":{"S":"2026-01-31T08:15:30.123Z"}}`,
+		`{"id":{"S":"wh_1"},"prompt":{"BOOL":true},"due":{"S":"DUE#1"},"dueAt":{"S":"2026-01-31T08:15:30.123Z"},"notBefore":{"S":"2031-05-05T13:00:00.000Z"},"drainedAt":{"S":"2026-01-31T08:15:30.123Z"}}`,
 		`{"id":{"S":"dlv_1"},"attempts":{"L":[{"M":{"at":{"S":"2026-01-31T08:15:30.123Z"},"statusCode":{"N":"500"},"durationMs":{"N":"12"}}}]},"status":{"S":"pending"},"tries":{"N":"-1"}}`,
 		`{"id":{"S":"dlv_1"},"webhookId":{"S":"` + webhookA + `"},"due":{"S":"SLOW#` +
 			webhookA + `"},"status":{"S":"pending"},"active":{"BOOL":true}}`,
@@ -168,8 +168,7 @@ func FuzzDecodeStored(f *testing.F) {
 		}
 		w, _ := slicetest.DecodeStored[Webhook](t, item)
 		w.dueAfterAddition(noon)
-		turnEnd{failed: true}.nextTurn(w.Health, w.DrainedAt, noon, 0)
-		slotsOf(item).free(noon)
+		turnEnd{failed: true}.nextTurns(w, noon, 0)
 		d, ok := slicetest.DecodeStored[Delivery](t, item)
 		if !ok {
 			return

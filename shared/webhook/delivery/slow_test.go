@@ -203,7 +203,7 @@ func TestNextTurnBeginsWithTheWindow(t *testing.T) {
 		t.Errorf("after a failed turn: got %d concurrent attempts and %d failures, want 1 and 4", got.window(), got.Failures)
 	}
 	w = f.storedWebhook(w)
-	w.Window, w.TurnUntil, w.NotBefore = 8, stampPtr(f.now().Add(-time.Second)), nil
+	w.Window, w.TurnUntil, w.NotBefore = 8, stamp(f.now().Add(-time.Second)), nil
 	f.putWebhook(w)
 	if got, _, taken, err := f.store.takeTurn(t.Context(), w, f.now(), f.now().Add(leaseTime)); !taken || err != nil ||
 		got.window() != 1 {
@@ -369,7 +369,7 @@ func TestTurnIsInterrupted(t *testing.T) {
 		}
 	}
 	f.wantRequests(3)
-	if items := f.storedSlots(workspaceID); items != (slots{}) {
+	if items := f.storedSlots(workspaceID); len(items) > 0 {
 		t.Errorf("got slots %v, want free ones", items)
 	}
 }

@@ -230,6 +230,32 @@ func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) 
 	return next, err
 }
 
+// change stores the version of a delivery that next returns. If another writer changed the delivery, change reads it and
+// calls next again. If retryUnavailable is set, it does so also if storage is unavailable: a write that seemed to fail
+// may have been executed, so next must recognize its own change. It reports false if next reports no change. Errors:
+// db.ErrNotFound, db.ErrConflict.
+func (s Store) change(
+	ctx context.Context, operation string, d Delivery, retryUnavailable bool, next func(Delivery) (Delivery, bool),
+) (result Delivery, changed bool, _ error) {
+	isStale := false
+	err := db.Retry(ctx, operation, func(ctx context.Context) (err error) {
+		if isStale {
+			d, err = s.Get(ctx, d.WebhookID, d.ID)
+		}
+		isStale = true
+		if err == nil {
+			if result, changed = next(d); changed {
+				result, err = s.save(ctx, d, result)
+			}
+		}
+		if retryUnavailable && errors.Is(err, db.ErrUnavailable) {
+			return fmt.Errorf("%w: %w", db.ErrStale, err)
+		}
+		return err
+	})
+	return result, changed && err == nil, err
+}
+
 // changes returns the update that turns one version of a delivery into the next. It writes only the attributes that
 // differ, because the payload and the attempts can be long. It always writes dueAt and wakes, because the retry job
 // changes them without storing a new version.

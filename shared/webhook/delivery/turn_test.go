@@ -75,7 +75,7 @@ func TestNewEndpointDuringATurn(t *testing.T) {
 	workspaceID := f.newWorkspace()
 	since := f.now().Add(-10 * time.Hour)
 	w := f.subscribe(workspaceID, f.receiver.URL("/status/500"), inSlowLane, func(w *Webhook) {
-		w.Failures, w.FailingSince, w.LastAt, w.LastStatus = 5, stampPtr(since), stampPtr(since), Failed
+		w.Failures, w.FailingSince, w.LastAt, w.LastStatus = 5, stamp(since), stamp(since), Failed
 	})
 	f.publish(f.newEvents(workspaceID, 2)...)
 	f.createDeliveries()
