@@ -50,8 +50,8 @@ func TestDelivery(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", header, got, want)
 		}
 	}
-	if a := d.Attempts[0]; a.StatusCode != 200 || a.Error != "" || d.Due != "" || d.DueAt != nil {
-		t.Errorf("got delivery %+v, want a 200 without an error, and no entry in the index", d)
+	if a := d.Attempts[0]; a.StatusCode != 200 || a.Error != "" || d.Due != "" || d.DueAt != nil || d.Payload != "" {
+		t.Errorf("got delivery %+v, want a 200 without an error, no entry in the index, and no payload", d)
 	}
 	if got := f.storedWebhook(w); got.LastStatus != Succeeded || got.LastAt == nil || got.Revision != 1 {
 		t.Errorf("got webhook %+v, want a success as the latest result and revision 1", got)

@@ -14,9 +14,9 @@ type simAccount struct {
 	id                    string
 	class                 simClass
 	endpoints             []*simEndpoint
-	fast, slow, creations simGroup // of the messages in the queues
+	fast, slow, creations simGroup                   // of the messages in the queues
 	slots                 [slotsPerAccount]time.Time // the ends of their leases
-	inFlight              int // attempts
+	inFlight              int                        // attempts
 	turns                 int
 }
 
