@@ -46,9 +46,17 @@ func (l Log) enqueue(ctx context.Context, deliveries []Delivery) {
 	for i, d := range deliveries {
 		messages[i] = d.message().queued(d.AccountID, 0)
 	}
-	if err := l.Fast.Send(ctx, messages...); err != nil {
-		l.Logger.ErrorContext(ctx, "messages were not sent, the retry job sends them", "error", err)
+	err := l.Fast.Send(ctx, messages...)
+	if err == nil {
+		return
 	}
+	var ids []string
+	for i, d := range deliveries {
+		if queue.FailedAt(err, i) != nil {
+			ids = append(ids, d.ID)
+		}
+	}
+	l.Logger.ErrorContext(ctx, "messages were not sent, the retry job sends them", "deliveries", ids, "error", err)
 }
 
 // Limits of one recovery.
