@@ -121,11 +121,10 @@ func (d Delivery) waitsInSlowLane() bool {
 // dueInSlowLane returns when a turn can attempt the delivery, which waits in the slow lane.
 func (d Delivery) dueInSlowLane() time.Time {
 	var at time.Time
-	if d.DueAt != nil {
-		at = d.DueAt.Time()
-	}
-	if d.LeaseUntil != nil && d.LeaseUntil.Time().After(at) {
-		return d.LeaseUntil.Time()
+	for _, end := range []*clock.Timestamp{d.DueAt, d.LeaseUntil} {
+		if end != nil && end.Time().After(at) {
+			at = end.Time()
+		}
 	}
 	return at
 }
