@@ -3,13 +3,11 @@ package delivery
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
@@ -20,19 +18,18 @@ import (
 func TestFailuresOfABatch(t *testing.T) {
 	t.Parallel()
 	const events = maxDirect
-	counter, middleware := countCalls()
-	f := newFixture(t, middleware)
+	f := newFixture(t)
 	workspaceID := f.newWorkspace()
 	w := f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=1000"))
 	f.publish(f.newEvents(workspaceID, events)...)
 	messages := f.receiveMessages()
-	counter.take()
+	f.takeCalls()
 	for i, err := range f.fast.Handle(t.Context(), messages) {
 		if !errors.Is(err, lambdafn.ErrLater) {
 			t.Errorf("message %d: got %v, want ErrLater", i, err)
 		}
 	}
-	if n := counter.take()["UpdateItem"]; n != events+1 {
+	if n := f.takeCalls()["UpdateItem"]; n != events+1 {
 		t.Errorf("got %d writes, want the results and the health", n)
 	}
 	if got := f.storedWebhook(w); got.Failures != disableFailures || got.lane() != slowLane || got.LastStatus != Failed {
@@ -53,27 +50,23 @@ func TestFailuresOfABatch(t *testing.T) {
 // If the response to the write that moves a delivery is lost, the message for the turn is sent nevertheless.
 func TestTurnAfterALostResponse(t *testing.T) {
 	t.Parallel()
-	var lost atomic.Int32 // responses that are lost
-	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if dynamotest.Operation(r) != "UpdateItem" || lost.Load() == 0 || !strings.Contains(readBody(r), "DELIVERY#") {
-				return next.RoundTrip(r)
-			}
-			if lost.Add(-1) == 2 { // the first one is executed
-				if response, err := next.RoundTrip(r); err == nil {
-					_ = response.Body.Close()
-				}
-			}
-			return nil, errors.New("connection lost")
-		})
-	})
+	f := newFixture(t)
 	workspaceID := f.newWorkspace()
 	w := f.subscribe(workspaceID, "https://example.com")
 	f.fast.send = func(context.Context, sender.Request) sender.Result { return timedOut }
 	f.publish(f.newEvent(workspaceID))
-	lost.Store(awsclient.MaxAttempts) // all attempts of the SDK
-	if errs := f.fast.Handle(t.Context(), f.receiveMessages()); errs[0] != nil || lost.Load() != 0 {
-		t.Fatalf("got the errors %v, and %d responses that were not lost", errs, lost.Load())
+	var moves atomic.Int32
+	f.breakCalls(func(operation, body string) callOutcome {
+		if operation != "UpdateItem" || !strings.Contains(body, "DELIVERY#") || moves.Add(1) > awsclient.MaxAttempts {
+			return callPasses
+		}
+		if moves.Load() == 1 {
+			return responseLost
+		}
+		return callRefused // all attempts of the SDK fail
+	})
+	if errs := f.fast.Handle(t.Context(), f.receiveMessages()); errs[0] != nil || moves.Load() < awsclient.MaxAttempts {
+		t.Fatalf("got the errors %v after %d writes", errs, moves.Load())
 	}
 	if _, slow := f.pending(w); slow != 1 {
 		t.Errorf("got %d deliveries in the slow lane, want one", slow)
@@ -88,13 +81,12 @@ func TestTurnAfterALostResponse(t *testing.T) {
 // no other worker would send a message for some time.
 func TestTurnWithoutAMove(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if dynamotest.Operation(r) == "UpdateItem" && strings.Contains(readBody(r), "DELIVERY#") {
-				return nil, errors.New("connection lost")
-			}
-			return next.RoundTrip(r)
-		})
+	f := newFixture(t)
+	f.breakCalls(func(operation, body string) callOutcome {
+		if operation == "UpdateItem" && strings.Contains(body, "DELIVERY#") {
+			return callRefused
+		}
+		return callPasses
 	})
 	workspaceID := f.newWorkspace()
 	w := f.subscribe(workspaceID, f.receiver.URL("/ok"))
@@ -130,8 +122,7 @@ func TestHealthOfABatch(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			counter, middleware := countCalls()
-			f := newFixture(t, middleware)
+			f := newFixture(t)
 			w := f.subscribe(f.newWorkspace(), "https://example.com", func(w *Webhook) {
 				w.LastAt, w.LastStatus = stamp(f.now()), Succeeded
 				if w.Failures = tc.failures; w.Failures > 0 {
@@ -143,9 +134,9 @@ func TestHealthOfABatch(t *testing.T) {
 				a := &attempt{result: r, ended: f.now().Add(time.Duration(i+1) * time.Second), counts: true}
 				a.webhook, attempts[len(attempts)-1-i] = &w, a
 			}
-			counter.take()
+			f.takeCalls()
 			f.fast.saveHealth(t.Context(), append(attempts, nil, &attempt{}))
-			if n := counter.take()["UpdateItem"]; n != tc.writes {
+			if n := f.takeCalls()["UpdateItem"]; n != tc.writes {
 				t.Errorf("got %d writes, want %d", n, tc.writes)
 			}
 			got := f.storedWebhook(w)
@@ -164,14 +155,13 @@ func TestHealthOfABatch(t *testing.T) {
 func TestAttemptsToRecord(t *testing.T) {
 	t.Parallel()
 	var writes atomic.Int32
-	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if dynamotest.Operation(r) == "UpdateItem" && strings.Contains(readBody(r), "DELIVERY#") {
-				writes.Add(1)
-				return nil, errors.New("no connection")
-			}
-			return next.RoundTrip(r)
-		})
+	f := newFixture(t)
+	f.breakCalls(func(operation, body string) callOutcome {
+		if operation == "UpdateItem" && strings.Contains(body, "DELIVERY#") {
+			writes.Add(1)
+			return callRefused
+		}
+		return callPasses
 	})
 	w := f.subscribe(f.newWorkspace(), f.receiver.URL("/"))
 	f.publish(f.newEvents(w.WorkspaceID, 1)...)

@@ -148,18 +148,27 @@ func TestInactiveOrDeletedBeforeTheAttempt(t *testing.T) {
 		}},
 		{"deleted", "the webhook was deleted", func(f *fixture, w Webhook) { f.deleteWebhook(w) }},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			workspaceID := f.newWorkspace()
-			w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-			f.publish(f.newEvent(workspaceID))
-			tc.change(f, w)
-			f.runUntilFinished()
-			if d := f.wantDelivery(Failed, 0); d.Reason != tc.reason || d.Due != "" {
-				t.Errorf("got delivery %+v, want reason %q and no entry in the index", d, tc.reason)
+		for lane, prompt := range map[string]bool{"fast": true, "slow": false} {
+			if tc.name == "deleted" && !prompt {
+				continue // its deliveries are not read again
 			}
-			f.wantRequests(0)
-		})
+			t.Run(tc.name+", "+lane+" lane", func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t)
+				workspaceID := f.newWorkspace()
+				w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), func(w *Webhook) { w.Prompt = prompt })
+				f.publish(f.newEvent(workspaceID))
+				if !prompt {
+					f.createDeliveries()
+					w = f.storedWebhook(w)
+				}
+				tc.change(f, w)
+				f.runUntilFinished()
+				if d := f.wantDelivery(Failed, 0); d.Reason != tc.reason || d.Due != "" {
+					t.Errorf("got delivery %+v, want reason %q and no entry in the index", d, tc.reason)
+				}
+				f.wantRequests(0)
+			})
+		}
 	}
 }

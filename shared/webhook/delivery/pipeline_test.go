@@ -13,14 +13,13 @@ import (
 // calls.
 func TestDelivery(t *testing.T) {
 	t.Parallel()
-	calls, countTransport := countCalls()
-	f := newFixture(t, countTransport)
+	f := newFixture(t)
 	workspaceID := f.newWorkspace()
 	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 	e := f.newEvent(workspaceID)
 	f.advance(20 * time.Millisecond)
 	f.publish(e)
-	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 1, "SendMessageBatch": 1}, calls.take()); diff != "" {
+	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 1, "SendMessageBatch": 1}, f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
 	f.advance(30 * time.Millisecond)
@@ -28,7 +27,7 @@ func TestDelivery(t *testing.T) {
 		t.Fatal(errs)
 	}
 	// The updates are the record and the health. The health is stored because this is the first success.
-	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "UpdateItem": 2}, calls.take()); diff != "" {
+	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "UpdateItem": 2}, f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the worker (-want +got):\n%s", diff)
 	}
 	requests := f.receiver.To("/ok/a")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -23,12 +22,11 @@ const patience = time.Minute
 // A new endpoint is in the slow lane. After its first prompt success, it is in the fast lane.
 func TestNewEndpointBecomesFast(t *testing.T) {
 	t.Parallel()
-	calls, countTransport := countCalls()
-	f := newFixture(t, countTransport)
+	f := newFixture(t)
 	workspaceID := f.newWorkspace()
 	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
 	f.publish(f.newEvent(workspaceID))
-	if diff := cmp.Diff(map[string]int{"Query": 1, "SendMessageBatch": 1}, calls.take()); diff != "" {
+	if diff := cmp.Diff(map[string]int{"Query": 1, "SendMessageBatch": 1}, f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
 	if n := len(f.allDeliveries()); n != 0 {
@@ -40,9 +38,9 @@ func TestNewEndpointBecomesFast(t *testing.T) {
 	if got := f.storedWebhook(w); got.lane() != fastLane || got.hasTurn(f.now()) || got.DrainedAt == nil {
 		t.Errorf("got webhook %+v, want a fast endpoint without a turn or deliveries that wait", got)
 	}
-	calls.take()
+	f.takeCalls()
 	f.publish(f.newEvent(workspaceID))
-	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 1, "SendMessageBatch": 1}, calls.take()); diff != "" {
+	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 1, "SendMessageBatch": 1}, f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the fan-out for a fast endpoint (-want +got):\n%s", diff)
 	}
 	f.handleMessages()
@@ -344,34 +342,6 @@ func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	}
 	f.handleMessages()
 	f.wantDelivery(Succeeded, 2)
-}
-
-// If a function dies during a turn, the leases expire, and the next turn continues.
-func TestTurnIsInterrupted(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
-	f.publish(f.newEvents(workspaceID, 3)...)
-	f.createDeliveries()
-	send, killed := f.slow.send, false
-	f.slow.send = func(ctx context.Context, r sender.Request) sender.Result {
-		if !killed {
-			killed = true
-			panic(http.ErrAbortHandler)
-		}
-		return send(ctx, r)
-	}
-	f.runUntilFinished()
-	for _, d := range f.allDeliveries() {
-		if d.Status != Succeeded {
-			t.Errorf("got delivery %+v, want a success", d)
-		}
-	}
-	f.wantRequests(3)
-	if items := f.storedSlots(workspaceID); len(items) > 0 {
-		t.Errorf("got slots %v, want free ones", items)
-	}
 }
 
 // A delivery that cannot be decoded is logged, even if its webhook was deleted.

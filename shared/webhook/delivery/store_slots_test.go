@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,13 +40,12 @@ func (f *fixture) releaseSlot(lease slotLease) {
 // nothing if another worker has taken the slot.
 func TestSlots(t *testing.T) {
 	t.Parallel()
-	var responsesToLose atomic.Int32
-	f := newFixture(t, losing(&responsesToLose))
+	f := newFixture(t)
 	var mu sync.Mutex
 	taken := map[string][]slotLease{}
 	take := func(account string, at time.Duration, lost, want int32) {
 		t.Helper()
-		responsesToLose.Store(lost)
+		f.loseResponses(lost)
 		taken[account] = nil
 		if got := concurrently(func() bool {
 			lease := f.takeSlot(account, midnight.Add(at))
@@ -76,7 +74,7 @@ func TestSlots(t *testing.T) {
 		f.releaseSlot(lease)
 	}
 	take(accountA, again, 0, 0)
-	responsesToLose.Store(1)
+	f.loseResponses(1)
 	f.releaseSlot(current[1])
 	f.releaseSlot(current[1])
 	take(accountA, again, 0, 1)

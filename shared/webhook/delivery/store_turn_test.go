@@ -1,8 +1,6 @@
 package delivery
 
 import (
-	"errors"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,23 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
 )
-
-// losing returns the middleware that loses the responses to the next n writes, which are executed.
-func losing(n *atomic.Int32) middleware {
-	return func(next http.RoundTripper) http.RoundTripper {
-		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			response, err := next.RoundTrip(r)
-			if err == nil && dynamotest.Operation(r) == "UpdateItem" && n.Add(-1) >= 0 {
-				_ = response.Body.Close()
-				return nil, errors.New("lost")
-			}
-			return response, err
-		})
-	}
-}
 
 // concurrently calls do 16 times at the same time, and returns how many calls reported success.
 func concurrently(do func() bool) (successes int32) {
@@ -170,8 +153,7 @@ func TestTurnsOfADeletedWebhook(t *testing.T) {
 // taken again when it has expired. The result is the webhook as it is then.
 func TestTakeTurn(t *testing.T) {
 	t.Parallel()
-	var responsesToLose atomic.Int32
-	f := newFixture(t, losing(&responsesToLose))
+	f := newFixture(t)
 	read := f.subscribe(f.newWorkspace(), "https://example.com")
 	if _, err := f.store.makeDue(t.Context(), read, false, midnight); err != nil {
 		t.Fatal(err)
@@ -186,7 +168,7 @@ func TestTakeTurn(t *testing.T) {
 		{midnight.Add(leaseTime), 1, 1},
 		{midnight.Add(3 * leaseTime), 2, 1},
 	} {
-		responsesToLose.Store(tc.lost)
+		f.loseResponses(tc.lost)
 		var tokens sync.Map
 		got := concurrently(func() bool {
 			w, token, ok, err := f.fast.store.takeTurn(t.Context(), read, tc.at, tc.at.Add(leaseTime))
@@ -218,8 +200,7 @@ func TestTakeTurn(t *testing.T) {
 // At the end of a turn, the webhook is due for the next one, or leaves the index. Nothing else is changed.
 func TestEndTurn(t *testing.T) {
 	t.Parallel()
-	var responsesToLose atomic.Int32
-	f := newFixture(t, losing(&responsesToLose))
+	f := newFixture(t)
 	next := midnight.Add(time.Hour)
 	for _, tc := range []struct {
 		name         string
@@ -282,7 +263,7 @@ func TestEndTurn(t *testing.T) {
 				f.changeEndpoint(w, w.URL)
 			}
 			before := f.storedWebhook(w)
-			responsesToLose.Store(tc.lost)
+			f.loseResponses(tc.lost)
 			if tc.next.DueAt != nil {
 				tc.next.Due = before.Due
 			}

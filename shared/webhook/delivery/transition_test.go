@@ -39,41 +39,6 @@ func TestClaimKeepsTheIndexEntry(t *testing.T) {
 	}
 }
 
-// If a redelivery is requested during an attempt, the result of the attempt is recorded, but does not end the new run
-// that the redelivery begins.
-func TestRecordAfterARedeliveryRequest(t *testing.T) {
-	t.Parallel()
-	now := midnight
-	d, at := newFast(now).withLease(Webhook{Active: true}, now, 0)
-	redelivered := d.afterRestart(now, true)
-	ok := sender.Result{StatusCode: 200}
-	got, changed := redelivered.withResult(newAttempt(at, ok), false, decision{outcome: outcomeSucceeded}, now)
-	if !changed || got.Status != Pending || got.Manual != 1 || got.hasLease(now) || got.Tries != 0 ||
-		got.Attempts[0].StatusCode != 200 {
-		t.Errorf("got %+v, changed: %t, want the recorded result and a pending redelivery", got, changed)
-	}
-	if redelivered.Attempts[0].StatusCode != 0 {
-		t.Error("withResult changed its receiver")
-	}
-	second, secondAt := got.withLease(Webhook{Active: true}, now, 0) // in the same millisecond
-	if secondAt.Equal(at) {
-		t.Error("two attempts have the same time")
-	}
-	got, changed = second.withResult(newAttempt(at, ok), false, decision{outcome: outcomeSucceeded}, now)
-	if changed || got.Status != Pending {
-		t.Errorf("got %+v, changed: %t, want no change, because the result is already recorded", got, changed)
-	}
-	third, changed := second.withResult(newAttempt(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
-	if !changed || third.Status != Succeeded || third.Manual != 0 {
-		t.Errorf("got %+v, changed: %t, want a success and no pending redelivery", third, changed)
-	}
-	again := third.afterRestart(now, true)
-	got, changed = again.withResult(newAttempt(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
-	if changed || got.Manual != 1 {
-		t.Errorf("got %+v, changed: %t, want no change, because the redelivery is already recorded", got, changed)
-	}
-}
-
 // result describes a delivery after a result was recorded.
 type result struct {
 	Changed          bool

@@ -116,13 +116,12 @@ func TestTurnAfterAPanic(t *testing.T) {
 // If a webhook cannot be disabled because storage is unavailable, the delivery is retried.
 func TestWebhookIsNotDisabledDuringAnOutage(t *testing.T) {
 	t.Parallel()
-	var outage atomic.Int32 // the number of calls that fail
-	f := newFixture(t, failCalls("UpdateItem", func() bool { return outage.Add(-1) >= 0 }))
+	f := newFixture(t)
 	workspaceID := f.newWorkspace()
 	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 	f.publish(f.newEvent(workspaceID))
 	f.fast.send = func(context.Context, sender.Request) sender.Result {
-		outage.Store(awsclient.MaxAttempts) // all attempts of the call that disables the webhook
+		f.refuse("UpdateItem", awsclient.MaxAttempts) // all attempts of the call that disables the webhook
 		return sender.Result{StatusCode: 410, Error: "status 410", Gone: true}
 	}
 	f.fast.Handle(t.Context(), f.receiveMessages())
