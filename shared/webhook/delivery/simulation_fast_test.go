@@ -29,7 +29,7 @@ func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
 					s.fast.send(r.message(), 0)
 				}
 				for _, c := range p.creations {
-					s.creations.send(&simMessage{message: c.message, group: &a.creations, births: births, events: occurrences}, 0)
+					s.creations.send(&simMessage{message: c.message, births: births, events: occurrences}, 0)
 				}
 			})
 		})
@@ -38,7 +38,7 @@ func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
 
 // message returns the message that names the delivery.
 func (r *simRecord) message() *simMessage {
-	return &simMessage{message: r.stored.message(), group: &r.endpoint.account.fast, record: r, endpoint: r.endpoint}
+	return &simMessage{message: r.stored.message(), record: r, endpoint: r.endpoint}
 }
 
 // simAttempt is an attempt in the simulation. It has the steps of attempt.

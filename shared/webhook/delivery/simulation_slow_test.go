@@ -14,7 +14,7 @@ type simTurn struct {
 
 // turnMessage returns the message that asks for a turn.
 func (e *simEndpoint) turnMessage(deliveries ...string) *simMessage {
-	return &simMessage{message: e.stored.turnMessage(deliveries...), group: &e.account.slow, endpoint: e}
+	return &simMessage{message: e.stored.turnMessage(deliveries...), endpoint: e}
 }
 
 // handleSlow does what SlowWorker.Handle does.
@@ -104,8 +104,6 @@ func (s *simulation) runTurns(account *simAccount, turns []*simTurn, slot int, b
 func (s *simulation) later(t *simTurn) {
 	if t.received.Receives < quickReceives {
 		s.slow.hide(t.message, time.Duration((3+2*s.jitter())*float64(time.Second)))
-	} else {
-		s.stats.dropped++
 	}
 	t.done()
 }
@@ -116,14 +114,12 @@ func (s *simulation) beginTurn(t *simTurn) {
 	s.after(storageTime, func() {
 		w := t.endpoint.stored
 		if w.isResting(t.now) || w.hasTurn(t.now) {
-			s.stats.notNeeded++
 			t.done()
 			return
 		}
 		s.after(storageTime, func() {
 			stored := &t.endpoint.stored
 			if stored.hasTurn(t.now) {
-				s.stats.notNeeded++
 				t.done()
 				return
 			}
@@ -256,8 +252,6 @@ func (s *simulation) endedTurn(t *simTurn, wait time.Duration, soon bool) {
 	t.endpoint.account.turns--
 	if soon {
 		s.slow.hide(t.message, wait)
-	} else if t.end.more {
-		s.stats.paused++
 	}
 	t.done()
 }

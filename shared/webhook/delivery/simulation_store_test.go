@@ -11,13 +11,12 @@ import (
 
 // simAccount is a tenant: an account with one workspace.
 type simAccount struct {
-	id                    string
-	class                 simClass
-	endpoints             []*simEndpoint
-	fast, slow, creations simGroup                   // of the messages in the queues
-	slots                 [slotsPerAccount]time.Time // the ends of their leases
-	inFlight              int                        // attempts
-	turns                 int
+	id        string
+	class     simClass
+	endpoints []*simEndpoint
+	slots     [slotsPerAccount]time.Time // the ends of their leases
+	inFlight  int                        // attempts
+	turns     int
 }
 
 // simEndpoint is a webhook and its endpoint.
