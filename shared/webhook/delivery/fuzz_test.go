@@ -3,7 +3,6 @@ package delivery
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -11,7 +10,6 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
-	"devplatform/shared/queue"
 )
 
 // The messages of both lanes, as they are in the queues.
@@ -58,40 +56,6 @@ func TestParseMessage(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// The messages that this program sends are accepted by the lane that receives them, and are not changed on the way.
-func TestMessagesAreReceivedAsSent(t *testing.T) {
-	t.Parallel()
-	const workspaceID = "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
-	w := Webhook{ID: webhookA, WorkspaceID: workspaceID, AccountID: "usr_1"}
-	d := Delivery{ID: deliveryA, WebhookID: webhookA, WorkspaceID: workspaceID, EventID: "evt_1", ProjectID: "prj_1"}
-	expand := message{WorkspaceID: workspaceID, Webhooks: []string{webhookA}, Events: []eventRef{{"evt_1", ""}}}
-	var ten []string
-	for range 10 {
-		ten = append(ten, deliveryA)
-	}
-	for l, messages := range map[lane][]message{
-		fastLane: {d.message()}, slowLane: {w.turnMessage(), w.turnMessage(ten...), expand},
-	} {
-		for _, m := range messages {
-			sent := m.queued(w.AccountID, time.Second)
-			want := queue.Message{Body: sent.Body, Group: "usr_1", Delay: time.Second}
-			if diff := cmp.Diff(want, sent); diff != "" {
-				t.Errorf("the message (-want +got):\n%s", diff)
-			}
-			got, err := parseMessage(sent.Body, l)
-			if err != nil {
-				t.Errorf("lane %d does not accept %s", l, sent.Body)
-			}
-			if diff := cmp.Diff(m, got); diff != "" {
-				t.Errorf("%s (-sent +received):\n%s", sent.Body, diff)
-			}
-		}
-	}
-	if n := len(w.turnMessage(ten...).Deliveries); n != maxWindow {
-		t.Errorf("a message for a turn names %d of 10 deliveries, want %d", n, maxWindow)
 	}
 }
 

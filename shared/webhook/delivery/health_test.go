@@ -33,10 +33,6 @@ func TestHealthAfter(t *testing.T) {
 			sender.Result{StatusCode: 200, Duration: PromptTime - time.Millisecond}, prompt,
 		},
 		{"slow success", Health{}, sender.Result{StatusCode: 200, Duration: PromptTime}, slow},
-		{
-			"slow success after a prompt one", Health{Prompt: true},
-			sender.Result{StatusCode: 200, Duration: 14 * time.Second}, slow,
-		},
 		{"success after failures", Health{Failures: 7, FailingSince: stamp(before)}, ok, prompt},
 		{"first failure of a new endpoint", Health{}, failure, failed(false, 1, now)},
 		{"first failure", Health{Prompt: true}, failure, failed(true, 1, now)},
@@ -44,15 +40,7 @@ func TestHealthAfter(t *testing.T) {
 			"third failure", Health{Prompt: true, Failures: 2, FailingSince: stamp(before)}, failure,
 			failed(true, 3, before),
 		},
-		{
-			"slow failure", Health{Prompt: true, Failures: 2, FailingSince: stamp(before)},
-			sender.Result{StatusCode: 500, Error: "status 500", Duration: 14 * time.Second}, failed(true, 3, before),
-		},
 		{"time-out", Health{Prompt: true}, timeout, failed(false, 1, now)},
-		{
-			"time-out after failures", Health{Prompt: true, Failures: 2, FailingSince: stamp(before)}, timeout,
-			failed(false, 3, before),
-		},
 		{
 			"failure beyond disableFailures", Health{Failures: disableFailures, FailingSince: stamp(before)}, failure,
 			failed(false, disableFailures, before),

@@ -97,19 +97,3 @@ func TestFullSchedule(t *testing.T) {
 		t.Errorf("got webhook %+v, want an active one with 10 failures", got)
 	}
 }
-
-func TestSuccessAfterFailures(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=3"))
-	f.publish(f.newEvent(workspaceID))
-	f.runUntilFinished()
-	d := f.wantDelivery(Succeeded, 4)
-	if d.Attempts[2].StatusCode != 500 || d.Attempts[3].StatusCode != 200 {
-		t.Errorf("got attempts %+v, want 500 and then 200 at the end", d.Attempts)
-	}
-	if got := f.storedWebhook(w); got.Failures != 0 || got.FailingSince != nil || got.LastStatus != Succeeded {
-		t.Errorf("got webhook %+v, want no failures", got)
-	}
-}

@@ -130,20 +130,3 @@ func TestWebhookIsNotDisabledDuringAnOutage(t *testing.T) {
 		t.Errorf("got delivery %+v, want it retried while the webhook is active", d)
 	}
 }
-
-// If the only attempt of a delivery is not counted, it is removed.
-func TestOnlyAttemptIsNotCounted(t *testing.T) {
-	t.Parallel()
-	f := newFixtureWithLimit(t, hangLimit)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/hang"))
-	f.publish(f.newEvent(workspaceID))
-	messages := f.receiveMessages()
-	messages[0].Receives = 2 // the attempt takes a lease
-	if errs := f.fast.Handle(t.Context(), messages); errs[0] != nil {
-		t.Fatal(errs[0])
-	}
-	if d := f.wantDelivery(Pending, 0); d.Tries != 0 || !d.waitsInSlowLane() {
-		t.Errorf("got delivery %+v, want one in the slow lane without attempts", d)
-	}
-}
