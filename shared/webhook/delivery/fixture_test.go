@@ -59,20 +59,10 @@ var midnight = time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
 // middleware wraps the transport of the calls to DynamoDB and SQS.
 type middleware func(http.RoundTripper) http.RoundTripper
 
-const (
-	// attemptLimit is the time limit of an attempt. Endpoints respond at once, also on a slow machine.
-	attemptLimit = 20 * time.Second
-	// hangLimit is the time limit of an attempt in tests of endpoints that do not respond.
-	hangLimit = 300 * time.Millisecond
-)
+// attemptLimit is the time limit of an attempt. Endpoints respond at once, also on a slow machine.
+const attemptLimit = 20 * time.Second
 
 func newFixture(t *testing.T, transports ...middleware) *fixture {
-	t.Helper()
-	return newFixtureWithLimit(t, attemptLimit, transports...)
-}
-
-// newFixtureWithLimit is like newFixture. limit is the time limit of an attempt.
-func newFixtureWithLimit(t *testing.T, limit time.Duration, transports ...middleware) *fixture {
 	t.Helper()
 	f := &fixture{
 		t: t, table: "webhooks-" + rand.Text(), events: "events-" + rand.Text(), log: slicetest.NewLog(),
@@ -117,7 +107,7 @@ func newFixtureWithLimit(t *testing.T, limit time.Duration, transports ...middle
 	f.fanout, f.job = NewFanout(deps), NewRetryJob(deps)
 	workers := WorkerDeps{
 		Deps: deps, Failures: queues.Queue(f.failures), Keys: f.secrets.Keys,
-		Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.now, Timeout: limit}),
+		Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.now, Timeout: attemptLimit}),
 	}
 	f.fast, f.slow = NewFastWorker(workers), NewSlowWorker(workers)
 	return f
