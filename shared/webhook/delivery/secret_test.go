@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -122,9 +123,9 @@ func TestRotations(t *testing.T) {
 			at     time.Time
 		}
 		current, history := "a", []replaced(nil)
-		for range rapid.IntRange(1, 30).Draw(r, "rotations") {
-			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 0, 1, 12, 30}).Draw(r, "hours")) * time.Hour)
-			secret := string(rapid.RuneFrom([]rune("abcdefghijklmnopqrstuvwxyzABCDEFG")).Draw(r, "secret"))
+		for range rapid.IntRange(1, 8).Draw(r, "rotations") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 30).Draw(r, "hours")) * time.Hour)
+			secret := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g"}).Draw(r, "secret")
 			next, rotated, err := s.Rotate(t.Context(), w, secret, now)
 			if err != nil || rotated != (secret != current) {
 				r.Fatalf("rotation from %s to %s: got %t, %v", current, secret, rotated, err)
@@ -151,4 +152,28 @@ func TestRotations(t *testing.T) {
 			}
 		}
 	})
+}
+
+// After many rotations within a day, each of the latest twenty replaced secrets is still valid for 24 h.
+func TestManyRotationsInADay(t *testing.T) {
+	t.Parallel()
+	s := Secrets{slicetest.Keys(fixedClock)}
+	sealed, err := s.Seal(t.Context(), webhookA, "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, want := Webhook{ID: webhookA, Secret: sealed}, []string{"0"}
+	for i := range 25 {
+		if w, _, err = s.Rotate(t.Context(), w, strconv.Itoa(i+1), noon); err != nil {
+			t.Fatal(err)
+		}
+		want = append([]string{strconv.Itoa(i + 1)}, want...)
+		live, err := s.Live(t.Context(), w, noon.Add(secretOverlap-time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want[:min(len(want), 1+maxPrevious)], live); diff != "" {
+			t.Fatalf("the live secrets (-want +got):\n%s", diff)
+		}
+	}
 }
