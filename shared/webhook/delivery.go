@@ -80,8 +80,8 @@ func (s *Service) Redeliver(
 	return d, deliveryError(err)
 }
 
-// RecoverDeliveries sends deliveries again: those that failed or wait after a failed attempt, and whose events occurred between
-// since and until. See delivery.Log.Recover. Error: errInactive.
+// RecoverDeliveries sends deliveries again: those that failed or wait after a failed attempt, and whose events occurred
+// between since and until. See delivery.Log.Recover. Error: errInactive.
 func (s *Service) RecoverDeliveries(
 	ctx context.Context, caller httpapi.Caller, webhookID string, since, until time.Time,
 ) (delivery.Recovery, error) {
@@ -98,7 +98,8 @@ func (s *Service) RecoverDeliveries(
 	return s.log.Recover(ctx, webhookID, since, until)
 }
 
-// TestWebhook sends an example event to a webhook and returns the delivery with its only attempt. See delivery.Log.Test.
+// TestWebhook sends an example event to a webhook and returns the delivery with its only attempt. See
+// delivery.Log.Test.
 func (s *Service) TestWebhook(
 	ctx context.Context, caller httpapi.Caller, webhookID string, kind event.Type,
 ) (delivery.Delivery, error) {

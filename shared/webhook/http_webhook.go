@@ -231,7 +231,9 @@ func (s *Service) handleListWebhooks(
 	return out, err
 }
 
-func (s *Service) handleReadWebhook(ctx context.Context, caller httpapi.Caller, in *InWebhook) (*webhookReadOutput, error) {
+func (s *Service) handleReadWebhook(
+	ctx context.Context, caller httpapi.Caller, in *InWebhook,
+) (*webhookReadOutput, error) {
 	w, err := s.ReadWebhook(ctx, caller, in.WebhookID)
 	if err != nil {
 		return nil, err
@@ -252,7 +254,9 @@ func (s *Service) handleUpdateWebhook(
 	return &webhookOutput{WebhookWithSecret{webhookItem(w), secret}}, nil
 }
 
-func (s *Service) handleDeleteWebhook(ctx context.Context, caller httpapi.Caller, in *InWebhook) (*httpapi.DoneOutput, error) {
+func (s *Service) handleDeleteWebhook(
+	ctx context.Context, caller httpapi.Caller, in *InWebhook,
+) (*httpapi.DoneOutput, error) {
 	if err := s.DeleteWebhook(ctx, caller, in.WebhookID); err != nil {
 		return nil, err
 	}

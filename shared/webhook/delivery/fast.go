@@ -83,8 +83,8 @@ func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) []error {
 	return errs
 }
 
-// move moves deliveries of one webhook to the slow lane. If an attempt timed out, the endpoint leaves the fast lane. The
-// webhook is made due before the deliveries are stored, so that a crash in between loses nothing. move returns the
+// move moves deliveries of one webhook to the slow lane. If an attempt timed out, the endpoint leaves the fast lane.
+// The webhook is made due before the deliveries are stored, so that a crash in between loses nothing. move returns the
 // message for the turn, if one must be sent, and the error of each attempt.
 func (w FastWorker) move(ctx context.Context, attempts []*attempt) (turn []queue.Message, errs []error, _ error) {
 	first := attempts[max(0, slices.IndexFunc(attempts, func(a *attempt) bool { return a.made }))]

@@ -42,7 +42,8 @@ func (s Secrets) Seal(ctx context.Context, webhookID, secret string) (string, er
 	if err != nil {
 		return "", fmt.Errorf("delivery: sealing a secret: %w", err)
 	}
-	sealed := newAEAD(key).Seal(nil, nil, []byte(secret), []byte(webhookID)) //nolint:gosec // without a nonce, it generates one
+	aead := newAEAD(key)
+	sealed := aead.Seal(nil, nil, []byte(secret), []byte(webhookID)) //nolint:gosec // without a nonce, it generates one
 	return kid + "." + sealedEncoding.EncodeToString(sealed), nil
 }
 
@@ -125,8 +126,8 @@ func validPrevious(all []PreviousSecret, now time.Time) []PreviousSecret {
 	return slices.DeleteFunc(slices.Clone(all), func(p PreviousSecret) bool { return !p.Until.Time().After(now) })
 }
 
-// newAEAD returns AES-256-GCM with a random nonce, which precedes the ciphertext. The keys of the ring have 32 bytes, so
-// it cannot fail.
+// newAEAD returns AES-256-GCM with a random nonce, which precedes the ciphertext. The keys of the ring have 32 bytes,
+// so it cannot fail.
 func newAEAD(key []byte) cipher.AEAD {
 	block, _ := aes.NewCipher(key)
 	aead, _ := cipher.NewGCMWithRandomNonce(block)

@@ -155,7 +155,8 @@ func (q *simQueue) show(m *simMessage) {
 	q.dispatch()
 }
 
-// hide returns a received message to the queue after a wait. The message that becomes visible is a copy, because the worker that returned the message still uses it.
+// hide returns a received message to the queue after a wait. The message that becomes visible is a copy, because the
+// worker that returned the message still uses it.
 func (q *simQueue) hide(m *simMessage, wait time.Duration) {
 	if m.hidden {
 		panic("simulation: a message was returned twice")
