@@ -35,7 +35,7 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 			}
 			continue
 		}
-		account := cmp.Or(received[i].Group, m.WorkspaceID)
+		account := received[i].Group
 		t := &turn{worker: w.worker, invocation: shared, received: received[i], named: m.Deliveries, err: &errs[i]}
 		t.webhook.WorkspaceID, t.webhook.ID = m.WorkspaceID, m.WebhookID
 		accounts[account] = append(accounts[account], t)
