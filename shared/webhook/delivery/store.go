@@ -228,10 +228,10 @@ func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) 
 	return next, err
 }
 
-// change stores the version of a delivery that next returns. If another writer changed the delivery, change reads it and
-// calls next again. If retryUnavailable is set, it does so also if storage is unavailable: a write that seemed to fail
-// may have been executed, so next must recognize its own change. It reports false if next reports no change. Errors:
-// db.ErrNotFound, db.ErrConflict.
+// change stores the version of a delivery that next returns. If another writer changed the delivery, change reads it
+// and calls next again. If retryUnavailable is set, it does so also if storage is unavailable: a write that seemed to
+// fail may have been executed, so next must recognize its own change. It reports false if next reports no change.
+// Errors: db.ErrNotFound, db.ErrConflict.
 func (s Store) change(
 	ctx context.Context, operation string, d Delivery, retryUnavailable bool, next func(Delivery) (Delivery, bool),
 ) (result Delivery, changed bool, _ error) {

@@ -37,8 +37,8 @@ func (f *fixture) releaseSlot(lease slotLease) {
 }
 
 // An account never has more than two slots, even if responses are lost. The slots of other accounts are independent of
-// them. A slot can be taken again when its lease has expired, or when it was released. A lease that has expired releases
-// nothing if another worker has taken the slot.
+// them. A slot can be taken again when its lease has expired, or when it was released. A lease that has expired
+// releases nothing if another worker has taken the slot.
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
