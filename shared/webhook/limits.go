@@ -2,9 +2,7 @@ package webhook
 
 import (
 	"fmt"
-	"strconv"
-
-	"devplatform/shared/fault"
+	"time"
 )
 
 // Limits are the limits of each account and of each user. The account of a workspace is its owner, of several owners
@@ -39,21 +37,16 @@ func (l Limits) Validate() error {
 	return nil
 }
 
-// errAccount returns the error for a new webhook of an account that has reached its limit.
-func (l Limits) errAccount() *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded, "The owner of the workspace has reached the limit of "+
-		strconv.Itoa(l.AccountWebhooks)+" webhooks in all workspaces together. Delete one of these webhooks first.")
-}
-
-// errUserTests returns the error for a test of a user who has too many tests in progress.
-func (l Limits) errUserTests() *fault.Error { return testsError("You have", l.UserTests) }
-
-// errWorkspaceTests returns the error for a test of a webhook whose workspace has too many tests in progress.
-func (l Limits) errWorkspaceTests() *fault.Error {
-	return testsError("The workspace has", l.WorkspaceTests)
-}
-
-func testsError(subject string, limit int) *fault.Error {
-	return fault.New(fault.CodeRateLimited, subject+" reached the limit of webhook tests in progress ("+
-		strconv.Itoa(limit)+"). Wait until a test has ended, and try again.")
-}
+const (
+	// maxWebhooks is the maximum number of webhooks of a workspace.
+	maxWebhooks = 20
+	// maxQueries is the number of workspaces that are read concurrently.
+	maxQueries = 16
+	// maxOperations is the number of tests of a webhook that are allowed in limitWindow. Redeliveries and recoveries
+	// have the same limit, and are counted separately. Limits.UserCalls is the number for one user in limitWindow.
+	maxOperations = 10
+	limitWindow   = time.Minute
+	// testLease is longer than the time limit of the function. If the function crashes during a test, the test no longer
+	// counts after this time.
+	testLease = 30 * time.Second
+)

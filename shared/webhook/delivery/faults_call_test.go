@@ -205,7 +205,7 @@ var faultySteps = []faultyStep{
 	}, fastQueue},
 	{"failure in the fast lane moves a delivery", func(f *fixture, workspaceID string) sender.Result {
 		f.subscribe(workspaceID, "https://example.com", func(w *Webhook) {
-			w.Failures, w.FailingSince = slowFailures-1, stampPtr(f.now())
+			w.Failures, w.FailingSince = slowFailures-1, stamp(f.now())
 		})
 		f.publish(f.newEvent(workspaceID))
 		return rejected

@@ -93,7 +93,7 @@ func (ft *faultTest) subscribeWorkspaces() (workspaces [][]Webhook) {
 
 // send simulates an endpoint that may fail. The function may be killed immediately before or after the request.
 func (ft *faultTest) send(ctx context.Context, r sender.Request, l lane) sender.Result {
-	v := invocationOf(ctx)
+	v := killableOf(ctx)
 	if err := v.step(); err != nil {
 		return sender.Result{Error: err.Error(), Aborted: true}
 	}

@@ -20,11 +20,10 @@ type Turns struct {
 	// Window is the number of concurrent attempts with which the next turn begins; 0 stands for 1. It is the number that
 	// the latest turn reached, 0 if that turn failed or was interrupted, and 0 if no delivery waits.
 	Window int `dynamodbav:"window,omitempty"`
-	// AddedAt is the time of the first addition of deliveries after the latest turn, or of a later one that requested
-	// another message, because the first message was lost or late. It is nil if none were added. See addedRecently.
+	// AddedAt is the time of the first addition of deliveries after the latest turn began, or of a later one that
+	// requested another message, because the first message was lost or late. It is nil if none were added. A turn that
+	// finds no delivery ends only if it is nil. See hasRecentAddition.
 	AddedAt *clock.Timestamp `dynamodbav:"addedAt,omitempty"`
-	// Additions counts how often deliveries were added. A turn that finds no delivery ends only if it has not changed.
-	Additions int `dynamodbav:"additions,omitempty"`
 	// DrainedAt is the end of the first turn that found no further delivery that is due; nil if deliveries were added
 	// since then. The index is eventually consistent, so another turn has to confirm this after confirmAfter.
 	DrainedAt *clock.Timestamp `dynamodbav:"drainedAt,omitempty"`
@@ -99,49 +98,42 @@ type turnEnd struct {
 	next   time.Time     // the earliest time at which another delivery is due; zero if no other delivery waits
 }
 
-// nextTurn is the state of an endpoint after a turn. A zero time means that there is none.
-type nextTurn struct {
-	dueAt     time.Time // zero: the webhook leaves the index
-	window    int       // see Turns.Window
-	notBefore time.Time
-	drainedAt time.Time
-}
-
-// nextTurn decides when the endpoint has its next turn. h is the health after the turn, and drainedAt is the stored
-// Turns.DrainedAt.
+// nextTurns decides when the endpoint of a webhook has its next turn. w has the health after the turn.
 //
 // Policy: after a failed turn, the next one is after a tenth of the time since the endpoint began to fail, so that an
 // endpoint that was down for an hour is tried every six minutes. It is not before four times the duration of the failed
 // attempts, so that an endpoint that hangs occupies a worker for at most a fifth of the time. Otherwise the next turn
 // begins as soon as a delivery is due. If no delivery is due, another turn confirms this, because the index may not
 // show all deliveries yet. Then the endpoint is due with its next delivery, or leaves the index.
-func (e turnEnd) nextTurn(h Health, drainedAt *clock.Timestamp, now time.Time, jitter float64) (n nextTurn) {
+func (e turnEnd) nextTurns(w Webhook, now time.Time, jitter float64) (next Turns) {
+	dueAt := now
+	if !e.more {
+		drainedAt := now
+		if w.DrainedAt != nil {
+			drainedAt = w.DrainedAt.Time()
+		}
+		dueAt = drainedAt.Add(confirmAfter)
+		confirmed := !dueAt.After(now)
+		if confirmed && e.next.IsZero() {
+			return Turns{}
+		}
+		if confirmed || !e.next.IsZero() && e.next.Before(dueAt) {
+			dueAt = e.next
+		}
+		next.DrainedAt = stamp(drainedAt)
+	}
 	if e.failed {
-		n.notBefore = now.Add(turnWait(h.FailingSince, e.took, now, jitter))
+		rested := now.Add(turnWait(w.FailingSince, e.took, now, jitter))
+		next.NotBefore = stamp(rested)
+		if dueAt.Before(rested) {
+			dueAt = rested
+		}
 	}
-	confirmed := false
-	switch {
-	case e.more:
-		n.dueAt = now
-	case drainedAt == nil:
-		n.dueAt, n.drainedAt = now.Add(confirmAfter), now
-	default:
-		n.dueAt, n.drainedAt = drainedAt.Time().Add(confirmAfter), drainedAt.Time()
-		confirmed = !n.dueAt.After(now)
+	if e.window > 1 {
+		next.Window = e.window
 	}
-	if confirmed {
-		n.dueAt = e.next
-	} else if !e.more && !e.next.IsZero() && e.next.Before(n.dueAt) {
-		n.dueAt = e.next
-	}
-	if n.dueAt.IsZero() {
-		return nextTurn{}
-	}
-	if n.dueAt.Before(n.notBefore) {
-		n.dueAt = n.notBefore
-	}
-	n.window = e.window
-	return n
+	next.Due, next.DueAt = duePartition(w.ID), stamp(dueAt)
+	return next
 }
 
 // turnWait returns the wait after a failed turn. took is the duration of its failed attempts.
@@ -165,16 +157,3 @@ func (h Health) widestWindow() int {
 
 // window returns the number of concurrent attempts with which the next turn begins.
 func (w Webhook) window() int { return max(1, min(w.Window, w.widestWindow())) }
-
-// slots are the ends of the leases of an account's slots in the slow lane. The zero time means that a slot is free.
-type slots [slotsPerAccount]time.Time
-
-// free returns the index of a free slot, and false if there is none.
-func (s slots) free(now time.Time) (int, bool) {
-	for i, until := range s {
-		if !until.After(now) {
-			return i, true
-		}
-	}
-	return 0, false
-}
