@@ -53,6 +53,22 @@ func TestSealing(t *testing.T) {
 	}
 }
 
+func TestSealingIsRandomized(t *testing.T) {
+	t.Parallel()
+	s := Secrets{slicetest.Keys(fixedClock)}
+	known := map[string]bool{}
+	for range 10 {
+		sealed, err := s.Seal(t.Context(), webhookA, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known[sealed] {
+			t.Fatalf("%s was returned twice", sealed)
+		}
+		known[sealed] = true
+	}
+}
+
 // secretsWithKeys returns Secrets with a ring of keys. The first key is the current one. If there are no keys, the ring
 // is unavailable.
 func secretsWithKeys(kids ...string) Secrets {
