@@ -126,7 +126,8 @@ func TestLimits(t *testing.T) {
 				t.Skip("the race detector ends the process when memory is used up")
 			}
 			text, p, err := run(t.Context(), t, probe{Do: do})
-			if err == nil || want != nil && !errors.Is(err, want) || want == nil && (errors.Is(err, ErrMemory) || errors.Is(err, ErrProgram)) {
+			isOther := want == nil && (errors.Is(err, ErrMemory) || errors.Is(err, ErrProgram))
+			if err == nil || isOther || want != nil && !errors.Is(err, want) {
 				t.Errorf("got %.100q and the error %v, want %v", text, err, want)
 			}
 			usage, ok := p.command.ProcessState.SysUsage().(*syscall.Rusage)

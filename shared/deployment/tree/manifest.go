@@ -41,10 +41,10 @@ func PackageOf(file string) (folder, name string) {
 	return file[:start] + name, name
 }
 
-// safeManifest returns the package.json for the bundler, which accepts more than JSON, and reads the first of equal keys.
-// Its fields main, module, browser and svelte name no file outside of the package or the project, because the bundler
-// would look for it. Bundlers do not report to their callers that the field browser replaces a module by nothing, so it
-// is replaced by an empty file. needsEmpty reports whether there is such a module.
+// safeManifest returns the package.json for the bundler, which accepts more than JSON and reads the first of equal
+// keys. Its fields main, module, browser and svelte name no file outside of the package or the project, because the
+// bundler would look for it. Bundlers do not report to their callers that the field browser replaces a module by
+// nothing, so it is replaced by an empty file. needsEmpty reports whether there is such a module.
 func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &all) != nil || all == nil {
