@@ -56,6 +56,9 @@ func (p *project) checkPattern(importer, pattern string) *failure.Error {
 	case !ok, home == "/" && tree.IsInPackage(folder+"/"), home != "/" && !within(home, folder):
 		return failIn(importer, failure.BuildFailed, "The computed path of an import leads out of the project. Begin it "+
 			"with a folder inside.")
+	case strings.Contains(rest, `\`): // the pattern is quoted; with half of a surrogate pair, the bundler would panic
+		return failIn(importer, failure.BuildFailed, "The computed path of an import contains a backslash, a quotation mark "+
+			"or a character that is not valid. Remove it.")
 	case folder == "/" && strings.HasPrefix(rest, "*") && p.tree.HasFolder("/node_modules"):
 		return failIn(importer, failure.BuildFailed, "The computed path of an import means all packages, too. Move the "+
 			"files to a folder, and begin the path with it.")

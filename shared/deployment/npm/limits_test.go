@@ -153,15 +153,15 @@ func TestLockLimits(t *testing.T) {
 		},
 		"many dependencies": {
 			"a", lockOf(entry("node_modules/a", "1.0.0", a, `,"optionalDependencies":{`+numbered(20_001)+`}`)),
-			failure.DependencyTooLarge, "more than 8 MiB or 20000 dependencies",
+			failure.DependencyTooLarge, "more than 4 MiB or 20000 dependencies",
 		},
 		"many packages": {
 			"a", lockOf(strings.ReplaceAll(numbered(20_000), `"1"`, "{}")),
-			failure.DependencyTooLarge, "more than 8 MiB or 20000 dependencies",
+			failure.DependencyTooLarge, "more than 4 MiB or 20000 dependencies",
 		},
 		"large": {
-			"a", lockOf(entry("node_modules/a", "1.0.0", a, "")) + strings.Repeat(" ", 8<<20),
-			failure.DependencyTooLarge, "more than 8 MiB",
+			"a", lockOf(entry("node_modules/a", "1.0.0", a, "")) + strings.Repeat(" ", 4<<20),
+			failure.DependencyTooLarge, "more than 4 MiB",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
