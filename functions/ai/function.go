@@ -121,10 +121,6 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	quotas, err := cfg.Quotas.Quotas()
-	if err != nil {
-		return nil, err
-	}
 	secrets := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger)
 	key := secrets.Credentials(cfg.Model.Secret).Field("openaiApiKey")
 	provider, err := cfg.Model.newProvider(cfg.AWS, key.Get)
@@ -140,7 +136,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			DB: client, Projects: client.Table(cfg.Tables.Projects), Contents: client.Table(cfg.Files.Contents),
 			Bucket:  objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files),
 			Outbox:  event.Outbox{Events: client.Table(cfg.Files.Events), IDs: ids},
-			Cursors: cursors, IDs: ids, Clock: now, Quotas: quotas,
+			Cursors: cursors, IDs: ids, Clock: now, Quotas: cfg.Quotas.Quotas(),
 		})
 		ai := assistant.New(assistant.Deps{
 			DB: client, Conversations: client.Table(cfg.Conversations.Conversations), Files: files,

@@ -1,40 +1,28 @@
 package webhook
 
 import (
-	"fmt"
 	"time"
+
+	"devplatform/shared/config"
 )
 
 // Limits are the limits of each account and of each user. The account of a workspace is its owner, of several owners
 // the first one.
 type Limits struct {
 	// AccountWebhooks is the maximum number of webhooks in all workspaces of an account together.
-	AccountWebhooks int `env:"LIMIT_WEBHOOKS_ACCOUNT" envDefault:"100"`
+	AccountWebhooks int `env:"LIMIT_WEBHOOKS_ACCOUNT" envDefault:"100" min:"1"`
 	// UserTests and WorkspaceTests are the maximum numbers of tests that are in progress at the same time, for a user and
 	// for the webhooks of a workspace.
-	UserTests      int `env:"LIMIT_WEBHOOK_TESTS_USER" envDefault:"1"`
-	WorkspaceTests int `env:"LIMIT_WEBHOOK_TESTS_WORKSPACE" envDefault:"3"`
+	UserTests      int `env:"LIMIT_WEBHOOK_TESTS_USER" envDefault:"1" min:"1"`
+	WorkspaceTests int `env:"LIMIT_WEBHOOK_TESTS_WORKSPACE" envDefault:"3" min:"1"`
 	// UserCalls is the maximum number of tests of a user in one minute. Redeliveries and recoveries have the same limit,
 	// and are counted separately.
-	UserCalls int `env:"LIMIT_WEBHOOK_CALLS_USER" envDefault:"30"`
+	UserCalls int `env:"LIMIT_WEBHOOK_CALLS_USER" envDefault:"30" min:"1"`
 }
 
 // DefaultLimits returns the limits that apply if the environment sets no others.
 func DefaultLimits() Limits {
-	return Limits{AccountWebhooks: 100, UserTests: 1, WorkspaceTests: 3, UserCalls: 30}
-}
-
-// Validate returns an error if a limit would reject every request. The error names the environment variable.
-func (l Limits) Validate() error {
-	for name, value := range map[string]int{
-		"LIMIT_WEBHOOKS_ACCOUNT": l.AccountWebhooks, "LIMIT_WEBHOOK_TESTS_USER": l.UserTests,
-		"LIMIT_WEBHOOK_TESTS_WORKSPACE": l.WorkspaceTests, "LIMIT_WEBHOOK_CALLS_USER": l.UserCalls,
-	} {
-		if value < 1 {
-			return fmt.Errorf("%s=%d: must be at least 1", name, value)
-		}
-	}
-	return nil
+	return config.Defaults[Limits]()
 }
 
 const (

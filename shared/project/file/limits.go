@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"devplatform/shared/fault"
-	"devplatform/shared/project/content"
 )
 
 // Quotas limit the number and the total size of a project's files, and the bytes that a user writes.
@@ -23,23 +22,15 @@ func DefaultQuotas() Quotas {
 // QuotaSettings are the quotas that environment variables set, in MiB: the library that reads the variables accepts
 // only 32 bits for an int.
 type QuotaSettings struct {
-	OldVersions   int `env:"LIMIT_OLD_VERSIONS_MIB" envDefault:"400"`
-	WrittenPerDay int `env:"LIMIT_WRITTEN_MIB_DAY" envDefault:"2048"`
+	OldVersions   int `env:"LIMIT_OLD_VERSIONS_MIB" envDefault:"400" min:"25"`
+	WrittenPerDay int `env:"LIMIT_WRITTEN_MIB_DAY" envDefault:"2048" min:"25"`
 }
 
-// Quotas returns the quotas with these settings. It returns an error if a quota is smaller than a file can be. The
-// error names the environment variable.
-func (s QuotaSettings) Quotas() (Quotas, error) {
-	for name, value := range map[string]int{
-		"LIMIT_OLD_VERSIONS_MIB": s.OldVersions, "LIMIT_WRITTEN_MIB_DAY": s.WrittenPerDay,
-	} {
-		if least := content.MaxUpload >> 20; value < least { // otherwise the largest file could not be replaced or deleted
-			return Quotas{}, fmt.Errorf("%s=%d: must be at least %d, the size of the largest file", name, value, least)
-		}
-	}
+// Quotas returns the quotas with these settings.
+func (s QuotaSettings) Quotas() Quotas {
 	q := DefaultQuotas()
 	q.OldBytes, q.WrittenPerDay = s.OldVersions<<20, s.WrittenPerDay<<20
-	return q, nil
+	return q
 }
 
 func errFileQuota(quotas Quotas) *fault.Error {
