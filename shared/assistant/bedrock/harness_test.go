@@ -3,7 +3,6 @@ package bedrock
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +15,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/provider"
 	"devplatform/shared/config"
 )
 
@@ -90,7 +91,7 @@ func writeError(w http.ResponseWriter, status int, code, message string, header 
 		w.Header().Set(header[i], header[i+1])
 	}
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"message": message})
+	_ = json.MarshalWrite(w, map[string]string{"message": message})
 }
 
 // requests returns the requests so far.
@@ -112,8 +113,9 @@ func (s *fakeBedrock) provider(name string) *Provider {
 		},
 		Model: name,
 	})
-	p.backoff = func(int) time.Duration { return 0 }
-	p.window, p.usageWait, p.closeWait = time.Hour, time.Hour, time.Hour
+	p.waits = provider.Waits{
+		Backoff: func(int) time.Duration { return 0 }, Window: time.Hour, Usage: time.Hour, Close: time.Hour,
+	}
 	return p
 }
 
@@ -281,7 +283,7 @@ func multibyteText(n int) string { return strings.Repeat("Grüße, \"Welt\"\n", 
 
 func unmarshal(t *testing.T, data []byte, v any) {
 	t.Helper()
-	if err := json.Unmarshal(data, v); err != nil {
+	if err := json.Unmarshal(data, v, json.MatchCaseInsensitiveNames(true)); err != nil {
 		t.Fatalf("%s: %v", data, err)
 	}
 }

@@ -2,13 +2,13 @@ package bedrock
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 
 	"devplatform/shared/assistant/model"
@@ -191,70 +191,6 @@ func textOfFrame(frame []byte) string {
 		panic(err)
 	}
 	return s
-}
-
-// FuzzPartQueue checks that all parts are emitted, in the order that package model defines, for any order of the events
-// of any blocks. Each byte of the input is an event: bits 4 and 5 are its kind, and bits 0 to 3 are the index of its
-// block.
-func FuzzPartQueue(f *testing.F) {
-	f.Add([]byte{0x10, 0x20, 0x00, 0x30})
-	f.Add([]byte{0x10, 0x11, 0x21, 0x20, 0x31, 0x02, 0x30})
-	f.Add([]byte{0x10, 0x11, 0x12, 0x32, 0x31, 0x10, 0x00, 0x30})
-	f.Fuzz(func(t *testing.T, events []byte) {
-		recorder := &partRecorder{t: t}
-		q := newPartQueue(recorder.emit)
-		var wantText strings.Builder
-		var wantCalls []*model.Call
-		running := map[int32]*model.Call{}
-		for n, e := range events {
-			index, piece := int32(e&0x0f), fmt.Sprintf("%d.", n)
-			call := running[index]
-			var err error
-			wantError := false
-			switch e >> 4 & 3 {
-			case 0:
-				wantText.WriteString(piece)
-				err = q.text(piece)
-			case 1:
-				if wantError = call != nil; !wantError {
-					call = &model.Call{ID: piece, Name: "n"}
-					running[index], wantCalls = call, append(wantCalls, call)
-				}
-				err = q.start(index, piece, "n")
-			case 2:
-				if wantError = call == nil; !wantError {
-					call.Input += piece
-				}
-				err = q.input(index, piece)
-			case 3:
-				delete(running, index)
-				err = q.end(index)
-			}
-			if (err != nil) != wantError {
-				t.Fatalf("event %d of %x: got error %v, want an error: %v", n, events, err, wantError)
-			}
-		}
-		if err := q.close(); err != nil {
-			t.Fatal(err)
-		}
-		if recorder.isCallOpen {
-			t.Fatalf("%x: the last call has not ended", events)
-		}
-		if recorder.text != wantText.String() {
-			t.Fatalf("%x: got the text %q, want %q", events, recorder.text, wantText.String())
-		}
-		if len(recorder.calls) != len(wantCalls) || q.calls != len(wantCalls) {
-			t.Fatalf("%x: got the calls %v, counted %d, want %d", events, recorder.calls, q.calls, len(wantCalls))
-		}
-		for i, want := range wantCalls {
-			if want.Input == "" {
-				want.Input = "{}"
-			}
-			if recorder.calls[i] != *want {
-				t.Fatalf("%x: got the call %v, want %v", events, recorder.calls[i], *want)
-			}
-		}
-	})
 }
 
 // FuzzStream checks that an answer is complete only if the stream contains the event messageStop.

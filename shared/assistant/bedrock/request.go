@@ -1,9 +1,11 @@
 package bedrock
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,20 +13,25 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// input contains the parameters that Converse and ConverseStream have in common.
-type input struct {
-	system    []types.SystemContentBlock
-	messages  []types.Message
-	tools     *types.ToolConfiguration
-	inference *types.InferenceConfiguration
-}
-
 // newInput converts a request. The only inference parameter is the limit of the answer, because the newest Claude
 // models reject a temperature.
-func newInput(r model.Request, t traits) input {
-	in := input{system: systemOf(r.System, t), messages: messagesOf(r.Messages, t), tools: toolsOf(r, t)}
+func (p *Provider) newInput(r model.Request, t traits) *bedrockruntime.ConverseStreamInput {
+	in := &bedrockruntime.ConverseStreamInput{ModelId: &p.model, ToolConfig: toolsOf(r, t)}
+	if !isBlank(r.System) {
+		in.System = append(in.System, &types.SystemContentBlockMemberText{Value: r.System})
+		if t.cacheSystem {
+			in.System = append(in.System, &types.SystemContentBlockMemberCachePoint{Value: cachePoint})
+		}
+	}
+	for _, m := range r.Messages {
+		role := types.ConversationRoleUser
+		if m.Role == model.Assistant {
+			role = types.ConversationRoleAssistant
+		}
+		in.Messages = append(in.Messages, types.Message{Role: role, Content: contentOf(m, t)})
+	}
 	if r.MaxOutput > 0 {
-		in.inference = &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(min(r.MaxOutput, 1<<30)))}
+		in.InferenceConfig = &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(min(r.MaxOutput, 1<<30)))}
 	}
 	return in
 }
@@ -33,28 +40,23 @@ func newInput(r model.Request, t traits) input {
 // tenth of the price. A prefix that is too short for the model's cache is not cached, and this is not an error.
 var cachePoint = types.CachePointBlock{Type: types.CachePointTypeDefault}
 
-func systemOf(text string, t traits) []types.SystemContentBlock {
-	if isBlank(text) {
-		return nil
-	}
-	blocks := []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: text}}
-	if t.cacheSystem {
-		blocks = append(blocks, &types.SystemContentBlockMemberCachePoint{Value: cachePoint})
-	}
-	return blocks
-}
-
 // toolsOf returns the tools of the request. Bedrock requires a tool configuration if earlier messages have calls. If
 // the request has no tools, toolsOf returns the tools that were called.
 func toolsOf(r model.Request, t traits) *types.ToolConfiguration {
 	offered := r.Tools
 	if len(offered) == 0 {
-		offered = calledTools(r.Messages)
+		for _, m := range r.Messages {
+			for _, c := range m.Calls {
+				if !slices.ContainsFunc(offered, func(t model.Tool) bool { return t.Name == c.Name }) {
+					offered = append(offered, model.Tool{Name: c.Name, Schema: jsontext.Value(`{"type":"object"}`)})
+				}
+			}
+		}
 	}
 	if len(offered) == 0 {
 		return nil
 	}
-	tools := make([]types.Tool, 0, len(offered)+1)
+	config := &types.ToolConfiguration{}
 	for _, tool := range offered {
 		spec := types.ToolSpecification{
 			Name:        &tool.Name,
@@ -63,39 +65,12 @@ func toolsOf(r model.Request, t traits) *types.ToolConfiguration {
 		if tool.Description != "" {
 			spec.Description = &tool.Description
 		}
-		tools = append(tools, &types.ToolMemberToolSpec{Value: spec})
+		config.Tools = append(config.Tools, &types.ToolMemberToolSpec{Value: spec})
 	}
 	if t.cacheTools {
-		tools = append(tools, &types.ToolMemberCachePoint{Value: cachePoint})
+		config.Tools = append(config.Tools, &types.ToolMemberCachePoint{Value: cachePoint})
 	}
-	return &types.ToolConfiguration{Tools: tools}
-}
-
-// calledTools returns the tools that were called in earlier messages.
-func calledTools(messages []model.Message) []model.Tool {
-	var tools []model.Tool
-	seen := map[string]bool{}
-	for _, m := range messages {
-		for _, c := range m.Calls {
-			if !seen[c.Name] {
-				seen[c.Name] = true
-				tools = append(tools, model.Tool{Name: c.Name, Schema: jsontext.Value(`{"type":"object"}`)})
-			}
-		}
-	}
-	return tools
-}
-
-func messagesOf(messages []model.Message, t traits) []types.Message {
-	all := make([]types.Message, 0, len(messages))
-	for _, m := range messages {
-		role := types.ConversationRoleUser
-		if m.Role == model.Assistant {
-			role = types.ConversationRoleAssistant
-		}
-		all = append(all, types.Message{Role: role, Content: contentOf(m, t)})
-	}
-	return all
+	return config
 }
 
 // noText replaces an empty or blank text, which Bedrock rejects.

