@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
@@ -124,7 +125,9 @@ func (o *Origin) UnmarshalText(text []byte) error {
 // Load returns the settings of type T, a struct with env tags, from the environment. The error names every variable
 // that is missing or not valid.
 func Load[T any]() (T, error) {
-	cfg, err := env.ParseAs[T]()
+	cfg, err := env.ParseAsWithOptions[T](env.Options{FuncMap: map[reflect.Type]env.ParserFunc{
+		reflect.TypeFor[int](): func(text string) (any, error) { return strconv.Atoi(text) }, // the library accepts only 32 bits
+	}})
 	if err == nil {
 		return cfg, nil
 	}

@@ -1,6 +1,6 @@
 // Package bedrock is the model provider for models on Amazon Bedrock. It translates between package model and
-// Bedrock's ConverseStream API: requests, answers, stream events and errors. Projects and prompts do not belong here. The
-// features that a model rejects are in traits.go. All answers are streamed.
+// Bedrock's ConverseStream API: requests, stream events and errors. Projects and prompts do not belong here. The
+// features that a model rejects are in traits.go.
 package bedrock
 
 import (

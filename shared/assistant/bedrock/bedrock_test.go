@@ -46,7 +46,7 @@ func TestRetryBeforeTheAnswerBegins(t *testing.T) {
 			}
 			s.checkRequests(t, provider.MaxAttempts)
 			if len(backoffs) != provider.MaxAttempts-1 || backoffs[1] != 1 {
-				t.Errorf("got the backoffs of the attempts %v, want the backoffs of the attempts 0 to %d", backoffs, provider.MaxAttempts-2)
+				t.Errorf("got the backoffs %v, want the backoffs of the attempts 0 to %d", backoffs, provider.MaxAttempts-2)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 // callError returns the error of a call that failed before the response began.
 func (p *Provider) callError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return ctx.Err() //nolint:wrapcheck // Provider.Generate returns the context's error
+		return ctx.Err()
 	}
 	_, isUnreadable := errors.AsType[*smithy.DeserializationError](err)
 	_, isNotSent := errors.AsType[*smithyhttp.RequestSendError](err)
@@ -39,7 +39,7 @@ func (p *Provider) callError(ctx context.Context, err error) error {
 // streamError returns the error of an answer that failed after the response began.
 func (p *Provider) streamError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return ctx.Err() //nolint:wrapcheck // Provider.Generate returns the context's error
+		return ctx.Err()
 	}
 	_, isNetwork := errors.AsType[net.Error](err)
 	return &model.Error{Fault: faultOf(err, 0), Cause: p.cause(err, isNetwork)}

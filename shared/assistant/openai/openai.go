@@ -71,7 +71,7 @@ func (c *client) Generate(ctx context.Context, r model.Request, emit func(model.
 	case err == nil:
 		return a.outcome, nil
 	case ctx.Err() != nil:
-		return a.outcome, ctx.Err() //nolint:wrapcheck // Provider.Generate returns the context's error
+		return a.outcome, ctx.Err()
 	case ok:
 		if text := provider.LogText(failed.Cause.Error(), key); text != failed.Cause.Error() {
 			failed.Cause = errors.New(text)
@@ -90,7 +90,7 @@ func (c *client) generate(ctx context.Context, r model.Request, a *answer, key s
 	defer cancel() // runs before the body is closed, so that the rest of the body is not read
 	var response *http.Response
 	err = c.waits.Retry(call, func() (hasBegun bool, err error) {
-		response, err = s.send(call, newBody(c.options.Model, r), key)
+		response, err = s.send(call, newBody(c.options.Model, r), key) //nolint:bodyclose // closed below
 		return false, err
 	})
 	if err != nil {

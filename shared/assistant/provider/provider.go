@@ -55,7 +55,7 @@ func (w Waits) Retry(ctx context.Context, attempt func() (hasBegun bool, err err
 		requested = failed.RetryAfter
 	}
 	if ctx.Err() != nil {
-		return ctx.Err() //nolint:wrapcheck // Provider.Generate returns the context's error
+		return ctx.Err()
 	}
 	return err
 }

@@ -91,7 +91,8 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	got := &recorder{t: t}
 	q := provider.NewQueue(got.emit)
-	if err := q.Input(q.Call("\xfe", "\xff"), "\xfd"); err != nil || got.calls[0] != (model.Call{ID: "�", Name: "�", Input: "�"}) {
+	err := q.Input(q.Call("\xfe", "\xff"), "\xfd")
+	if want := (model.Call{ID: "\uFFFD", Name: "\uFFFD", Input: "\uFFFD"}); err != nil || got.calls[0] != want {
 		t.Errorf("got the calls %+q, error %v, want replacement characters", got.calls, err)
 	}
 	long := strings.Repeat("x", provider.MaxName+1)
