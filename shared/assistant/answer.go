@@ -26,9 +26,6 @@ const (
 	maxCalls = 2 * action.MaxPerAnswer
 )
 
-// errTooLarge ends an answer that exceeds maxAnswer or maxCalls.
-var errTooLarge = errors.New("assistant: the answer is too large")
-
 // answer collects the text and the tool calls that the model sends. Each call is checked and becomes an action.
 type answer struct {
 	// stream receives the answer while it is generated; nil if the answer is not streamed. Its errors are ignored: the
@@ -102,9 +99,14 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 	}
 	switch p.Kind {
 	case model.Text:
-		if !a.round.repair {
-			a.addText(a.separator() + clean(p.Text))
+		if a.round.repair {
+			return nil
 		}
+		text, separator := a.text.String(), ""
+		if a.round.callsBeforeText < len(a.round.calls) && text != "" && !strings.HasSuffix(text, "\n\n") {
+			a.round.callsBeforeText, separator = len(a.round.calls), "\n\n" // text after calls is a paragraph of its own
+		}
+		a.addText(separator + clean(p.Text))
 	case model.CallStart:
 		a.round.call = &openCall{Call: model.Call{ID: p.CallID, Name: p.Name}}
 		_ = a.stream.ToolStart(a.round.streamID(p.CallID), p.Name)
@@ -123,17 +125,6 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 func (a *answer) addText(text string) {
 	a.text.WriteString(text)
 	_ = a.stream.Text(text)
-}
-
-// separator returns the paragraph break between the existing text and text that follows calls, and "" if no break is
-// needed.
-func (a *answer) separator() string {
-	text := a.text.String()
-	if a.round.callsBeforeText == len(a.round.calls) || text == "" || strings.HasSuffix(text, "\n\n") {
-		return ""
-	}
-	a.round.callsBeforeText = len(a.round.calls)
-	return "\n\n"
 }
 
 // addCall adds a complete call and applies its action to the draft. If the call fails its check, addCall adds it to the
