@@ -79,12 +79,12 @@ func (t *turn) open(ctx context.Context) error {
 	readCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	var reading async.Group
-	check := t.quota.Check(t.caller.UserID, t.now())
 	empty := prompt.Chat{Message: t.question.Message}
 	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
-	project, err := t.files.OpenWith(ctx, t.caller, t.question.ProjectID, workspace.Write, check.Refs(),
+	refs, refuse := t.quota.Check(t.caller.UserID, t.now(), minTokens)
+	project, err := t.files.OpenWith(ctx, t.caller, t.question.ProjectID, workspace.Write, refs,
 		func(items map[db.Key]db.Item) error {
-			if err := check.Refuse(ctx, items, minTokens); err != nil {
+			if err := refuse(ctx, items); err != nil {
 				return err
 			}
 			reading.Go(func() error { return t.gather(readCtx) })
