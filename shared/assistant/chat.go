@@ -44,8 +44,8 @@ func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, s
 	return t.reply(), nil
 }
 
-// CancelMessage requests the cancellation of an answer to a question of the caller. An answer that has already ended is not
-// changed.
+// CancelMessage requests the cancellation of an answer to a question of the caller. An answer that has already ended is
+// not changed.
 // Errors: MESSAGE_NOT_FOUND; the error classes of db.
 func (s *Service) CancelMessage(ctx context.Context, caller httpapi.Caller, messageID string) error {
 	err := s.quota.Cancel(ctx, caller.UserID, messageID)

@@ -76,8 +76,8 @@ func (s *Service) ListMessages(
 // remaining messages.
 const deleteTime = 10 * time.Second
 
-// ClearConversation deletes the messages of a project's conversation. It hides all messages with one write, and then spends at
-// most deleteTime on deleting them. Answers that are in progress are not stored when they end. If a turn begins at the
+// ClearConversation deletes the messages of a project's conversation. It hides all messages with one write, and then
+// spends at most deleteTime on deleting them. Answers that are in progress are not stored when they end. If a turn begins at the
 // same time, it is also cleared if the ID of its question is less than the ID that Clear generates. The order of IDs
 // from different processes depends on their clocks.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; the error classes of db.

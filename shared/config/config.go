@@ -126,7 +126,7 @@ func (o *Origin) UnmarshalText(text []byte) error {
 // that is missing or not valid.
 func Load[T any]() (T, error) {
 	cfg, err := env.ParseAsWithOptions[T](env.Options{FuncMap: map[reflect.Type]env.ParserFunc{
-		reflect.TypeFor[int](): func(text string) (any, error) { return strconv.Atoi(text) }, // the library accepts only 32 bits
+		reflect.TypeFor[int](): func(text string) (any, error) { return strconv.Atoi(text) }, // not only 32 bits
 	}})
 	if err == nil {
 		return cfg, nil

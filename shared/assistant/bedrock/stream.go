@@ -125,12 +125,9 @@ func (a *answer) readUsage(u *types.TokenUsage) {
 	if u == nil {
 		return
 	}
-	read, write := int(aws.ToInt32(u.CacheReadInputTokens)), int(aws.ToInt32(u.CacheWriteInputTokens))
 	a.hasUsage = true
-	a.outcome.Usage = model.Usage{
-		Input: int(aws.ToInt32(u.InputTokens)) + read + write, Output: int(aws.ToInt32(u.OutputTokens)),
-		CacheRead: read, CacheWrite: write,
-	}
+	input := aws.ToInt32(u.InputTokens) + aws.ToInt32(u.CacheReadInputTokens) + aws.ToInt32(u.CacheWriteInputTokens)
+	a.outcome.Usage = model.Usage{Input: int(input), Output: int(aws.ToInt32(u.OutputTokens))}
 }
 
 // finish sets the outcome of a message that has ended. Some models end with tool_use although they called no tool, or

@@ -148,7 +148,7 @@ func TestAnswers(t *testing.T) {
 			}
 			want := model.Outcome{
 				Stop: tc.stop, Model: claude,
-				Usage: model.Usage{Input: 4310, Output: 20, CacheRead: 300, CacheWrite: 4000},
+				Usage: model.Usage{Input: 4310, Output: 20},
 			}
 			if outcome != want {
 				t.Errorf("got the outcome %+v, want %+v", outcome, want)

@@ -158,8 +158,6 @@ type Outcome struct {
 type Usage struct {
 	// Input includes tokens that were read from a cache.
 	Input, Output int
-	// CacheRead and CacheWrite are parts of Input, if the provider reports them.
-	CacheRead, CacheWrite int
 }
 
 // IsZero reports whether the provider did not report any usage.

@@ -67,11 +67,6 @@ type callDelta struct {
 type usage struct {
 	Prompt     float64 `json:"prompt_tokens"`
 	Completion float64 `json:"completion_tokens"`
-	Details    *struct {
-		Cached  float64 `json:"cached_tokens"`
-		Written float64 `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-	CacheHit float64 `json:"prompt_cache_hit_tokens"` // DeepSeek
 }
 
 // answer collects the response to one request.
@@ -189,7 +184,8 @@ func (a *answer) readEvent(event string, data []byte) error {
 		a.outcome.Model = c.Model
 	}
 	if c.Usage != nil {
-		a.outcome.Usage = c.Usage.tokens() // if several chunks have a usage, the last one is the total
+		// If several chunks have a usage, the last one is the total.
+		a.outcome.Usage = model.Usage{Input: tokenCount(c.Usage.Prompt), Output: tokenCount(c.Usage.Completion)}
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
@@ -275,17 +271,6 @@ func classifyFinishReason(reason string) (model.Stop, model.Fault) {
 		return "", model.Unavailable
 	}
 	return model.StopEnd, ""
-}
-
-// tokens converts the usage.
-func (u *usage) tokens() model.Usage {
-	t := model.Usage{Input: tokenCount(u.Prompt), Output: tokenCount(u.Completion), CacheRead: tokenCount(u.CacheHit)}
-	if u.Details != nil {
-		t.CacheRead, t.CacheWrite = max(t.CacheRead, tokenCount(u.Details.Cached)), tokenCount(u.Details.Written)
-	}
-	t.CacheRead = min(t.CacheRead, t.Input)
-	t.CacheWrite = min(t.CacheWrite, t.Input-t.CacheRead)
-	return t
 }
 
 // tokenCount converts a number of tokens. It accepts any number, because servers may send negative or very large ones.

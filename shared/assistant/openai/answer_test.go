@@ -192,7 +192,7 @@ func TestAnswers(t *testing.T) {
 				`{"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}}`,
 			),
 			text:  "Hello",
-			usage: model.Usage{Input: 100, Output: 5, CacheRead: 60, CacheWrite: 30},
+			usage: model.Usage{Input: 100, Output: 5},
 		},
 		"DeepSeek: usage in each chunk": {
 			answer: eventStream(
@@ -200,7 +200,7 @@ func TestAnswers(t *testing.T) {
 				strings.Replace(stopChunk, "{", `{"usage":{"prompt_tokens":9.0,"completion_tokens":2,"prompt_cache_hit_tokens":4,"prompt_tokens_details":{"cached_tokens":0}},`, 1),
 			),
 			text:  "Hello",
-			usage: model.Usage{Input: 9, Output: 2, CacheRead: 4},
+			usage: model.Usage{Input: 9, Output: 2},
 		},
 		"invalid usage": {
 			answer: eventStream(

@@ -220,7 +220,7 @@ func FuzzStream(f *testing.F) {
 			}
 		}
 		u := outcome.Usage
-		if u.Input < 0 || u.Output < 0 || u.CacheRead < 0 || u.CacheWrite < 0 || u.CacheRead+u.CacheWrite > u.Input {
+		if u.Input < 0 || u.Output < 0 {
 			t.Errorf("got the invalid usage %+v", u)
 		}
 	})
