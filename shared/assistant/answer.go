@@ -130,10 +130,10 @@ func (a *answer) addText(text string) {
 // addCall adds a complete call and applies its action to the draft. If the call fails its check, addCall adds it to the
 // failures and does not return an error for it. Errors: errTooLarge; the error classes of db.
 func (a *answer) addCall(ctx context.Context, call model.Call) error {
-	a.round.calls = append(a.round.calls, call)
-	if len(a.round.calls) > maxCalls {
+	if len(a.round.calls) == maxCalls {
 		return errTooLarge
 	}
+	a.round.calls = append(a.round.calls, call)
 	failed := failure{brief: call.Name, tool: call.Name}
 	parsed, err := action.Parse(call)
 	if err == nil {
@@ -145,7 +145,7 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	} else if problem, ok := errors.AsType[*action.Problem](err); ok {
 		_ = a.stream.ToolError(a.round.streamID(call.ID), call.Name, problem.Text)
 	}
-	result := model.Result{CallID: call.ID, Text: "Checked."}
+	result := model.Result{CallID: call.ID, Text: "Accepted."}
 	if problem, ok := errors.AsType[*action.Problem](err); ok {
 		failed.problem = problem
 		a.round.failed = append(a.round.failed, failed)

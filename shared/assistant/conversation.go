@@ -77,9 +77,9 @@ func (s *Service) ListMessages(
 const deleteTime = 10 * time.Second
 
 // ClearConversation deletes the messages of a project's conversation. It hides all messages with one write, and then
-// spends at most deleteTime on deleting them. Answers that are in progress are not stored when they end. If a turn begins at the
-// same time, it is also cleared if the ID of its question is less than the ID that Clear generates. The order of IDs
-// from different processes depends on their clocks.
+// spends at most deleteTime on deleting them. Answers that are in progress are not stored when they end. If a turn
+// begins at the same time, it is also cleared if the ID of its question is less than the ID that ClearConversation
+// generates. The order of IDs from different processes depends on their clocks.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; the error classes of db.
 func (s *Service) ClearConversation(ctx context.Context, caller httpapi.Caller, projectID string) error {
 	if _, err := s.files.Open(ctx, caller, projectID, workspace.Write); err != nil {

@@ -280,10 +280,3 @@ func (s *fakeBedrock) checkRequests(t *testing.T, want int) {
 
 // multibyteText returns text of about n bytes, with characters of several bytes.
 func multibyteText(n int) string { return strings.Repeat("Grüße, \"Welt\"\n", n/15) }
-
-func unmarshal(t *testing.T, data []byte, v any) {
-	t.Helper()
-	if err := json.Unmarshal(data, v, json.MatchCaseInsensitiveNames(true)); err != nil {
-		t.Fatalf("%s: %v", data, err)
-	}
-}

@@ -1,7 +1,6 @@
 package bedrock
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,7 +16,7 @@ import (
 // models reject a temperature.
 func (p *Provider) newInput(r model.Request, t traits) *bedrockruntime.ConverseStreamInput {
 	in := &bedrockruntime.ConverseStreamInput{ModelId: &p.model, ToolConfig: toolsOf(r, t)}
-	if !isBlank(r.System) {
+	if r.System != "" {
 		in.System = append(in.System, &types.SystemContentBlockMemberText{Value: r.System})
 		if t.cacheSystem {
 			in.System = append(in.System, &types.SystemContentBlockMemberCachePoint{Value: cachePoint})
@@ -40,32 +39,16 @@ func (p *Provider) newInput(r model.Request, t traits) *bedrockruntime.ConverseS
 // tenth of the price. A prefix that is too short for the model's cache is not cached, and this is not an error.
 var cachePoint = types.CachePointBlock{Type: types.CachePointTypeDefault}
 
-// toolsOf returns the tools of the request. Bedrock requires a tool configuration if earlier messages have calls. If
-// the request has no tools, toolsOf returns the tools that were called.
 func toolsOf(r model.Request, t traits) *types.ToolConfiguration {
-	offered := r.Tools
-	if len(offered) == 0 {
-		for _, m := range r.Messages {
-			for _, c := range m.Calls {
-				if !slices.ContainsFunc(offered, func(t model.Tool) bool { return t.Name == c.Name }) {
-					offered = append(offered, model.Tool{Name: c.Name, Schema: jsontext.Value(`{"type":"object"}`)})
-				}
-			}
-		}
-	}
-	if len(offered) == 0 {
+	if len(r.Tools) == 0 {
 		return nil
 	}
 	config := &types.ToolConfiguration{}
-	for _, tool := range offered {
-		spec := types.ToolSpecification{
-			Name:        &tool.Name,
+	for _, tool := range r.Tools {
+		config.Tools = append(config.Tools, &types.ToolMemberToolSpec{Value: types.ToolSpecification{
+			Name: &tool.Name, Description: &tool.Description,
 			InputSchema: &types.ToolInputSchemaMemberJson{Value: raw(tool.Schema)},
-		}
-		if tool.Description != "" {
-			spec.Description = &tool.Description
-		}
-		config.Tools = append(config.Tools, &types.ToolMemberToolSpec{Value: spec})
+		}})
 	}
 	if t.cacheTools {
 		config.Tools = append(config.Tools, &types.ToolMemberCachePoint{Value: cachePoint})
@@ -73,54 +56,30 @@ func toolsOf(r model.Request, t traits) *types.ToolConfiguration {
 	return config
 }
 
-// noText replaces an empty or blank text, which Bedrock rejects.
-const noText = "(no text)"
-
-// contentOf returns the blocks of a message: results first, as Claude requires, then the text, then calls.
+// contentOf returns the blocks of a message: results first, as Claude requires, then the text, then calls. Bedrock
+// rejects a blank text.
 func contentOf(m model.Message, t traits) []types.ContentBlock {
 	var blocks []types.ContentBlock
 	for _, r := range m.Results {
-		blocks = append(blocks, &types.ContentBlockMemberToolResult{Value: resultOf(r, t)})
+		result := types.ToolResultBlock{
+			ToolUseId: &r.CallID,
+			Content:   []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: r.Text}},
+		}
+		if r.Failed && t.failedStatus {
+			result.Status = types.ToolResultStatusError
+		}
+		blocks = append(blocks, &types.ContentBlockMemberToolResult{Value: result})
 	}
-	if !isBlank(m.Text) {
+	if strings.TrimSpace(m.Text) != "" {
 		blocks = append(blocks, &types.ContentBlockMemberText{Value: m.Text})
 	}
 	for _, c := range m.Calls {
 		blocks = append(blocks, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{
-			ToolUseId: &c.ID, Name: &c.Name, Input: raw(objectOf(c.Input)),
+			ToolUseId: &c.ID, Name: &c.Name, Input: raw(jsontext.Value(c.Input)),
 		}})
-	}
-	if len(blocks) == 0 {
-		blocks = append(blocks, &types.ContentBlockMemberText{Value: noText})
 	}
 	return blocks
 }
-
-func resultOf(r model.Result, t traits) types.ToolResultBlock {
-	text := r.Text
-	if isBlank(text) {
-		text = noText
-	}
-	result := types.ToolResultBlock{
-		ToolUseId: &r.CallID,
-		Content:   []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: text}},
-	}
-	if r.Failed && t.failedStatus {
-		result.Status = types.ToolResultStatusError
-	}
-	return result
-}
-
-// objectOf returns a call's input if it is a JSON object, and an empty object otherwise, because Bedrock
-// rejects any other input. The call's result explains the error to the model.
-func objectOf(input string) jsontext.Value {
-	if v := jsontext.Value(input); v.IsValid() && v.Kind() == '{' {
-		return v
-	}
-	return jsontext.Value("{}")
-}
-
-func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // rawDocument is JSON that is sent unchanged. The SDK's own documents sort the names of an object. The model writes the
 // input of a call in the order of the schema, so with sorted names it would write "content" before "path".

@@ -75,7 +75,8 @@ type Tool struct {
 type Call struct {
 	// ID is assigned by the provider and unique in the conversation.
 	ID, Name string
-	// Input is the text that the model generated. It should be valid JSON, but may be any text.
+	// Input is the text that the model generated. It should be valid JSON, but may be any text. In a request it is a
+	// JSON object.
 	Input string
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/provider"
 	"devplatform/shared/async"
@@ -45,11 +47,14 @@ func (s *server) send(ctx context.Context, b body, key string) (*http.Response, 
 	return nil, failed
 }
 
-// post sends the request.
+// post sends the request. Its limit of tokens is max_completion_tokens or max_tokens.
 func (s *server) post(ctx context.Context, b body, useCompletionTokens bool, key string) (*http.Response, error) {
-	data, err := b.encode(useCompletionTokens)
+	if useCompletionTokens {
+		b.MaxCompletionTokens, b.MaxTokens = b.MaxTokens, 0
+	}
+	data, err := json.Marshal(b)
 	if err != nil {
-		return nil, err
+		return nil, &model.Error{Fault: model.Misconfigured, Cause: fmt.Errorf("request: %w", err)}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(data))
 	if err != nil {
