@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"devplatform/shared/assistant/action"
 )
 
@@ -38,54 +36,4 @@ func TestManifestIsParsedOnce(t *testing.T) { // it counts all allocations of th
 			t.Errorf("%s: %v allocations for 1 package and %v for 50, want at most twice as many", path, one, fifty)
 		}
 	}
-}
-
-// One action that adds several packages has the same result as several actions that each add one of the packages.
-func TestAddingPackagesTogetherOrSeparately(t *testing.T) {
-	t.Parallel()
-	names := []string{"a", "b", "c", "d", "e", "f"}
-	section := rapid.Custom(func(t *rapid.T) string {
-		var members []string
-		for _, name := range rapid.Permutation(names).Draw(t, "names")[:rapid.IntRange(0, 4).Draw(t, "members")] {
-			space := rapid.SampledFrom([]string{"", " ", "\n    "}).Draw(t, "space")
-			colon := rapid.SampledFrom([]string{":", ": ", " : "}).Draw(t, "colon")
-			members = append(members, fmt.Sprintf(`%s%q%s"^1"`, space, name, colon))
-		}
-		return "{" + strings.Join(members, ",") + rapid.SampledFrom([]string{"", "\n  "}).Draw(t, "end") + "}"
-	})
-	packageJSON := rapid.Custom(func(t *rapid.T) string {
-		var members []string
-		sections := rapid.Permutation([]string{"name", "dependencies", "devDependencies"}).Draw(t, "sections")
-		for _, name := range sections[:rapid.IntRange(0, 3).Draw(t, "n")] {
-			value := `"x"`
-			if name != "name" {
-				value = section.Draw(t, name)
-			}
-			members = append(members, fmt.Sprintf("\n  %q: %s", name, value))
-		}
-		return "{" + strings.Join(members, ",") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end") + "}\n"
-	})
-	rapid.Check(t, func(rt *rapid.T) {
-		const path = "/package.json"
-		before := packageJSON.Draw(rt, "content")
-		var packages []string
-		for _, name := range rapid.Permutation(names).Draw(rt, "packages")[:rapid.IntRange(1, 5).Draw(rt, "n")] {
-			packages = append(packages, name+rapid.SampledFrom([]string{"", "@2.0.0"}).Draw(rt, "version"))
-		}
-		together, err := edited(t, path, before, packages...)
-		separately := before
-		for _, p := range packages {
-			next, errSeparately := edited(t, path, separately, p)
-			if errSeparately != nil {
-				if err == nil {
-					rt.Fatalf("%q alone: got error %v, want no error, as for %q together", p, errSeparately, packages)
-				}
-				return
-			}
-			separately = next
-		}
-		if err != nil || separately != together {
-			rt.Fatalf("%q added to %q:\ntogether: %q, error %v\nseparately: %q", packages, before, together, err, separately)
-		}
-	})
 }

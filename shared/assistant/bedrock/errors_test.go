@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
@@ -167,6 +168,19 @@ func TestErrorAfterTheEndOfTheMessage(t *testing.T) {
 	if err != nil || got.text != "a" || outcome.Stop != model.StopEnd {
 		t.Errorf("got answer %v, outcome %+v and error %v, want the text a", got, outcome, err)
 	}
+}
+
+// A wait that Bedrock requests is returned, so that the client does not retry earlier.
+func TestRetryAfterIsReturned(t *testing.T) {
+	t.Parallel()
+	s := serveError(t, 503, "ServiceUnavailableException", "Try again", "Retry-After", "7")
+	p := s.provider(claude)
+	p.waits.Window = time.Second
+	_, _, err := generate(t, p)
+	if failed := checkFault(t, err, model.Unavailable); failed.RetryAfter != 7*time.Second {
+		t.Errorf("got the wait %v, want 7s", failed.RetryAfter)
+	}
+	s.checkRequests(t, 1)
 }
 
 // Responses from a proxy have none of Bedrock's error codes. They are classified by their status.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/provider"
 )
@@ -34,23 +36,22 @@ func (r *recorder) emit(p model.Part) error {
 	return nil
 }
 
-// FuzzQueue checks that all parts are emitted, in the order that package model defines, for any order of the parts of
-// any calls. Each byte of the input is a step: bits 4 and 5 are its kind, and bits 0 to 3 the number of its call. Calls
-// with an odd number get their name with their first input.
-func FuzzQueue(f *testing.F) {
-	f.Add([]byte{0x10, 0x20, 0x00, 0x30})
-	f.Add([]byte{0x10, 0x11, 0x21, 0x20, 0x31, 0x02, 0x30})
-	f.Add([]byte{0x10, 0x11, 0x12, 0x32, 0x31, 0x10, 0x00, 0x30})
-	f.Fuzz(func(t *testing.T, steps []byte) {
+// All parts are emitted, in the order that package model defines, for any order of the parts of any calls. Each step
+// adds text, or begins, continues or ends one of four calls. Calls with an odd number get their name with their first
+// input.
+func TestOrderOfParts(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := rapid.SliceOfN(rapid.ByteRange(0, 15), 0, 40).Draw(rt, "steps")
 		got := &recorder{t: t}
 		q := provider.NewQueue(got.emit)
 		wantText, wantCalls := "", []*model.Call{}
 		want, open := map[byte]*model.Call{}, map[byte]*provider.Piece{}
 		for n, step := range steps {
-			i, text := step&0x0f, fmt.Sprintf("%d.", n)
+			i, text := step&3, fmt.Sprintf("%d.", n)
 			call := open[i]
 			var err error
-			switch kind := step >> 4 & 3; {
+			switch kind := step >> 2; {
 			case kind == 0:
 				wantText += text
 				err = q.Text(text)
@@ -71,16 +72,16 @@ func FuzzQueue(f *testing.F) {
 				err = q.End(call)
 			}
 			if err != nil {
-				t.Fatalf("step %d of %x: %v", n, steps, err)
+				rt.Fatalf("step %d of %x: %v", n, steps, err)
 			}
 		}
 		if err := q.Close(); err != nil || got.isIn || got.text != wantText || q.Calls != len(wantCalls) {
-			t.Fatalf("%x: got %+v, %d calls, error %v, want the text %q and %d calls",
+			rt.Fatalf("%x: got %+v, %d calls, error %v, want the text %q and %d calls",
 				steps, got, q.Calls, err, wantText, len(wantCalls))
 		}
 		for i, call := range wantCalls {
 			if got.calls[i] != *call {
-				t.Fatalf("%x: got the call %+v, want %+v", steps, got.calls[i], *call)
+				rt.Fatalf("%x: got the call %+v, want %+v", steps, got.calls[i], *call)
 			}
 		}
 	})
