@@ -194,18 +194,6 @@ func TestKeyError(t *testing.T) {
 	s.checkRequests(t, 0)
 }
 
-// The provider does not use a proxy from the environment.
-func TestEnvironmentIsNotRead(t *testing.T) {
-	other := serve(t, respondEvents(helloChunk, stopChunk))
-	t.Setenv("HTTP_PROXY", other.URL)
-	s := serve(t, respondEvents(helloChunk, stopChunk))
-	if _, _, err := generate(t, s, simpleRequest); err != nil {
-		t.Fatal(err)
-	}
-	s.checkRequests(t, 1)
-	other.checkRequests(t, 0)
-}
-
 // Redirects are not followed, so that neither the prompt nor the key is sent to another host.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
