@@ -20,14 +20,13 @@ const timeToStore = 15 * time.Second
 func (s *Service) detach(ctx context.Context) (work, generation context.Context, cancel context.CancelFunc) {
 	work, cancelWork := async.Detach(ctx, quota.Lease)
 	generation, cancelGeneration := context.WithTimeoutCause(work, s.limits.Generation, errTooLate)
-	cancel = func() { cancelGeneration(); cancelWork() }
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return work, generation, cancel
+		return work, generation, func() { cancelGeneration(); cancelWork() }
 	}
 	work, cancelDeadline := context.WithDeadline(work, deadline)
 	generation, cancelEarly := context.WithDeadlineCause(generation, deadline.Add(-timeToStore), errDeadline)
-	return work, generation, func() { cancelEarly(); cancelDeadline(); cancel() }
+	return work, generation, func() { cancelEarly(); cancelDeadline(); cancelGeneration(); cancelWork() }
 }
 
 // callModel sends a request to the model and adds the response to the answer a. It ends the generation if the user
