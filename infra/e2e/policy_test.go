@@ -209,12 +209,11 @@ func (w *watched) record(r *http.Request) {
 // modelPermissions returns the permissions that a call of Bedrock with an inference profile needs: one for the profile and
 // one for its model. It returns nil for other requests.
 func modelPermissions(path string) (all []permission) {
-	action := map[string]string{"converse": "InvokeModel", "converse-stream": "InvokeModelWithResponseStream"}[path[strings.LastIndex(path, "/")+1:]]
-	if action == "" {
+	if !strings.HasSuffix(path, "/converse-stream") {
 		return nil
 	}
 	for _, resource := range []string{"*::foundation-model/AiFoundationModel", "AWS::Region:AWS::AccountId:inference-profile/AiModel"} {
-		all = append(all, permission("bedrock:"+action+" arn:AWS::Partition:bedrock:"+resource))
+		all = append(all, permission("bedrock:InvokeModelWithResponseStream arn:AWS::Partition:bedrock:"+resource))
 	}
 	return all
 }

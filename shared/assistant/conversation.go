@@ -40,11 +40,11 @@ func (s *Service) saveTurn(
 	return err
 }
 
-// Messages returns a page of a project's conversation, oldest message first, and the cursor of the next page. The
+// ListMessages returns a page of a project's conversation, oldest message first, and the cursor of the next page. The
 // cursor is "" if there are no more messages.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, VALIDATION_FAILED if the cursor belongs to another list; the error classes
 // of db.
-func (s *Service) Messages(
+func (s *Service) ListMessages(
 	ctx context.Context, caller httpapi.Caller, projectID string, page httpapi.PageInput,
 ) (items []MessageItem, next string, err error) {
 	read := func(ctx context.Context, after string, n int) ([]MessageItem, error) {
@@ -76,12 +76,12 @@ func (s *Service) Messages(
 // remaining messages.
 const deleteTime = 10 * time.Second
 
-// Clear deletes the messages of a project's conversation. It hides all messages with one write, and then spends at
-// most deleteTime on deleting them. Answers that are in progress are not stored when they end. If a turn begins at the
-// same time, it is also cleared if the ID of its question is less than the ID that Clear generates. The order of IDs
-// from different processes depends on their clocks.
+// ClearConversation deletes the messages of a project's conversation. It hides all messages with one write, and then
+// spends at most deleteTime on deleting them. Answers that are in progress are not stored when they end. If a turn
+// begins at the same time, it is also cleared if the ID of its question is less than the ID that ClearConversation
+// generates. The order of IDs from different processes depends on their clocks.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; the error classes of db.
-func (s *Service) Clear(ctx context.Context, caller httpapi.Caller, projectID string) error {
+func (s *Service) ClearConversation(ctx context.Context, caller httpapi.Caller, projectID string) error {
 	if _, err := s.files.Open(ctx, caller, projectID, workspace.Write); err != nil {
 		return err
 	}

@@ -136,6 +136,9 @@ func Defaults[T any]() T {
 }
 
 func parse[T any](options env.Options) (T, error) {
+	options.FuncMap = map[reflect.Type]env.ParserFunc{
+		reflect.TypeFor[int](): func(text string) (any, error) { return strconv.Atoi(text) }, // not only 32 bits
+	}
 	cfg, err := env.ParseAsWithOptions[T](options)
 	var problems []string
 	if err == nil {

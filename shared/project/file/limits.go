@@ -19,8 +19,8 @@ func DefaultQuotas() Quotas {
 	return Quotas{Files: 5000, Bytes: 200 << 20, OldBytes: 400 << 20, WrittenPerDay: 2 << 30}
 }
 
-// QuotaSettings are the quotas that environment variables set, in MiB: the library that reads the variables accepts
-// only 32 bits for an int.
+// QuotaSettings are the quotas that environment variables set, in MiB. A quota smaller than the largest file would
+// prevent that the file is replaced or deleted.
 type QuotaSettings struct {
 	OldVersions   int `env:"LIMIT_OLD_VERSIONS_MIB" envDefault:"400" min:"25"`
 	WrittenPerDay int `env:"LIMIT_WRITTEN_MIB_DAY" envDefault:"2048" min:"25"`
