@@ -250,6 +250,32 @@ func (t *turn) store(ctx context.Context) (err error) {
 	return nil
 }
 
+// saveTurn stores a turn and settles its reservation in one transaction, even if ctx has ended. It is idempotent. If
+// the conversation was cleared after the turn began, saveTurn only settles the reservation and returns nil.
+// Errors: quota.ErrCancelled if the status of the answer is Complete but the user has cancelled the answer;
+// PROJECT_NOT_FOUND if the project was deleted (the reservation is settled); the error classes of db, after which
+// saveTurn may be called again.
+func (s *Service) saveTurn(
+	ctx context.Context, projectID string, t conversation.Turn, settlement quota.Settlement,
+) error {
+	writes, err := s.conversations.TurnWrites(projectID, t)
+	if err != nil {
+		return err
+	}
+	writes = append([]db.Write{s.files.ProjectExists(projectID)}, writes...)
+	settlement.UnlessCancelled = t.Answer.Status == conversation.Complete
+	err = s.quota.Settle(ctx, settlement, writes...)
+	isCleared := errors.Is(err, conversation.ErrCleared)
+	if !isCleared && !errors.Is(err, workspace.ErrProjectNotFound) {
+		return err
+	}
+	settlement.UnlessCancelled = false
+	if settleErr := s.quota.Settle(ctx, settlement); settleErr != nil || isCleared {
+		return settleErr
+	}
+	return err
+}
+
 // message returns the message to store for the answer.
 func (t *turn) message() conversation.Message {
 	m := conversation.Message{

@@ -6,6 +6,14 @@ import (
 	"devplatform/shared/fault"
 )
 
+// The limits of a batch. They keep its transaction within DynamoDB's 100 actions and 4 MB.
+const (
+	maxOperations   = 20
+	maxBatchContent = 3 << 20
+	// maxFolders limits the number of parent folders of the paths that a batch creates, because each folder is read.
+	maxFolders = 500
+)
+
 // Quotas limit the number and the total size of a project's files, and the bytes that a user writes.
 type Quotas struct {
 	Files         int

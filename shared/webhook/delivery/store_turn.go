@@ -132,12 +132,6 @@ func setOrRemove[T comparable](
 	return update.Set(expression.Name(attribute), expression.Value(value))
 }
 
-// stamp returns a pointer to a timestamp.
-func stamp(at time.Time) *clock.Timestamp {
-	stamped := clock.Stamp(at)
-	return &stamped
-}
-
 // stampText returns the stored form of a time. It returns "" if there is none.
 func stampText(at *clock.Timestamp) string {
 	if at == nil {
