@@ -15,6 +15,8 @@ type partQueue struct {
 	// queue contains the pieces that have not ended or have not been emitted completely. The first piece is emitted
 	// while it arrives.
 	queue []*piece
+	// pending is the number of bytes of all pieces that have not been emitted.
+	pending int
 	// running are the calls that have not ended, by index.
 	running map[int32]*piece
 	// calls is the number of all calls.
@@ -51,14 +53,16 @@ func (q *partQueue) text(text string) error {
 	if n := len(q.queue); n == 0 || q.queue[n-1].isCall {
 		q.queue = append(q.queue, &piece{})
 	}
-	q.queue[len(q.queue)-1].pending.WriteString(text)
-	return q.flush()
+	return q.add(q.queue[len(q.queue)-1], text)
 }
 
 // start begins a call.
 func (q *partQueue) start(index int32, id, name string) error {
 	if q.running[index] != nil {
 		return malformedError(fmt.Sprintf("content block %d starts twice", index))
+	}
+	if len(id) > maxName || len(name) > maxName || len(q.queue) == maxPieces {
+		return errTooLarge
 	}
 	call := &piece{isCall: true, id: id, name: name}
 	q.running[index], q.calls = call, q.calls+1
@@ -72,8 +76,16 @@ func (q *partQueue) input(index int32, json string) error {
 	if call == nil {
 		return malformedError(fmt.Sprintf("content block %d has the input of a tool call that did not start", index))
 	}
-	call.pending.WriteString(json)
 	call.hasInput = call.hasInput || json != ""
+	return q.add(call, json)
+}
+
+// add adds text to a piece that is in the queue.
+func (q *partQueue) add(to *piece, text string) error {
+	if q.pending += len(text); q.pending > maxPending {
+		return errTooLarge
+	}
+	to.pending.WriteString(text)
 	return q.flush()
 }
 
@@ -100,6 +112,7 @@ func (q *partQueue) flush() error {
 	for len(q.queue) > 0 {
 		first := q.queue[0]
 		if !first.isCall {
+			q.pending -= first.pending.Len()
 			if err := q.emit(model.Part{Kind: model.Text, Text: first.pending.String()}); err != nil {
 				return err
 			}
@@ -119,11 +132,12 @@ func (q *partQueue) flushCall(call *piece) error {
 			return err
 		}
 	}
+	text := call.pending.String()
+	q.pending -= len(text)
 	if call.hasEnded && !call.hasInput {
-		call.pending.WriteString("{}") // the tool has no parameters
+		text = "{}" // the tool has no parameters
 	}
-	if call.pending.Len() > 0 {
-		text := call.pending.String()
+	if text != "" {
 		call.pending.Reset()
 		if err := q.emit(model.Part{Kind: model.CallDelta, CallID: call.id, Text: text}); err != nil {
 			return err
