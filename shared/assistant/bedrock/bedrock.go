@@ -55,11 +55,13 @@ func New(o Options) *Provider {
 }
 
 func newClient(o Options) *bedrockruntime.Client {
+	client := awsclient.SlowHTTP()
+	client.Transport = limitedBodies{client.Transport}
 	return bedrockruntime.New(bedrockruntime.Options{
 		Region:       o.AWS.Region,
 		Credentials:  awsclient.Credentials(o.AWS),
 		BaseEndpoint: awsclient.Endpoint(o.AWS.BedrockEndpoint, ""),
-		HTTPClient:   awsclient.SlowHTTP(),
+		HTTPClient:   client,
 		// Generate retries itself, because the SDK does not retry a stream that ends before its first event.
 		Retryer: aws.NopRetryer{},
 	}, func(o *bedrockruntime.Options) {

@@ -102,12 +102,17 @@ type treeState struct {
 	Changes     int    `dynamodbav:"changes"`
 }
 
+// treeState returns the state of a project. Error: errInvalidRecord.
 func (s store) treeState(ctx context.Context, projectID string) (treeState, error) {
 	item, err := s.projects.Get(ctx, db.TreeKey(projectID))
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return treeState{}, err
 	}
-	return db.Decode[treeState](item)
+	state, err := db.Decode[treeState](item)
+	if err != nil {
+		err = fmt.Errorf("%w: project %s: %w", errInvalidRecord, projectID, err)
+	}
+	return state, err
 }
 
 // deleteReferenced deletes the keys of the objects to which the records of a project refer from a set. It keeps nothing
@@ -128,7 +133,8 @@ type sweepPosition struct {
 	After string `dynamodbav:"after"` // the key of the last object that was handled
 }
 
-// position returns the key after which the sweep continues, or "" for the first object.
+// position returns the key after which the sweep continues, or "" for the first object. A position that is not valid is
+// "" too: the sweep replaces it.
 func (s store) position(ctx context.Context) (after string, err error) {
 	item, err := s.contents.Get(ctx, db.SweepKey())
 	if errors.Is(err, db.ErrNotFound) {
@@ -137,8 +143,8 @@ func (s store) position(ctx context.Context) (after string, err error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := db.Decode[sweepPosition](item)
-	return p.After, err
+	p, _ := db.Decode[sweepPosition](item)
+	return p.After, nil
 }
 
 func (s store) setPosition(ctx context.Context, after string) error {
