@@ -56,8 +56,8 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	}, s.handleRecoverDeliveries)
 }
 
-// RegisterTest adds the endpoint that tests a webhook. A test can take as long as an attempt, so a function of its own
-// serves it: tests of endpoints that hang do not take the capacity of the other endpoints.
+// RegisterTest adds the operation that tests a webhook. Another function serves it, because a test takes as long as an
+// attempt: tests of receivers that hang cannot use up the capacity of the other operations.
 func (s *Service) RegisterTest(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag,

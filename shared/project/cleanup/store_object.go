@@ -85,7 +85,7 @@ func (s store) unreferenced(ctx context.Context, projectID string, keys []string
 	for _, key := range keys {
 		remaining[key] = true
 	}
-	if err := s.deleteReferenced(ctx, projectID, remaining); err != nil || len(remaining) == 0 {
+	if err := s.dropReferenced(ctx, projectID, remaining); err != nil || len(remaining) == 0 {
 		return nil, err
 	}
 	after, err := s.treeState(ctx, projectID)
@@ -115,9 +115,9 @@ func (s store) treeState(ctx context.Context, projectID string) (treeState, erro
 	return state, err
 }
 
-// deleteReferenced deletes the keys of the objects to which the records of a project refer from a set. It keeps nothing
-// else of the records, because a project can have millions of old versions. Error: errInvalidRecord.
-func (s store) deleteReferenced(ctx context.Context, projectID string, keys map[string]bool) error {
+// dropReferenced removes from keys the keys of all objects to which a record of the project refers. It deletes no objects.
+// It reads one page of records at a time, because a project can have millions of old versions. Error: errInvalidRecord.
+func (s store) dropReferenced(ctx context.Context, projectID string, keys map[string]bool) error {
 	return s.projects.Each(ctx, db.ProjectPartition(projectID), func(item db.Item) error {
 		ref, err := db.Decode[content.Ref](item)
 		if err != nil {

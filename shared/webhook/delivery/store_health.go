@@ -76,7 +76,7 @@ func healthUpdate(before, after Health, succeeded bool) expression.UpdateBuilder
 	switch {
 	case !after.Prompt:
 		update = update.Remove(expression.Name(attrPrompt))
-	case succeeded: // a failure does not undo the time-out of a concurrent attempt
+	case succeeded: // after a failure, a concurrent attempt may have removed it
 		update = update.Set(expression.Name(attrPrompt), expression.Value(true))
 	}
 	failures, since := expression.Name(attrFailures), expression.Name(attrFailingSince)
