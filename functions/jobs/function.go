@@ -42,7 +42,7 @@ type settings struct {
 	// BuildsAccount is the number of builds of an account that can be in progress.
 	BuildsAccount int `env:"LIMIT_BUILDS_ACCOUNT" envDefault:"3" min:"1"`
 	// StorageGiB is the maximum size of the stored output of an account, in GiB.
-	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10" min:"1"`
+	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10" min:"1" max:"1048576"`
 }
 
 // memoryLimit is the size of the heap at which the garbage collector works harder. The function has 1,769 MB, and the

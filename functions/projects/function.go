@@ -48,7 +48,7 @@ type siteSettings struct {
 	Origin config.Origin `env:"SITES_ORIGIN"`
 	Limits deployment.Limits
 	// StorageGiB is the maximum size of the stored output of an account, in GiB.
-	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10" min:"1"`
+	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10" min:"1" max:"1048576"`
 }
 
 // newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in

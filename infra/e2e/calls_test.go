@@ -24,7 +24,7 @@ type calls struct {
 	s3       int
 }
 
-// readCalls reads the table of the calls of all operations.
+// readCalls reads the table of the calls of all operations that callEverything calls successfully.
 func readCalls(t *testing.T) map[string]calls {
 	t.Helper()
 	table, err := os.ReadFile("testdata/calls.txt")
@@ -65,18 +65,18 @@ func (w *watched) recordCalls(line string) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.calls = append(w.calls, recorded{request.Operation, calls{request.DynamodbDepth, request.DynamodbCalls, request.S3Calls}})
+	w.calls = append(w.calls, requestCalls{request.Operation, calls{request.DynamodbDepth, request.DynamodbCalls, request.S3Calls}})
 }
 
-// recorded are the calls of one request.
-type recorded struct {
+// requestCalls are the calls of one request.
+type requestCalls struct {
 	operation string
 	calls
 }
 
-// addSmallest adds the smallest numbers of each operation to those of earlier runs. Other requests can have retried after
-// a conflict, or can have done work that is not always due.
-func (w *watched) addSmallest(smallest map[string]calls) {
+// updateSmallest replaces the numbers of each operation in smallest by smaller numbers of this run. Other requests can
+// have retried after a conflict, or can have done work that is not always due.
+func (w *watched) updateSmallest(smallest map[string]calls) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.calls {
@@ -97,11 +97,11 @@ func (w *watched) addSmallest(smallest map[string]calls) {
 func (w *watched) checkCalls(t *testing.T) {
 	t.Helper()
 	want, got := readCalls(t), map[string]calls{}
-	w.addSmallest(got)
+	w.updateSmallest(got)
 	for run := 1; run <= 2 && !maps.Equal(got, want); run++ {
 		again := newWatched(t)
 		again.callEverything()
-		again.addSmallest(got)
+		again.updateSmallest(got)
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(calls{})); diff != "" {
 		t.Errorf("testdata/calls.txt differs from the calls of the operations (-want +got):\n%s", diff)

@@ -49,7 +49,7 @@ type watched struct {
 	// accesses are the accesses to items of DynamoDB, by function.
 	accesses map[string]map[string]access
 	// calls are the calls of successful requests.
-	calls []recorded
+	calls []requestCalls
 }
 
 func newWatched(t testing.TB) *watched {

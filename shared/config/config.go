@@ -123,10 +123,12 @@ func (o *Origin) UnmarshalText(text []byte) error {
 }
 
 // Load returns the settings of type T, a struct with env tags, from the environment. The tags min and max, such as
-// min:"1", limit an int. The error names every variable that is missing or not valid.
+// min:"1", limit an int or int64. The error names every variable that is missing or cannot be parsed or, if there
+// is none, every variable that is out of range.
 func Load[T any]() (T, error) { return parse[T](env.Options{}) }
 
-// Defaults returns the settings of type T if no variable is set. It panics if a variable without a default is required.
+// Defaults returns the settings of type T with their default values. It ignores the environment. It panics if a variable
+// without a default is required.
 func Defaults[T any]() T {
 	settings, err := parse[T](env.Options{Environment: map[string]string{}})
 	if err != nil {

@@ -59,7 +59,8 @@ func (v *view) serve() error {
 	return v.page(http.StatusNotFound)
 }
 
-// show responds with the file or the redirect of the deployment to which the address points. It returns objectstore.ErrNotFound only if the response has not begun.
+// show responds with the file or the redirect of the deployment to which the address points. It returns
+// objectstore.ErrNotFound only if the response has not begun.
 func (v *view) show() error {
 	switch {
 	case v.address.Blocked:

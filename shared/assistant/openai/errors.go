@@ -14,9 +14,9 @@ import (
 	"devplatform/shared/assistant/provider"
 )
 
-// serverError is an error that the server sent, either instead of an answer or in the stream. Its Message is used to
-// classify the error. Unless message is "", the text of the log does not contain more of it than message, because text
-// outside of the known fields may be the prompt.
+// serverError is an error that the server sent, either instead of an answer or in the stream. Failure.Message classifies
+// it and is not logged, because text outside of the known fields may be the prompt. Only message, which is from a known
+// field, is logged.
 type serverError struct {
 	provider.Failure
 

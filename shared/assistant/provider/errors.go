@@ -17,7 +17,7 @@ type Failure struct {
 	Status int
 	// Codes are the codes and types of the error.
 	Codes []string
-	// Message is the text of the error. It must not contain the prompt, which may have any of the phrases.
+	// Message is the text that classifies the error. It can contain parts of the prompt, so it must not be logged.
 	Message string
 }
 

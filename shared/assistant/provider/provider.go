@@ -16,9 +16,10 @@ import (
 // one.
 const MaxAttempts = 3
 
-// Waits are the durations of a provider's waits. Only the context limits the whole answer.
+// Waits limit how long a provider waits for retries and for the end of a stream. Only the context limits the whole
+// answer.
 type Waits struct {
-	// Backoff returns the wait after an attempt that failed. No backoff begins after Window.
+	// Backoff returns the wait after an attempt that failed. No attempt begins after Window.
 	Backoff func(failures int) time.Duration
 	Window  time.Duration
 	// Usage is the longest wait, after the end of the message, for the usage. Close is the longest wait, after that, for
@@ -30,12 +31,13 @@ type Waits struct {
 func DefaultWaits() Waits {
 	return Waits{
 		Backoff: func(failures int) time.Duration { return 10 * retry.Jitter(failures) },
-		Window:  1200 * time.Millisecond, Usage: 3 * time.Second, Close: 100 * time.Millisecond,
+		Window:  2 * time.Second, Usage: 3 * time.Second, Close: 100 * time.Millisecond,
 	}
 }
 
 // Retry calls attempt until it succeeds, returns an error that another attempt does not resolve, or has begun to emit
-// an answer. An attempt that failed is repeated if the provider is unavailable and did not request a long wait.
+// an answer. An attempt that failed is repeated if the provider is unavailable and did not request a wait of
+// more than half of Window.
 // Errors: the error of the last attempt; the error of ctx if it has ended.
 func (w Waits) Retry(ctx context.Context, attempt func() (hasBegun bool, err error)) error {
 	window, cancel := context.WithTimeout(ctx, w.Window)

@@ -12,7 +12,7 @@ const (
 	// MaxName is the maximum number of bytes of the name or the ID of a call. The client of a stream receives the ID
 	// with each part of the input.
 	MaxName = 256
-	// maxSize is the maximum number of bytes of all texts, names and IDs of an answer, and maxCalls the maximum number of
+	// maxSize is the maximum number of bytes of all texts and inputs of an answer, and maxCalls the maximum number of
 	// its calls.
 	maxSize  = 4 << 20
 	maxCalls = 1000

@@ -31,8 +31,8 @@ var (
 // contents of other modules.
 const minBarrel = 20
 
-// withoutUnused returns the code of a module of a package, without the exports of components whose names do not occur in
-// the project.
+// withoutUnused returns the code of a module of a package, without the exports of components whose names do not occur
+// in the project.
 func (b *bundler) withoutUnused(file string, code []byte) []byte {
 	exports := barrelExport.FindAllSubmatchIndex(code, -1)
 	if len(exports) < minBarrel || !b.canLeaveOut(file) {

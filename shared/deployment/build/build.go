@@ -212,8 +212,8 @@ func checkLimits(files []published) error {
 // errResult means that the process has returned a result that a build cannot have.
 var errResult = errors.New("build: the result is not valid")
 
-// output converts the result of the process to an Output. data contains the generated files, one after another. The other
-// files are files of the project. output checks every field, because the process is not trusted.
+// output converts the result of the process to an Output. data contains the generated files, one after another. The
+// other files are files of the project. output checks every field, because the process is not trusted.
 func (r result) output(data []byte, in Input) (Output, error) {
 	if r.Error != nil {
 		return Output{}, r.Error

@@ -11,9 +11,9 @@ import (
 
 // esbuild resolves imports in the real folder, and would follow them out of it. The guard has these parts. onLoad
 // refuses files outside of the folder, and files that are never bundled. pathReference and checkPattern refuse paths
-// and patterns that lead out of the folder, and references from a package to a file of the project. The manifests in the folder
-// name no files outside (package tree). message.go drops what the bundler says about files outside. A file outside
-// that exists and one that does not exist lead to the same message.
+// and patterns that lead out of the folder, and references from a package to a file of the project. The manifests in
+// the folder name no files outside (package tree). message.go drops what the bundler says about files outside. A file
+// outside that exists and one that does not exist lead to the same message.
 
 // errOutside reports that a file is outside of the folder. message.go replaces it by the message for a missing file, so
 // that a project cannot find out which files exist outside.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"regexp"
@@ -31,12 +32,12 @@ var (
 	ErrNesting = errors.New("sandbox: the program's recursion is too deep")
 	// ErrCPU means that the program used more processor time than its limit.
 	ErrCPU = errors.New("sandbox: the program used too much processor time")
-	// ErrProgram means that the program returned an error or panicked. It would do so again.
+	// ErrProgram means that the program panicked, or returned an error that is not an error of the file system. It would
+	// do so again.
 	ErrProgram = errors.New("sandbox: the program failed")
 )
 
-// options are the options for the input and the result, which arrive as they were sent: also nil, and paths that are
-// not valid UTF-8.
+// options are the options for the input and the result. Nil stays nil. Invalid UTF-8 in a path becomes U+FFFD.
 var options = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 	json.FormatNilSliceAsNull(true), json.FormatNilMapAsNull(true))
 
@@ -87,6 +88,9 @@ func serve[In, Out any](program func(In) (Out, [][]byte, error)) error {
 		out, data, err = program(in)
 		return err
 	})
+	if _, isFile := errors.AsType[*fs.PathError](err); isFile {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrProgram, err)
 	}

@@ -115,8 +115,9 @@ func (s store) treeState(ctx context.Context, projectID string) (treeState, erro
 	return state, err
 }
 
-// dropReferenced removes from keys the keys of all objects to which a record of the project refers. It deletes no objects.
-// It reads one page of records at a time, because a project can have millions of old versions. Error: errInvalidRecord.
+// dropReferenced removes from keys the keys of all objects to which a record of the project refers. It deletes no
+// objects. It reads one page of records at a time, because a project can have millions of old versions. Error:
+// errInvalidRecord.
 func (s store) dropReferenced(ctx context.Context, projectID string, keys map[string]bool) error {
 	return s.projects.Each(ctx, db.ProjectPartition(projectID), func(item db.Item) error {
 		ref, err := db.Decode[content.Ref](item)

@@ -27,11 +27,11 @@ func DefaultQuotas() Quotas {
 	return Quotas{Files: 5000, Bytes: 200 << 20, OldBytes: 400 << 20, WrittenPerDay: 2 << 30}
 }
 
-// QuotaSettings are the quotas that environment variables set, in MiB. A quota smaller than the largest file would
-// prevent that the file is replaced or deleted.
+// QuotaSettings are the quotas that environment variables set, in MiB. Their minimum is content.MaxUpload: with a
+// smaller quota, the largest file could not be replaced or deleted.
 type QuotaSettings struct {
-	OldVersions   int `env:"LIMIT_OLD_VERSIONS_MIB" envDefault:"400" min:"25"`
-	WrittenPerDay int `env:"LIMIT_WRITTEN_MIB_DAY" envDefault:"2048" min:"25"`
+	OldVersions   int `env:"LIMIT_OLD_VERSIONS_MIB" envDefault:"400" min:"25" max:"1073741824"`
+	WrittenPerDay int `env:"LIMIT_WRITTEN_MIB_DAY" envDefault:"2048" min:"25" max:"1073741824"`
 }
 
 // Quotas returns the quotas with these settings.

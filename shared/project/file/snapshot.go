@@ -67,9 +67,10 @@ const (
 )
 
 // Each calls visit for each file with its content, in path order. It needs constant memory: it reads small contents in
-// batches, and large ones while visit reads them. If the content of a file does not match its record, the reader returns
-// an error instead of io.EOF. Errors: the errors of visit; PROJECT_NOT_FOUND; db.ErrUnavailable; db.ErrConflict if a content was deleted after
-// its file had changed. Any other error means that a content is corrupt or missing.
+// batches, and large ones while visit reads them. If the content of a file does not match its record, the reader
+// returns an error instead of io.EOF. Errors: the errors of visit; PROJECT_NOT_FOUND; db.ErrUnavailable;
+// db.ErrConflict if a content was deleted after its file had changed. Any other error means that a content is corrupt
+// or missing.
 func (s *Snapshot) Each(ctx context.Context, visit func(f File, data io.Reader) error) error {
 	for files := s.Files; len(files) > 0; {
 		n, err := 1, error(nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -178,7 +179,9 @@ func (w *worker) saveHealth(ctx context.Context, attempts []*attempt) {
 			byEndpoint[e] = append(byEndpoint[e], a)
 		}
 	}
-	for _, all := range byEndpoint {
+	groups := slices.Collect(maps.Values(byEndpoint))
+	_ = lambdafn.Parallel(len(groups), len(groups), func(i int) error {
+		all := groups[i]
 		slices.SortStableFunc(all, func(a, b *attempt) int { return a.ended.Compare(b.ended) })
 		webhook, succeeded := *all[0].webhook, false
 		after := webhook.Health
@@ -188,5 +191,6 @@ func (w *worker) saveHealth(ctx context.Context, attempts []*attempt) {
 		if err := w.store.saveHealth(ctx, webhook, after, succeeded); err != nil {
 			w.logger.WarnContext(ctx, "endpoint health was not stored", "webhook", webhook.ID, "cause", err.Error())
 		}
-	}
+		return nil
+	})
 }
