@@ -127,8 +127,8 @@ func (o *Origin) UnmarshalText(text []byte) error {
 // is none, every variable that is out of range.
 func Load[T any]() (T, error) { return parse[T](env.Options{}) }
 
-// Defaults returns the settings of type T with their default values. It ignores the environment. It panics if a variable
-// without a default is required.
+// Defaults returns the settings of type T with their default values. It ignores the environment. It panics if a
+// variable without a default is required.
 func Defaults[T any]() T {
 	settings, err := parse[T](env.Options{Environment: map[string]string{}})
 	if err != nil {

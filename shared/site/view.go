@@ -105,8 +105,9 @@ func (v *view) show() error {
 	return v.file(header, v.address.DeploymentID, t, manifest.Files[t.path])
 }
 
-// siteHeader sets the headers of a response that serves a file or a redirect of a deployment, and returns them. location
-// is the target of a redirect, or "". Its length counts towards the limit of the size of the site's own headers.
+// siteHeader sets the headers of a response that serves a file or a redirect of a deployment, and returns them.
+// location is the target of a redirect, or "". Its length counts towards the limit of the size of the site's own
+// headers.
 func (v *view) siteHeader(m Manifest, deploymentID, location string) http.Header {
 	header := v.resetHeader()
 	fields, _ := rule.HeadersOf(m.Headers, v.r.URL.Path, len(location))

@@ -128,9 +128,9 @@ func (l *Ledger) countRefused(ctx context.Context, minute limit.Counter, refused
 // limit of the function.
 const crashedAfter = 10 * time.Minute
 
-// maxGenerations is the maximum number of generations, oldest first, that a search for crashed ones reads. Later ones are
-// found when earlier ones have expired. maxCrashed is the maximum number that a search releases. The next refused call
-// releases others.
+// maxGenerations is the maximum number of generations, oldest first, that a search for crashed ones reads. Later ones
+// are found when earlier ones have expired. maxCrashed is the maximum number that a search releases. The next refused
+// call releases others.
 const (
 	maxGenerations = 1000
 	maxCrashed     = 25
