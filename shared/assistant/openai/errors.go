@@ -14,9 +14,9 @@ import (
 	"devplatform/shared/assistant/provider"
 )
 
-// serverError is an error that the server sent, either instead of an answer or in the stream. Failure.Message classifies
-// it and is not logged, because text outside of the known fields may be the prompt. Only message, which is from a known
-// field, is logged.
+// serverError is an error that the server sent, either instead of an answer or in the stream. Failure.Message
+// classifies it and is not logged, because text outside of the known fields may be the prompt. Only message, which is
+// from a known field, is logged.
 type serverError struct {
 	provider.Failure
 

@@ -31,7 +31,8 @@ var (
 	}
 	errProgram = &failure.Error{
 		Code:    failure.BuildFailed,
-		Message: "The code of the project or of a package triggers an error in this service. Undo the last changes of the code and of the packages, and deploy again.",
+		Message: "The code of the project or of a package triggers an error in this service. Undo the last changes of the " +
+			"code and of the packages, and deploy again.",
 	}
 	errInterrupted = &failure.Error{
 		Code: failure.BuildInterrupted,
