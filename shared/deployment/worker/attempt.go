@@ -30,7 +30,7 @@ var (
 		Message: "The build took longer than 60 seconds. Use fewer files or packages.",
 	}
 	errProgram = &failure.Error{
-		Code:    failure.BuildFailed,
+		Code: failure.BuildFailed,
 		Message: "The code of the project or of a package triggers an error in this service. Undo the last changes of the " +
 			"code and of the packages, and deploy again.",
 	}
