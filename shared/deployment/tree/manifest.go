@@ -24,8 +24,8 @@ const (
 	emptyFile = "__deployment_empty.js"
 )
 
-// JSON are the options for manifests. They accept invalid UTF-8 and duplicate names, as bundlers do. The last value of a
-// name counts. Bundlers may use another one, so they read only what safeManifest returns.
+// JSON are the options for manifests. They accept invalid UTF-8 and duplicate names, as bundlers do. The last value of
+// a name counts. Bundlers may use another one, so they read only what safeManifest returns.
 var JSON = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // PackageFolder is the folder in which packages are, in the project and in packages.
