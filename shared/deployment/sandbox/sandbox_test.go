@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // probe is the input of the program of the tests.
@@ -122,7 +122,7 @@ func TestLimits(t *testing.T) {
 	} {
 		t.Run(do, func(t *testing.T) {
 			t.Parallel()
-			if slicetest.HasRaceDetector && want != nil {
+			if testmode.HasRaceDetector && want != nil {
 				t.Skip("the race detector ends the process when memory is used up")
 			}
 			text, p, err := run(t.Context(), t, probe{Do: do})
@@ -131,7 +131,7 @@ func TestLimits(t *testing.T) {
 				t.Errorf("got %.100q and the error %v, want %v", text, err, want)
 			}
 			usage, ok := p.command.ProcessState.SysUsage().(*syscall.Rusage)
-			if !slicetest.HasRaceDetector && (!ok || usage.Maxrss > 1<<20) { // in KiB
+			if !testmode.HasRaceDetector && (!ok || usage.Maxrss > 1<<20) { // in KiB
 				t.Errorf("the process used %d KiB", usage.Maxrss)
 			}
 		})

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/db"
 	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
@@ -141,7 +142,7 @@ func TestWorkerIsPaused(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	for _, changes := range []bool{true, false} {
-		if !slicetest.IsNightly() && !changes {
+		if !testmode.IsNightly() && !changes {
 			break
 		}
 		slicetest.Steps(t, 9, func(p *slicetest.Process) {
@@ -179,7 +180,7 @@ func TestWorkersRace(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	rounds := 4
-	if slicetest.IsNightly() {
+	if testmode.IsNightly() {
 		rounds = 40
 	}
 	for range rounds {

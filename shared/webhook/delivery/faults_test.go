@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
@@ -293,7 +293,7 @@ func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 	t.Parallel()
 	const shards = 4
 	events := 240
-	if slicetest.IsNightly() {
+	if testmode.IsNightly() {
 		events = 2000
 	}
 	seed := rand.Uint64()
@@ -313,7 +313,7 @@ func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 	faults := []string{
 		faultKilled, faultCallLost, faultResponseLost, faultPartialBatch, faultEndpointFails, faultEndpointSlow,
 	}
-	if slicetest.IsNightly() { // they are too rare to occur in each short form
+	if testmode.IsNightly() { // they are too rare to occur in each short form
 		faults = append(faults, faultRecordsReplayed, faultMessagesRepeated, faultMessagesLost)
 	}
 	for _, fault := range faults {
