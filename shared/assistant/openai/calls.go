@@ -104,11 +104,11 @@ func (c *calls) find(d callDelta) *call {
 	return c.last
 }
 
-// isFollowedBy reports whether a delta begins a new call, although find returned the call c for it. Ollama sends each
-// call in one delta with index 0, and other servers send neither index nor ID. A delta begins a new call if it has a
-// name and at least one of the following: another ID; input, although the input of c is already complete; or no ID and
-// another name. A name or an ID alone is not sufficient: some versions of vLLM send each delta with a new ID, and other
-// servers repeat ID and name.
+// isFollowedBy reports whether a delta begins a new call, although find returned the call c for it. This happens with
+// servers that do not number calls: Ollama sends each call in one delta with index 0, and other servers send no index
+// and no ID. A delta begins a new call if it has a name and at least one of these: another ID; input, although the
+// input of c is already complete; another name, without an ID. A name or an ID alone is not sufficient: some versions
+// of vLLM send each delta with a new ID, and other servers repeat ID and name.
 func (c *call) isFollowedBy(d callDelta, input string) bool {
 	switch {
 	case d.Function.Name == "":
