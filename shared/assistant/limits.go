@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"sync"
 	"time"
 
 	"devplatform/shared/assistant/quota"
@@ -20,7 +21,6 @@ type Limits struct {
 	SummaryWait time.Duration `envDefault:"5s"`
 }
 
-// DefaultLimits returns the limits that apply if the environment sets no others.
-func DefaultLimits() Limits {
-	return config.Defaults[Limits]()
-}
+// DefaultLimits returns the limits that apply if the environment sets no others. They are read from the tags only once,
+// because the descriptions of operations need them at the start of a function.
+var DefaultLimits = sync.OnceValue(config.Defaults[Limits])

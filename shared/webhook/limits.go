@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"sync"
 	"time"
 
 	"devplatform/shared/config"
@@ -20,10 +21,9 @@ type Limits struct {
 	UserCalls int `env:"LIMIT_WEBHOOK_CALLS_USER" envDefault:"30" min:"1"`
 }
 
-// DefaultLimits returns the limits that apply if the environment sets no others.
-func DefaultLimits() Limits {
-	return config.Defaults[Limits]()
-}
+// DefaultLimits returns the limits that apply if the environment sets no others. They are read from the tags only once,
+// because the descriptions of operations need them at the start of a function.
+var DefaultLimits = sync.OnceValue(config.Defaults[Limits])
 
 const (
 	// maxWebhooks is the maximum number of webhooks of a workspace.
