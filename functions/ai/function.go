@@ -37,12 +37,7 @@ type settings struct {
 	Keys          string `env:"KEYS_SECRET,required,notEmpty"`
 	Model         modelSettings
 	Quotas        file.QuotaSettings
-	// CallsPerMinute, InProgress, MonthlyTokens and GlobalMonthlyTokens are the fields of quota.Limits. The numbers of
-	// tokens are int64, because the library that reads the variables accepts only 32 bits for an int.
-	CallsPerMinute      int   `env:"LIMIT_AI_MINUTE" envDefault:"20"`
-	InProgress          int   `env:"LIMIT_AI_IN_PROGRESS" envDefault:"3"`
-	MonthlyTokens       int64 `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"`
-	GlobalMonthlyTokens int64 `env:"AI_GLOBAL_MONTHLY_TOKENS" envDefault:"100000000"`
+	Limits        assistant.Limits
 }
 
 // modelSettings select the model and its provider.
@@ -92,39 +87,9 @@ func (m modelSettings) newProvider(
 	return openai.New(openai.Options{BaseURL: m.OpenAIBaseURL, Model: m.Name, Key: key}), nil
 }
 
-// check returns an error if a limit is less than its minimum.
-func (s settings) check() error {
-	for name, limit := range map[string]struct{ value, minimum int64 }{
-		"LIMIT_AI_MINUTE":          {int64(s.CallsPerMinute), 1},
-		"LIMIT_AI_IN_PROGRESS":     {int64(s.InProgress), 1},
-		"AI_MONTHLY_TOKENS":        {s.MonthlyTokens, 1},
-		"AI_GLOBAL_MONTHLY_TOKENS": {s.GlobalMonthlyTokens, 0},
-	} {
-		if limit.value < limit.minimum {
-			return fmt.Errorf("%s=%d: must be at least %d", name, limit.value, limit.minimum)
-		}
-	}
-	return nil
-}
-
-// limits returns the limits of the assistant.
-func (s settings) limits() assistant.Limits {
-	limits := assistant.DefaultLimits()
-	limits.CallsPerMinute, limits.InProgress = s.CallsPerMinute, s.InProgress
-	limits.MonthlyTokens, limits.GlobalMonthlyTokens = int(s.MonthlyTokens), int(s.GlobalMonthlyTokens)
-	return limits
-}
-
 // newHandler returns the function's handler. Its slow parts are initialized in the background, while the function waits
 // for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
-	if err := cfg.check(); err != nil {
-		return nil, err
-	}
-	quotas, err := cfg.Quotas.Quotas()
-	if err != nil {
-		return nil, err
-	}
 	secrets := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger)
 	key := secrets.Credentials(cfg.Model.Secret).Field("openaiApiKey")
 	provider, err := cfg.Model.newProvider(cfg.AWS, key.Get)
@@ -140,11 +105,11 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			DB: client, Projects: client.Table(cfg.Tables.Projects), Contents: client.Table(cfg.Files.Contents),
 			Bucket:  objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files),
 			Outbox:  event.Outbox{Events: client.Table(cfg.Files.Events), IDs: ids},
-			Cursors: cursors, IDs: ids, Clock: now, Quotas: quotas,
+			Cursors: cursors, IDs: ids, Clock: now, Quotas: cfg.Quotas.Quotas(),
 		})
 		ai := assistant.New(assistant.Deps{
 			DB: client, Conversations: client.Table(cfg.Conversations.Conversations), Files: files,
-			Cursors: cursors, IDs: ids, Clock: now, Logger: logger, Model: provider, Limits: cfg.limits(),
+			Cursors: cursors, IDs: ids, Clock: now, Logger: logger, Model: provider, Limits: cfg.Limits,
 		})
 		return httpapi.NewRouter(httpapi.Config{
 			Edge: cfg.Edge, Logger: logger, Clock: now,

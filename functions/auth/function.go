@@ -38,9 +38,6 @@ type settings struct {
 // newHandler builds the function's handler. It returns an error if a setting is invalid. The keys are fetched and the
 // service is built in the background, while the function waits for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
-	if err := cfg.Limits.Validate(); err != nil {
-		return nil, err
-	}
 	secrets := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger)
 	shared := secrets.Credentials(cfg.CodeHostSecret)
 	provider, err := newProvider(cfg.OAuth, shared.Field("oauthClientSecret"))

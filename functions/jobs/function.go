@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/rand"
-	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"slices"
@@ -41,9 +40,9 @@ type settings struct {
 	// AllowPrivate allows a registry with http or a private address, as on a laptop.
 	AllowPrivate bool `env:"NPM_ALLOW_PRIVATE"`
 	// BuildsAccount is the number of builds of an account that can be in progress.
-	BuildsAccount int `env:"LIMIT_BUILDS_ACCOUNT" envDefault:"3"`
+	BuildsAccount int `env:"LIMIT_BUILDS_ACCOUNT" envDefault:"3" min:"1"`
 	// StorageGiB is the maximum size of the stored output of an account, in GiB.
-	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10"`
+	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10" min:"1" max:"1048576"`
 }
 
 // memoryLimit is the size of the heap at which the garbage collector works harder. The function has 1,769 MB, and the
@@ -52,12 +51,6 @@ const memoryLimit = 600 << 20
 
 // newHandler builds the function's handler. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.QueueHandler, error) {
-	if cfg.BuildsAccount < 1 {
-		return nil, fmt.Errorf("LIMIT_BUILDS_ACCOUNT=%d: must be at least 1", cfg.BuildsAccount)
-	}
-	if cfg.StorageGiB < 1 {
-		return nil, fmt.Errorf("LIMIT_SITE_STORAGE_GIB=%d: must be at least 1", cfg.StorageGiB)
-	}
 	debug.SetMemoryLimit(memoryLimit)
 	client := db.New(cfg.AWS, now)
 	bucket := objectstore.NewTransfer(cfg.AWS).Bucket(cfg.Bucket.Files)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/rand"
-	"fmt"
 	"log/slog"
 	"net/http"
 
@@ -38,7 +37,7 @@ type settings struct {
 	// Jobs is the URL of the queue of builds and exports.
 	Jobs string `env:"JOBS_QUEUE,required,notEmpty"`
 	// ExportsPerHour is the number of exports that a user can start in one hour.
-	ExportsPerHour int `env:"LIMIT_EXPORTS_HOUR" envDefault:"10"`
+	ExportsPerHour int `env:"LIMIT_EXPORTS_HOUR" envDefault:"10" min:"1"`
 	Sites          siteSettings
 }
 
@@ -49,23 +48,13 @@ type siteSettings struct {
 	Origin config.Origin `env:"SITES_ORIGIN"`
 	Limits deployment.Limits
 	// StorageGiB is the maximum size of the stored output of an account, in GiB.
-	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10"`
+	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10" min:"1" max:"1048576"`
 }
 
 // newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in
 // the background, while the function waits for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
-	quotas, err := cfg.Quotas.Quotas()
-	if err != nil {
-		return nil, err
-	}
-	if cfg.ExportsPerHour < 1 {
-		return nil, fmt.Errorf("LIMIT_EXPORTS_HOUR=%d: must be at least 1", cfg.ExportsPerHour)
-	}
 	cfg.Sites.Limits.AccountBytes = cfg.Sites.StorageGiB << 30
-	if err := cfg.Sites.Limits.Validate(); err != nil {
-		return nil, err
-	}
 	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
@@ -80,7 +69,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)
 		files := file.New(file.Deps{
 			DB: client, Projects: table, Contents: client.Table(cfg.Projects.Contents), Bucket: bucket, Outbox: outbox,
-			Cursors: cursors, IDs: ids, Clock: now, Quotas: quotas,
+			Cursors: cursors, IDs: ids, Clock: now, Quotas: cfg.Quotas.Quotas(),
 		})
 		sites, send := client.Table(cfg.Sites.Table), signal.New(cfg.AWS, cfg.Jobs, now).Send
 		deployments := deployment.New(deployment.Deps{

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 
@@ -22,18 +21,12 @@ type settings struct {
 	Sites string `env:"SITES_TABLE,required,notEmpty"`
 	// Origin is the origin of all sites. Each address is a label below its host. Without it, there are no sites.
 	Origin config.Origin `env:"SITES_ORIGIN"`
-	// TrafficGiB is the limit of the bytes that the sites of an account serve in a month.
-	TrafficGiB int64 `env:"LIMIT_SITE_TRAFFIC_GIB" envDefault:"100"`
+	// TrafficGiB is the limit of the bytes that the sites of an account serve in a month, at most a pebibyte.
+	TrafficGiB int64 `env:"LIMIT_SITE_TRAFFIC_GIB" envDefault:"100" min:"1" max:"1048576"`
 }
-
-// maxTrafficGiB is the maximum of TrafficGiB: a pebibyte.
-const maxTrafficGiB = 1 << 20
 
 // newHandler builds the function's handler. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
-	if cfg.TrafficGiB < 1 || cfg.TrafficGiB > maxTrafficGiB {
-		return nil, fmt.Errorf("LIMIT_SITE_TRAFFIC_GIB=%d: must be from 1 to %d", cfg.TrafficGiB, maxTrafficGiB)
-	}
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
 		return site.New(site.Deps{

@@ -31,9 +31,6 @@ type settings struct {
 // newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in
 // the background, while the function waits for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
-	if err := cfg.Limits.Validate(); err != nil {
-		return nil, err
-	}
 	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)

@@ -8,7 +8,7 @@ import (
 
 	"devplatform/infra/bodies"
 	"devplatform/infra/routes"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/fault"
 )
 
@@ -33,7 +33,7 @@ func (m *measured) remeasure() { m.CPU = min(m.CPU, m.Read(m.Data()).CPU) }
 // TestBodiesAreCheap reads the most expensive bodies of every endpoint. It runs without garbage collection, so that the
 // number of allocated bytes is also the peak of the heap.
 func TestBodiesAreCheap(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	all, err := bodies.For(routes.All())
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"testing"
 
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 const template = platformtest.Root + "/template.yaml"
@@ -117,7 +117,7 @@ func checkSite(t *testing.T, page string) {
 // TestStory runs demos at the same time, on a running platform and on their own. An own platform ends with its demo.
 // Only -keep leaves anything, and its account works.
 func TestStory(t *testing.T) {
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	running, binaries := platformtest.Start(t).URL, platformtest.Binaries(t)
 	root, err := filepath.Abs(template)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // cli runs the AWS CLI against a platform and returns its output.
@@ -26,7 +26,7 @@ func cli(t testing.TB, p *platformtest.Platform, args ...string) (string, error)
 // TestAWSCLI lists tables, streams and functions with the AWS CLI, and invokes a function with a sample event.
 func TestAWSCLI(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	platformtest.Required(t, "aws")
 	p := platformtest.Start(t)
 	out := filepath.Join(t.TempDir(), "out.json")

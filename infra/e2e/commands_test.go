@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // TestInvoke invokes a function with the AWS CLI and with make invoke.
@@ -51,7 +51,7 @@ func TestHTTPS(t *testing.T) {
 // TestOtherDynamoDB runs the tests of a package on the DynamoDB that AWS_ENDPOINT_URL names.
 func TestOtherDynamoDB(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	p := platformtest.Start(t)
 	output := shell(t, platformtest.Root, strings.ReplaceAll(command(t, "endpoint"), "http://127.0.0.1:8000", p.AWS))
 	if !strings.Contains(output, "ok  \tdevplatform/shared/limit") {
@@ -127,7 +127,7 @@ func TestAccountCommands(t *testing.T) {
 // TestSecretCommands stores the credentials of providers with the documented commands, and reads them again.
 func TestSecretCommands(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	platformtest.Required(t, "aws")
 	p := platformtest.Start(t)
 	script := strings.Join(commands(t, "secret"), "\n") + `
@@ -146,7 +146,7 @@ func TestSecretCommands(t *testing.T) {
 // TestContributing makes the first change and the other changes of CONTRIBUTING.md in a copy of the project.
 func TestContributing(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	dir := checkout(t)
 	for _, b := range readBlocks(t, "CONTRIBUTING.md", "go") {
 		if b.kind != "file" {

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // checkout copies the project to a new folder, as git clone does, but including uncommitted changes. With -short, it skips
 // the test.
 func checkout(t testing.TB) string {
 	t.Helper()
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list.Dir = platformtest.Root
 	files, err := list.Output()

@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 const (
@@ -48,7 +48,7 @@ type expectations struct {
 // main elements are visible, and the styles are applied. In its full form, it deploys all of them.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
-	if slicetest.HasRaceDetector {
+	if testmode.HasRaceDetector {
 		t.Skip("bundling takes too long with the race detector")
 	}
 	chromium := platformtest.Required(t, "chromium")
@@ -58,7 +58,7 @@ func TestCorpus(t *testing.T) {
 	must(t, err)
 	for _, file := range all {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		if !slicetest.IsNightly() && !slices.Contains(corpusOfChange, name) {
+		if !testmode.IsNightly() && !slices.Contains(corpusOfChange, name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

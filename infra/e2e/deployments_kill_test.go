@@ -19,7 +19,7 @@ import (
 
 	"devplatform/infra/hooktest"
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/clock"
 )
 
@@ -241,7 +241,7 @@ func (p *publisher) arrived(want []string) {
 // the same data. In the end, every deployment has ended, the last request decided which one is live, and all events
 // arrived. Leases of interrupted builds must expire first, which takes minutes, so it runs only in the full form.
 func TestKillDuringDeployments(t *testing.T) {
-	if !slicetest.IsNightly() {
+	if !testmode.IsNightly() {
 		t.Skip("waits for minutes: it runs with make faults")
 	}
 	t.Parallel()

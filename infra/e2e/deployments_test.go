@@ -15,7 +15,7 @@ import (
 
 	"devplatform/infra/hooktest"
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // deploymentLimit limits the wait for the end of a deployment, which may be interrupted and built again.
@@ -190,7 +190,7 @@ func TestDeploy(t *testing.T) {
 // without an error in the console. So does a page that stays open during three deployments.
 func TestStartersDeploy(t *testing.T) {
 	t.Parallel()
-	if slicetest.HasRaceDetector {
+	if testmode.HasRaceDetector {
 		t.Skip("bundling React takes too long with the race detector")
 	}
 	chromium := platformtest.Required(t, "chromium")

@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/docs"
 )
 
@@ -184,7 +184,7 @@ func TestDocsPage(t *testing.T) {
 	for name, base := range map[string]string{"http": p.URL, "https": p.HTTPS, "stage": withStage(t, p.URL)} {
 		t.Run(name, func(t *testing.T) {
 			if name != "https" {
-				slicetest.SkipIfNotNightly(t)
+				testmode.SkipIfNotNightly(t)
 			}
 			d := openDocs(t, chromium, base, "")
 			d.eventually(operationsAt(".opblock"), want)
@@ -232,7 +232,7 @@ func (d *docsPage) size() float64 {
 // TestDocsLinks opens the page with the link of an operation. The page shows the details of that operation.
 func TestDocsLinks(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	chromium := platformtest.Required(t, "chromium")
 	p := platformtest.Start(t)
 	me := operationIDs(t)["GET /api/auth/me"]

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // exportLimit limits the wait for an export, which a killed function leaves to the next run of the sweep.
@@ -44,9 +44,9 @@ func TestExport(t *testing.T) {
 	t.Parallel()
 	files := 130 // of 1 MiB
 	switch {
-	case slicetest.HasRaceDetector:
+	case testmode.HasRaceDetector:
 		files = 3 // the race detector compresses about 1 MiB per second
-	case slicetest.IsNightly():
+	case testmode.IsNightly():
 		files = 199
 	}
 	p := platformtest.Start(t)
@@ -74,7 +74,7 @@ func TestExport(t *testing.T) {
 	checkArchive(t, large, want)
 	after := peakMemory(p, "jobs")
 	t.Logf("an archive of %d MiB in %v, %d MiB of memory at first and %d MiB then", len(large)>>20, took, before, after)
-	if after > before+maxGrowth && !slicetest.HasRaceDetector {
+	if after > before+maxGrowth && !testmode.HasRaceDetector {
 		t.Errorf("the function needed %d MiB of memory for a small project and %d MiB for one of %d MiB", before, after, files)
 	}
 }

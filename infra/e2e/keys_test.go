@@ -23,7 +23,7 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/platformtest"
 	"devplatform/infra/process"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // movedClock replaces the function that reads the system clock. It adds the duration in a file beside the program.
@@ -92,7 +92,7 @@ const keyRing = "local-KeysSecret"
 
 func newRehearsal(t *testing.T) *rehearsal {
 	t.Helper()
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	r := &rehearsal{t: t, binaries: t.TempDir(), receiver: hooktest.New(t)}
 	buildWithMovedClock(t, r.binaries)
 	var err error
@@ -185,7 +185,7 @@ func (r *rehearsal) reencrypt() string {
 // it with several instances, and also the rotation of a key.
 func TestLeakedKey(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfNotNightly(t) // compiles all functions with another clock
+	testmode.SkipIfNotNightly(t) // compiles all functions with another clock
 	r := newRehearsal(t)
 	stolen := r.client()
 	stolen.SignUp("ada")

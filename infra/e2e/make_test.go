@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // TestMakeRun runs make run in a new clone until the platform is ready, and interrupts it.
@@ -62,7 +62,7 @@ func TestMakeRun(t *testing.T) {
 // because linking them again takes long.
 func TestMakeLicences(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	committed, err := filepath.Abs(filepath.Join(platformtest.Root, "infra/licences/README.md"))
 	if err != nil {
 		t.Fatal(err)

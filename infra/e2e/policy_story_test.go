@@ -245,11 +245,8 @@ func (w *watched) bedrock(rw http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	if strings.HasSuffix(r.URL.Path, "/converse") {
-		rw.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(rw, `{"output":{"message":{"role":"assistant","content":[{"text":"They asked what now."}]}},"stopReason":"end_turn","usage":{"inputTokens":10,"outputTokens":5,"totalTokens":15},"metrics":{"latencyMs":1}}`)
-		return
-	}
+	isChange := bytes.Contains(body, []byte("toolConfig")) && // a summary has no tools
+		bytes.Contains(body, []byte("Change all.")) && !bytes.Contains(body, []byte("And now?"))
 	encoder := eventstream.NewEncoder()
 	send := func(kind, payload string) {
 		message := eventstream.Message{Payload: []byte(payload)}
@@ -261,7 +258,7 @@ func (w *watched) bedrock(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
 	send("messageStart", `{"role":"assistant"}`)
 	send("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"Well."}}`)
-	if bytes.Contains(body, []byte("Change all.")) && !bytes.Contains(body, []byte("And now?")) {
+	if isChange {
 		_ = http.NewResponseController(rw).Flush()
 		if w.meanwhile != nil {
 			w.meanwhile()

@@ -48,13 +48,13 @@ type watched struct {
 	used map[string]map[permission]bool // by function
 	// accesses are the accesses to items of DynamoDB, by function.
 	accesses map[string]map[string]access
-	// depths are the depths of the calls to DynamoDB of successful requests, by operation.
-	depths map[string][]int
+	// calls are the calls of successful requests.
+	calls []requestCalls
 }
 
 func newWatched(t testing.TB) *watched {
 	t.Helper()
-	w := &watched{t: t, lambda: map[string]*runtime.Runtime{}, used: map[string]map[permission]bool{}, accesses: map[string]map[string]access{}, depths: map[string][]int{}}
+	w := &watched{t: t, lambda: map[string]*runtime.Runtime{}, used: map[string]map[permission]bool{}, accesses: map[string]map[string]access{}}
 	tables, err := dynamodb.Open(dynamodb.Options{Now: time.Now})
 	must(t, err)
 	queues, err := sqs.Open(sqs.Options{Now: time.Now})
@@ -142,7 +142,7 @@ func (w *watched) start(f stack.Function, changed map[string]string) *runtime.Ru
 			Name: f.Name, Bootstrap: filepath.Join(platformtest.Binaries(w.t), filepath.Base(f.CodeURI)), Handler: f.Handler, MemoryMB: f.MemoryMB,
 			Timeout: f.Timeout, Env: env,
 		}},
-		Lines:          func(_, _, line string) { w.recordDepth(line) },
+		Lines:          func(_, _, line string) { w.recordCalls(line) },
 		MaxConcurrency: 2, Now: time.Now, Region: "us-east-1", AccessKeyID: f.Name, SecretKey: "secret",
 		ExtraEnv: map[string]string{"AWS_ENDPOINT_URL": w.services, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": w.services},
 	})
@@ -209,12 +209,11 @@ func (w *watched) record(r *http.Request) {
 // modelPermissions returns the permissions that a call of Bedrock with an inference profile needs: one for the profile and
 // one for its model. It returns nil for other requests.
 func modelPermissions(path string) (all []permission) {
-	action := map[string]string{"converse": "InvokeModel", "converse-stream": "InvokeModelWithResponseStream"}[path[strings.LastIndex(path, "/")+1:]]
-	if action == "" {
+	if !strings.HasSuffix(path, "/converse-stream") {
 		return nil
 	}
 	for _, resource := range []string{"*::foundation-model/AiFoundationModel", "AWS::Region:AWS::AccountId:inference-profile/AiModel"} {
-		all = append(all, permission("bedrock:"+action+" arn:AWS::Partition:bedrock:"+resource))
+		all = append(all, permission("bedrock:InvokeModelWithResponseStream arn:AWS::Partition:bedrock:"+resource))
 	}
 	return all
 }
@@ -299,7 +298,7 @@ func TestRolesGrantExactlyTheUsedPermissions(t *testing.T) {
 	template := templatetest.Transformed(t)
 	w := newWatched(t)
 	w.callEverything()
-	w.checkDepths(t)
+	w.checkCalls(t)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	roles := template.Functions()

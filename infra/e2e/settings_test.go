@@ -145,7 +145,9 @@ func TestInvalidSettings(t *testing.T) {
 		{"sites", one("LIMIT_SITE_TRAFFIC_GIB", "0"), "LIMIT_SITE_TRAFFIC_GIB=0"},
 		{"sites", one("LIMIT_SITE_TRAFFIC_GIB", "9999999"), "LIMIT_SITE_TRAFFIC_GIB=9999999"},
 		{"webhook-test", one("LIMIT_WEBHOOK_TESTS_USER", "0"), "LIMIT_WEBHOOK_TESTS_USER=0"},
+		{"webhook-test", one("LIMIT_WEBHOOK_TESTS_WORKSPACE", "-1"), "LIMIT_WEBHOOK_TESTS_WORKSPACE=-1"},
 		{"webhooks", one("LIMIT_WEBHOOKS_ACCOUNT", "0"), "LIMIT_WEBHOOKS_ACCOUNT=0"},
+		{"webhooks", one("LIMIT_WEBHOOK_CALLS_USER", "0"), "LIMIT_WEBHOOK_CALLS_USER=0"},
 	} {
 		settings := maps.Clone(validSettings)
 		maps.Copy(settings, tc.changes)

@@ -14,7 +14,7 @@ import (
 
 	"devplatform/infra/hooktest"
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // retryLimit limits the wait for the scheduled retry of a delivery.
@@ -160,7 +160,7 @@ func TestPrivateEndpointsAreRejected(t *testing.T) {
 // tests of killed functions in infra/faults are the short form.
 func TestWebhooksSurviveKills(t *testing.T) {
 	t.Parallel()
-	if !slicetest.IsNightly() {
+	if !testmode.IsNightly() {
 		t.Skip("it takes minutes: make faults runs it")
 	}
 	r := hooktest.New(t)

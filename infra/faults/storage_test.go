@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // gatewayTimeout is the longest time that the gateway waits for a response that is not streamed.
@@ -101,7 +101,7 @@ func (w *world) checkAgain(requests []request) {
 // selectFaults returns the first three faults, or all of them in the full form of the tests (make faults). The first
 // three are as different as possible.
 func selectFaults(all ...fault) []fault {
-	if slicetest.IsNightly() {
+	if testmode.IsNightly() {
 		return all
 	}
 	return all[:min(3, len(all))]

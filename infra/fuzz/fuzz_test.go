@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // module writes a module of one package with two targets. The second target fails on every input that is not one of
@@ -36,7 +36,7 @@ func module(t *testing.T) string {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfNotNightly(t) // the instrumented build of the standard library takes a minute
+	testmode.SkipIfNotNightly(t) // the instrumented build of the standard library takes a minute
 	folder := module(t)
 	var table bytes.Buffer
 	f := fuzzer{folder: folder, each: "1000x", workers: 1, table: &table}

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // TestRun mutates a module of two functions whose test notices only one of the three possible mutations, and only
 // without -short.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	folder := t.TempDir()
 	const source = "package deep\n\nfunc Sign(n int) bool { return n < 0 }\n\nfunc And(a, b bool) bool { return a && b }\n"
 	const tests = "package deep\n\nimport \"testing\"\n\n" +

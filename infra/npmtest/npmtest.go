@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"devplatform/infra/testmode"
 )
 
 var (
@@ -29,9 +31,7 @@ var mutex sync.Mutex
 // the test is skipped; in CI, it fails. With -short, the test is skipped.
 func Need(t testing.TB, files fs.FS) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("not a unit test: it starts Node")
-	}
+	testmode.SkipIfShort(t)
 	mutex.Lock()
 	defer mutex.Unlock()
 	dir, err := installed(files)

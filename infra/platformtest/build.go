@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"devplatform/infra/process"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // Root is the project's root folder, relative to the folder of a package directly below infra.
@@ -21,7 +21,7 @@ const Root = "../.."
 
 // raceFlag makes go build use the race detector for the platform and the functions if the tests use it. Otherwise it is
 // empty.
-var raceFlag = map[bool]string{true: "-race"}[slicetest.HasRaceDetector]
+var raceFlag = map[bool]string{true: "-race"}[testmode.HasRaceDetector]
 
 // buildDir is the folder of the binaries that tests use. It is not deleted. A test run therefore builds the binaries
 // once for all packages, and the next run rebuilds only the binaries that changed.
@@ -63,7 +63,7 @@ func withLock(how int, do func() error) error {
 // With -short, Binaries skips the test.
 func Binaries(t testing.TB) string {
 	t.Helper()
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	if err := DependOnSources(); err != nil {
 		t.Fatal(err)
 	}

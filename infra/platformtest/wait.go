@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // patience limits the wait for a condition that is met at once on an idle machine.
@@ -37,7 +37,7 @@ func EventuallyWithin(t testing.TB, limit time.Duration, description string, con
 // With -short, it skips the test.
 func Required(t testing.TB, tool string) string {
 	t.Helper()
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	path, err := exec.LookPath(tool)
 	if err == nil {
 		return path

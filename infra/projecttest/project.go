@@ -11,6 +11,7 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/fault"
 )
 
@@ -34,7 +35,7 @@ func SkipsFault(injected dynamotest.Fault, operation string) bool {
 		return true
 	}
 	isRepresentative := injected.Name == dynamotest.ServerError.Name || injected.Name == dynamotest.LostReply.Name
-	return !isRepresentative && !slicetest.IsNightly()
+	return !isRepresentative && !testmode.IsNightly()
 }
 
 // Comment creates a comment on a project, and returns its ID.

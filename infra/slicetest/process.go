@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"devplatform/infra/testmode"
 	"devplatform/shared/awsclient"
 )
 
@@ -98,7 +99,7 @@ func Steps(t *testing.T, atLeast int, do func(p *Process)) {
 	for step := 1; ; step++ {
 		reached := false
 		for _, executes := range []bool{true, false} {
-			if (!IsNightly() || HasRaceDetector) && !executes {
+			if (!testmode.IsNightly() || testmode.HasRaceDetector) && !executes {
 				break
 			}
 			p := &Process{Step: step, Executes: executes}

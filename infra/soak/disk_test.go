@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"devplatform/infra/platformtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // small mounts a file system of that size until the test ends. It skips the test if the user may not mount.
@@ -52,7 +52,7 @@ func fill(t *testing.T, name string) {
 // and the log names the disk once. When there is space, writes work again. After a kill, all acknowledged data is
 // there.
 func TestDiskFull(t *testing.T) {
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	disk := small(t, 96<<20)
 	data := filepath.Join(disk, "data")
 	p := platformtest.StartIn(t, data)

@@ -16,7 +16,7 @@ import (
 
 	"devplatform/infra/platformtest"
 	"devplatform/infra/process"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // platform is a running platform whose processes report how much memory and how many goroutines they have.
@@ -104,7 +104,7 @@ func TestMain(m *testing.M) {
 // start runs the platform until the test ends.
 func start(t *testing.T, env ...string) *platform {
 	t.Helper()
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	if err := platformtest.DependOnSources(); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,6 @@ var wildcards = map[Permission]string{
 	"dynamodb:ListStreams *":     "the action has no resource; Lambda calls it before it reads a stream",
 
 	"cloudwatch:DescribeAlarms " + allAlarms:            "the action lists all alarms",
-	"bedrock:InvokeModel " + oneModel:                   "one model in all regions of the inference profile",
 	"bedrock:InvokeModelWithResponseStream " + oneModel: "one model in all regions of the inference profile",
 
 	"s3:GetObject " + contents:    "all objects under one prefix",

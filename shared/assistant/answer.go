@@ -26,9 +26,6 @@ const (
 	maxCalls = 2 * action.MaxPerAnswer
 )
 
-// errTooLarge ends an answer that exceeds maxAnswer or maxCalls.
-var errTooLarge = errors.New("assistant: the answer is too large")
-
 // answer collects the text and the tool calls that the model sends. Each call is checked and becomes an action.
 type answer struct {
 	// stream receives the answer while it is generated; nil if the answer is not streamed. Its errors are ignored: the
@@ -102,9 +99,14 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 	}
 	switch p.Kind {
 	case model.Text:
-		if !a.round.repair {
-			a.addText(a.separator() + clean(p.Text))
+		if a.round.repair {
+			return nil
 		}
+		text, separator := a.text.String(), ""
+		if a.round.callsBeforeText < len(a.round.calls) && text != "" && !strings.HasSuffix(text, "\n\n") {
+			a.round.callsBeforeText, separator = len(a.round.calls), "\n\n" // text after calls is a paragraph of its own
+		}
+		a.addText(separator + clean(p.Text))
 	case model.CallStart:
 		a.round.call = &openCall{Call: model.Call{ID: p.CallID, Name: p.Name}}
 		_ = a.stream.ToolStart(a.round.streamID(p.CallID), p.Name)
@@ -125,24 +127,13 @@ func (a *answer) addText(text string) {
 	_ = a.stream.Text(text)
 }
 
-// separator returns the paragraph break between the existing text and text that follows calls, and "" if no break is
-// needed.
-func (a *answer) separator() string {
-	text := a.text.String()
-	if a.round.callsBeforeText == len(a.round.calls) || text == "" || strings.HasSuffix(text, "\n\n") {
-		return ""
-	}
-	a.round.callsBeforeText = len(a.round.calls)
-	return "\n\n"
-}
-
 // addCall adds a complete call and applies its action to the draft. If the call fails its check, addCall adds it to the
 // failures and does not return an error for it. Errors: errTooLarge; the error classes of db.
 func (a *answer) addCall(ctx context.Context, call model.Call) error {
-	a.round.calls = append(a.round.calls, call)
-	if len(a.round.calls) > maxCalls {
+	if len(a.round.calls) == maxCalls {
 		return errTooLarge
 	}
+	a.round.calls = append(a.round.calls, call)
 	failed := failure{brief: call.Name, tool: call.Name}
 	parsed, err := action.Parse(call)
 	if err == nil {
@@ -154,7 +145,7 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	} else if problem, ok := errors.AsType[*action.Problem](err); ok {
 		_ = a.stream.ToolError(a.round.streamID(call.ID), call.Name, problem.Text)
 	}
-	result := model.Result{CallID: call.ID, Text: "Checked."}
+	result := model.Result{CallID: call.ID, Text: "Accepted."}
 	if problem, ok := errors.AsType[*action.Problem](err); ok {
 		failed.problem = problem
 		a.round.failed = append(a.round.failed, failed)

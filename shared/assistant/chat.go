@@ -7,7 +7,6 @@ import (
 	"devplatform/shared/assistant/quota"
 	"devplatform/shared/assistant/uistream"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
 
@@ -17,7 +16,7 @@ import (
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED, VALIDATION_FAILED
 // if the prompt exceeds the model's context window; the error classes of db.
 func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, stream *uistream.Writer) (Reply, error) {
-	ctx, cancel := detach(ctx)
+	ctx, generation, cancel := s.detach(ctx)
 	defer cancel()
 	t := &turn{Service: s, caller: caller, question: q}
 	if err := t.open(ctx); err != nil {
@@ -27,13 +26,12 @@ func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, s
 		return Reply{}, err
 	}
 	defer s.quota.ReportGlobalUsage(ctx)
-	generation, stop := s.withTimeLimit(ctx)
-	defer stop()
 	t.startSummary(generation)
 	t.generate(generation, stream)
 	t.repair(generation)
 	t.finish(ctx)
-	if t.isEmpty() {
+	isEmpty := t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
+	if isEmpty && t.cause != nil && !isInterruption(t.cause) { // the model failed, and there is nothing to store
 		return Reply{}, errors.Join(clientError(t.cause, errMessageTooLong), t.quota.Settle(ctx, t.settlement()))
 	}
 	if err := t.store(ctx); err != nil {
@@ -46,15 +44,10 @@ func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, s
 	return t.reply(), nil
 }
 
-// errMessageNotFound is the error for an ID that does not belong to a recent answer to a question of the caller.
-var errMessageNotFound = fault.New(fault.CodeMessageNotFound,
-	"The answer does not exist, is for another user's question, or ended more than 24 hours ago. "+
-		"Use the messageId of the stream's start event.")
-
-// Cancel requests the cancellation of an answer to a question of the caller. An answer that has already ended is not
-// changed.
+// CancelMessage requests the cancellation of an answer to a question of the caller. An answer that has already ended is
+// not changed.
 // Errors: MESSAGE_NOT_FOUND; the error classes of db.
-func (s *Service) Cancel(ctx context.Context, caller httpapi.Caller, messageID string) error {
+func (s *Service) CancelMessage(ctx context.Context, caller httpapi.Caller, messageID string) error {
 	err := s.quota.Cancel(ctx, caller.UserID, messageID)
 	if errors.Is(err, db.ErrNotFound) {
 		return errMessageNotFound.WithCause(err)

@@ -2,11 +2,9 @@ package assistant
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"devplatform/shared/assistant/conversation"
-	"devplatform/shared/assistant/quota"
 	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -14,37 +12,11 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// saveTurn stores a turn and settles its reservation in one transaction, even if ctx has ended. It is idempotent. If
-// the conversation was cleared after the turn began, saveTurn only settles the reservation and returns nil.
-// Errors: quota.ErrCancelled if the status of the answer is Complete but the user has cancelled the answer;
-// PROJECT_NOT_FOUND if the project was deleted (the reservation is settled); the error classes of db, after which
-// saveTurn may be called again.
-func (s *Service) saveTurn(
-	ctx context.Context, projectID string, t conversation.Turn, settlement quota.Settlement,
-) error {
-	writes, err := s.conversations.TurnWrites(projectID, t)
-	if err != nil {
-		return err
-	}
-	writes = append([]db.Write{s.files.ProjectExists(projectID)}, writes...)
-	settlement.UnlessCancelled = t.Answer.Status == conversation.Complete
-	err = s.quota.Settle(ctx, settlement, writes...)
-	isCleared := errors.Is(err, conversation.ErrCleared)
-	if !isCleared && !errors.Is(err, workspace.ErrProjectNotFound) {
-		return err
-	}
-	settlement.UnlessCancelled = false
-	if settleErr := s.quota.Settle(ctx, settlement); settleErr != nil || isCleared {
-		return settleErr
-	}
-	return err
-}
-
-// Messages returns a page of a project's conversation, oldest message first, and the cursor of the next page. The
+// ListMessages returns a page of a project's conversation, oldest message first, and the cursor of the next page. The
 // cursor is "" if there are no more messages.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, VALIDATION_FAILED if the cursor belongs to another list; the error classes
 // of db.
-func (s *Service) Messages(
+func (s *Service) ListMessages(
 	ctx context.Context, caller httpapi.Caller, projectID string, page httpapi.PageInput,
 ) (items []MessageItem, next string, err error) {
 	read := func(ctx context.Context, after string, n int) ([]MessageItem, error) {
@@ -76,12 +48,12 @@ func (s *Service) Messages(
 // remaining messages.
 const deleteTime = 10 * time.Second
 
-// Clear deletes the messages of a project's conversation. It hides all messages with one write, and then spends at
-// most deleteTime on deleting them. Answers that are in progress are not stored when they end. If a turn begins at the
-// same time, it is also cleared if the ID of its question is less than the ID that Clear generates. The order of IDs
-// from different processes depends on their clocks.
+// ClearConversation deletes the messages of a project's conversation. It hides all messages with one write, and then
+// spends at most deleteTime on deleting them. Answers that are in progress are not stored when they end. If a turn
+// begins at the same time, it is also cleared if the ID of its question is less than the ID that ClearConversation
+// generates. The order of IDs from different processes depends on their clocks.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; the error classes of db.
-func (s *Service) Clear(ctx context.Context, caller httpapi.Caller, projectID string) error {
+func (s *Service) ClearConversation(ctx context.Context, caller httpapi.Caller, projectID string) error {
 	if _, err := s.files.Open(ctx, caller, projectID, workspace.Write); err != nil {
 		return err
 	}

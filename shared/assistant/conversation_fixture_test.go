@@ -139,12 +139,12 @@ func (u *user) caller() httpapi.Caller {
 
 // clear clears a conversation.
 func (u *user) clear(ctx context.Context, s *Service, projectID string) error {
-	return s.Clear(ctx, u.caller(), projectID)
+	return s.ClearConversation(ctx, u.caller(), projectID)
 }
 
 // readPage reads a page of a conversation.
 func (u *user) readPage(projectID string, page httpapi.PageInput) (items []MessageItem, next string, err error) {
-	return u.f.service.Messages(u.f.t.Context(), u.caller(), projectID, page)
+	return u.f.service.ListMessages(u.f.t.Context(), u.caller(), projectID, page)
 }
 
 // readAll returns the contents of all messages of a conversation. It reads them in pages of the given size.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/quota"
 	"devplatform/shared/fault"
 )
 
@@ -27,8 +28,27 @@ var (
 		"prompt: must fit into the model's context window. Shorten the prompt")
 )
 
-// errEmptyAnswer reports that the model sent no text and no actions.
-var errEmptyAnswer = &model.Error{Fault: model.Unavailable, Cause: errors.New("the answer is empty")}
+// errMessageNotFound is the error for an ID that does not belong to a recent answer to a question of the caller.
+var errMessageNotFound = fault.New(fault.CodeMessageNotFound,
+	"The answer does not exist, is for another user's question, or ended more than 24 hours ago. "+
+		"Use the messageId of the stream's start event.")
+
+// Reasons why an answer is not complete. Other reasons are quota.ErrCancelled and the errors of the provider.
+var (
+	errSilent   = errors.New("assistant: the model sent nothing for too long")
+	errTooLate  = errors.New("assistant: the answer took too long")
+	errDeadline = errors.New("assistant: the function is about to time out")
+	// errTooLarge ends an answer that exceeds maxAnswer or maxCalls.
+	errTooLarge = errors.New("assistant: the answer is too large")
+	// errEmptyAnswer reports that the model sent no text and no actions.
+	errEmptyAnswer = &model.Error{Fault: model.Unavailable, Cause: errors.New("the answer is empty")}
+)
+
+// isInterruption reports whether a generation was ended by the user or by a time limit.
+func isInterruption(err error) bool {
+	return errors.Is(err, quota.ErrCancelled) ||
+		errors.Is(err, errSilent) || errors.Is(err, errTooLate) || errors.Is(err, errDeadline)
+}
 
 // defaultRetryAfter is sent in the Retry-After header if the provider did not specify a time.
 const defaultRetryAfter = 5 * time.Second

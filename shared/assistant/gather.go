@@ -24,7 +24,9 @@ const (
 )
 
 // gather reads the data for the prompt: first the list of files and the conversation, in one call each, and then the
-// files that the prompt contains.
+// files that the prompt contains, in one call: the current file, the files that the message names or that the previous
+// answer changed, and the manifests that belong to the current file. If the project has more files than were listed, a
+// call before the last one looks up the named files.
 func (t *turn) gather(ctx context.Context) error {
 	reads, readCtx := async.WithContext(ctx)
 	reads.Go(func() (err error) {
@@ -42,7 +44,26 @@ func (t *turn) gather(ctx context.Context) error {
 		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
 		Message: t.question.Message,
 	}
-	return t.readFiles(ctx)
+	shown, err := t.filesToShow(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.projectFiles.load(ctx, shown...); err != nil {
+		return err
+	}
+	for _, name := range shown {
+		data, ok := t.projectFiles.contents[name]
+		switch {
+		case t.projectFiles.known[name].IsLarge() || !utf8.Valid(data):
+			t.prompt.Unreadable = append(t.prompt.Unreadable, name)
+		case ok: // otherwise the file was deleted after it was listed
+			t.prompt.Files = append(t.prompt.Files, prompt.Document{Path: name, Content: string(data)})
+			if name == t.question.CurrentFile {
+				t.prompt.CurrentFile = name
+			}
+		}
+	}
+	return nil
 }
 
 // modelTurns converts stored turns to turns of a prompt.
@@ -56,35 +77,6 @@ func modelTurns(turns []conversation.Turn) []model.Turn {
 		all = append(all, m)
 	}
 	return all
-}
-
-// readFiles reads the files that the prompt contains, in one call: the current file, the files that the message names
-// or that the previous answer changed, and the manifests that belong to the current file. If the project has more files
-// than were listed, a second call looks up the named files.
-func (t *turn) readFiles(ctx context.Context) error {
-	current := t.question.CurrentFile
-	shown, err := t.filesToShow(ctx)
-	if err != nil {
-		return err
-	}
-	if err := t.projectFiles.load(ctx, shown...); err != nil {
-		return err
-	}
-	for _, name := range shown {
-		data, ok := t.projectFiles.contents[name]
-		if t.projectFiles.known[name].IsLarge() || !utf8.Valid(data) {
-			t.prompt.Unreadable = append(t.prompt.Unreadable, name)
-			continue
-		}
-		if !ok {
-			continue // the file was deleted after it was listed
-		}
-		t.prompt.Files = append(t.prompt.Files, prompt.Document{Path: name, Content: string(data)})
-		if name == current {
-			t.prompt.CurrentFile = name
-		}
-	}
-	return nil
 }
 
 // filesToShow returns the paths of the files that the prompt contains, or reports as unreadable, the current file

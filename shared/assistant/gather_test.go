@@ -162,6 +162,19 @@ func TestPromptOfLargeProject(t *testing.T) {
 	if files := request.Facts.Files; len(files) != 2 || files[0].Path != largeFile || !files[0].Cut {
 		t.Errorf("got %d files, want the current file %q, shortened, and the named file", len(files), largeFile)
 	}
+	// A folder is read once, however many calls of an answer are about it.
+	callsFor := func(repetitions int) int64 {
+		answer := newResponse("")
+		for n := range repetitions {
+			answer = answer.withCall(fmt.Sprint(n), "create_file", `{"path":"/src/053","content":""}`)
+		}
+		f.model.enqueue(model.TaskChat, answer)
+		return ada.chat(projectID, "Again.").Want(t, http.StatusOK).Calls
+	}
+	callsFor(1) // its prompt contains the files that the previous answer changed
+	if once, often := callsFor(1), callsFor(9); often != once {
+		t.Errorf("got %d calls to DynamoDB for nine calls about a folder, want %d as for one", often, once)
+	}
 }
 
 func TestRetryWithSmallerPrompt(t *testing.T) {

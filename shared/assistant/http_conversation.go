@@ -13,24 +13,6 @@ import (
 	"devplatform/shared/workspace"
 )
 
-type conversationInput struct {
-	ProjectID string `path:"projectId" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-}
-
-type messagesInput struct {
-	ProjectID string `path:"projectId" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	httpapi.PageInput
-}
-
-type conversationOutput struct {
-	Body struct {
-		ConversationID string        `json:"conversationId" doc:"The ID of the project's only conversation" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		ProjectID      string        `json:"projectId" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		Messages       []MessageItem `json:"messages" nullable:"false" doc:"The messages, oldest first. Each message of a user is followed by its answer"`
-		NextCursor     string        `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent on the last page"`
-	}
-}
-
 func (s *Service) registerConversation(r *httpapi.Routes) {
 	const path = "/api/ai/conversations/{projectId}"
 	httpapi.Private(r, httpapi.Operation{
@@ -49,6 +31,24 @@ func (s *Service) registerConversation(r *httpapi.Routes) {
 			"not stored.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleClearConversation)
+}
+
+type conversationInput struct {
+	ProjectID string `path:"projectId" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+type messagesInput struct {
+	ProjectID string `path:"projectId" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	httpapi.PageInput
+}
+
+type conversationOutput struct {
+	Body struct {
+		ConversationID string        `json:"conversationId" doc:"The ID of the project's only conversation" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		ProjectID      string        `json:"projectId" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		Messages       []MessageItem `json:"messages" nullable:"false" doc:"The messages, oldest first. Each message of a user is followed by its answer"`
+		NextCursor     string        `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent on the last page"`
+	}
 }
 
 // MessageItem is a message in API responses.
@@ -76,7 +76,7 @@ func item(m conversation.Message) MessageItem {
 func (s *Service) handleListMessages(
 	ctx context.Context, caller httpapi.Caller, in *messagesInput,
 ) (*conversationOutput, error) {
-	messages, next, err := s.Messages(ctx, caller, in.ProjectID, in.PageInput)
+	messages, next, err := s.ListMessages(ctx, caller, in.ProjectID, in.PageInput)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (s *Service) handleListMessages(
 func (s *Service) handleClearConversation(
 	ctx context.Context, caller httpapi.Caller, in *conversationInput,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.Clear(ctx, caller, in.ProjectID); err != nil {
+	if err := s.ClearConversation(ctx, caller, in.ProjectID); err != nil {
 		return nil, err
 	}
 	return &httpapi.DoneOutput{Body: httpapi.Done{Success: true, Message: "Conversation deleted."}}, nil

@@ -9,6 +9,15 @@ import (
 	"devplatform/shared/httpapi"
 )
 
+func (s *Service) registerGenerate(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "generate", Method: http.MethodPost, Path: "/api/ai/generate", Tag: tag,
+		Summary:     "Generate code for a prompt",
+		Description: "Generates code without a project. The prompt and the code are not stored.",
+		Errors:      append([]*fault.Error{fault.Invalid(fault.Field("prompt", "must not be blank"))}, modelErrors...),
+	}, s.handleGenerate)
+}
+
 type generateInput struct {
 	Body struct {
 		Prompt    string `json:"prompt" minLength:"1" maxLength:"32000" doc:"The description of the code, 1–32,000 characters" example:"A table of users with name and email."`
@@ -24,16 +33,17 @@ func (in *generateInput) Validate(v *httpapi.Validation) {
 	v.Field("framework", checkControls(in.Body.Framework))
 }
 
-type generateOutput struct{ Body Generated }
-
-func (s *Service) registerGenerate(r *httpapi.Routes) {
-	httpapi.Private(r, httpapi.Operation{
-		ID: "generate", Method: http.MethodPost, Path: "/api/ai/generate", Tag: tag,
-		Summary:     "Generate code for a prompt",
-		Description: "Generates code without a project. The prompt and the code are not stored.",
-		Errors:      append([]*fault.Error{fault.Invalid(fault.Field("prompt", "must not be blank"))}, modelErrors...),
-	}, s.handleGenerate)
+// Generated is the code that a model generated for a prompt.
+type Generated struct {
+	Code        string `json:"code" doc:"The code; empty if the answer has no code" example:"export default function UserTable({ rows }) {}\n"`
+	Language    string `json:"language" doc:"The requested language. If the request has no language, the language of the code block in the answer" example:"javascript"`
+	Framework   string `json:"framework" doc:"The requested framework; empty if the request has no framework" example:"react"`
+	Explanation string `json:"explanation" doc:"The explanation of the code, as Markdown" example:"It shows one row for each user."`
+	Model       string `json:"model" doc:"The model that generated the code, as named by its provider" example:"qwen3-coder"`
+	Usage       Usage  `json:"usage" doc:"The tokens that the call used"`
 }
+
+type generateOutput struct{ Body Generated }
 
 func (s *Service) handleGenerate(
 	ctx context.Context, caller httpapi.Caller, in *generateInput,

@@ -8,10 +8,6 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-type cancelInput struct {
-	ID string `path:"id" doc:"The answer's ID: the messageId of the stream's start event" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-}
-
 func (s *Service) registerMessage(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "cancelMessage", Method: http.MethodPost, Path: "/api/ai/messages/{id}/cancel", Tag: tag,
@@ -24,10 +20,14 @@ func (s *Service) registerMessage(r *httpapi.Routes) {
 	}, s.handleCancelMessage)
 }
 
+type cancelInput struct {
+	ID string `path:"id" doc:"The answer's ID: the messageId of the stream's start event" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
 func (s *Service) handleCancelMessage(
 	ctx context.Context, caller httpapi.Caller, in *cancelInput,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.Cancel(ctx, caller, in.ID); err != nil {
+	if err := s.CancelMessage(ctx, caller, in.ID); err != nil {
 		return nil, err
 	}
 	const message = "Cancellation requested. An answer that has already finished is not changed."

@@ -8,6 +8,16 @@ import (
 	"devplatform/shared/httpapi"
 )
 
+func (s *Service) registerUsage(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "readUsage", Method: http.MethodGet, Path: "/api/ai/usage", Tag: tag,
+		Summary: "Read the caller's usage in this month",
+		Description: "Includes the caller's calls in all workspaces. Tokens are reserved when an answer begins. When " +
+			"the answer ends, the tokens that it used replace the reserved ones. Both count in the month in which the " +
+			"answer began.",
+	}, s.handleReadUsage)
+}
+
 // UsageItem is a user's usage of the assistant in a month.
 type UsageItem struct {
 	Month          string          `json:"month" doc:"The current month, in UTC" example:"2026-11"`
@@ -23,18 +33,8 @@ type UsageItem struct {
 
 type usageOutput struct{ Body UsageItem }
 
-func (s *Service) registerUsage(r *httpapi.Routes) {
-	httpapi.Private(r, httpapi.Operation{
-		ID: "readUsage", Method: http.MethodGet, Path: "/api/ai/usage", Tag: tag,
-		Summary: "Read the caller's usage in this month",
-		Description: "Includes the caller's calls in all workspaces. Tokens are reserved when an answer begins. When " +
-			"the answer ends, the tokens that it used replace the reserved ones. Both count in the month in which the " +
-			"answer began.",
-	}, s.handleUsage)
-}
-
-func (s *Service) handleUsage(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*usageOutput, error) {
-	usage, err := s.Usage(ctx, caller)
+func (s *Service) handleReadUsage(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*usageOutput, error) {
+	usage, err := s.ReadUsage(ctx, caller)
 	if err != nil {
 		return nil, err
 	}

@@ -12,69 +12,30 @@ import (
 	"devplatform/shared/async"
 )
 
-// Reasons why this package ends a generation. Another reason is quota.ErrCancelled.
-var (
-	errSilent   = errors.New("assistant: the model sent nothing for too long")
-	errTooLate  = errors.New("assistant: the answer took too long")
-	errDeadline = errors.New("assistant: the function is about to time out")
-)
-
-// isInterruption reports whether a generation was ended by the user or by a time limit.
-func isInterruption(err error) bool {
-	return errors.Is(err, quota.ErrCancelled) ||
-		errors.Is(err, errSilent) || errors.Is(err, errTooLate) || errors.Is(err, errDeadline)
-}
-
-// detach returns a context that does not end when the client disconnects. It keeps the deadline of ctx.
-func detach(ctx context.Context) (context.Context, context.CancelFunc) {
-	detached, cancel := async.Detach(ctx, quota.Lease)
-	if deadline, ok := ctx.Deadline(); ok {
-		detached, cancelDeadline := context.WithDeadline(detached, deadline)
-		return detached, func() { cancelDeadline(); cancel() }
-	}
-	return detached, cancel
-}
-
 // timeToStore is the time before the function's deadline that is reserved for storing the answer.
 const timeToStore = 15 * time.Second
 
-// withTimeLimit returns a context for all model calls of an answer. It ends when the answer takes too long, or
-// timeToStore before the deadline of ctx.
-func (s *Service) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
-	bounded, cancel := context.WithTimeoutCause(ctx, s.limits.Generation, errTooLate)
+// detach returns two contexts that do not end when the client disconnects: one for all work of an answer, and one for
+// its model calls. The second ends when the answer takes too long, or timeToStore before the deadline of ctx.
+func (s *Service) detach(ctx context.Context) (work, generation context.Context, cancel context.CancelFunc) {
+	work, cancelWork := async.Detach(ctx, quota.Lease)
+	generation, cancelGeneration := context.WithTimeoutCause(work, s.limits.Generation, errTooLate)
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return bounded, cancel
+		return work, generation, func() { cancelGeneration(); cancelWork() }
 	}
-	bounded, cancelDeadline := context.WithDeadlineCause(bounded, deadline.Add(-timeToStore), errDeadline)
-	return bounded, func() { cancelDeadline(); cancel() }
+	work, cancelDeadline := context.WithDeadline(work, deadline)
+	generation, cancelEarly := context.WithDeadlineCause(generation, deadline.Add(-timeToStore), errDeadline)
+	return work, generation, func() { cancelEarly(); cancelDeadline(); cancelGeneration(); cancelWork() }
 }
 
-// runRound sends a request to the model and adds the response to the answer a. An answer that is too large is cut off,
-// like an answer that reached the maximum number of tokens.
-// Errors: the errors of callModel; the error classes of db.
-func (s *Service) runRound(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
-	outcome, err := s.callModel(ctx, r, request, func(p model.Part) error { return a.add(ctx, p) })
-	switch {
-	case errors.Is(err, errTooLarge):
-		outcome.Stop, err = model.StopLength, nil
-	case err != nil:
-		outcome.Stop = ""
-	}
-	a.addUsage(outcome.Usage)
-	if !a.round.repair {
-		a.stop, a.model = outcome.Stop, outcome.Model
-	}
-	return err
-}
-
-// callModel sends a request to the model and passes the parts of the response to emit. It ends the generation if the
-// user cancels it, or if the model sends nothing for too long. If the provider does not report the usage, callModel
-// estimates it, unless the provider failed before it sent anything.
-// Errors: the errors of model.Provider.Generate. If this package ended the generation, the error is the reason.
-func (s *Service) callModel(
-	ctx context.Context, r quota.Reservation, request model.Request, emit func(model.Part) error,
-) (model.Outcome, error) {
+// callModel sends a request to the model and adds the response to the answer a. It ends the generation if the user
+// cancels it, or if the model sends nothing for too long. An answer that is too large is cut off, like an answer that
+// reached the maximum number of tokens. If the provider does not report the usage, callModel estimates it, unless the
+// provider failed before it sent anything.
+// Errors: the errors of model.Provider.Generate; the error classes of db. If this package ended the generation, the
+// error is the reason.
+func (s *Service) callModel(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silence := async.AfterFunc(s.limits.Silence, func() { cancel(errSilent) })
@@ -84,7 +45,7 @@ func (s *Service) callModel(
 	outcome, err := s.model.Generate(ctx, request, func(p model.Part) error {
 		silence.Reset(s.limits.Silence)
 		received += len(p.Text)
-		return emit(p)
+		return a.add(ctx, p)
 	})
 	// Even if the generation was ended early, the model has read the request.
 	if outcome.Usage.IsZero() && (err == nil || received > 0 || ctx.Err() != nil) {
@@ -95,11 +56,19 @@ func (s *Service) callModel(
 		s.logger.WarnContext(ctx, "the model read only a part of the request: its context window may be too small",
 			"messageId", r.MessageID, "inputTokens", read, "sentTokens", sent)
 	}
-	outcome.Usage = plausibleUsage(outcome.Usage, request, received)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return outcome, cause
+	a.addUsage(plausibleUsage(outcome.Usage, request, received))
+	switch cause := context.Cause(ctx); {
+	case err != nil && cause != nil:
+		outcome.Stop, err = "", cause
+	case errors.Is(err, errTooLarge):
+		outcome.Stop, err = model.StopLength, nil
+	case err != nil:
+		outcome.Stop = ""
 	}
-	return outcome, err
+	if !a.round.repair {
+		a.stop, a.model = outcome.Stop, outcome.Model
+	}
+	return err
 }
 
 // minWindow is less than the context window of every model. A provider that reports fewer input tokens has another

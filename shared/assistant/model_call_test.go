@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -103,6 +104,22 @@ func TestTimeLimits(t *testing.T) {
 			ada.checkInterrupted(projectID)
 		})
 	}
+}
+
+// An answer ends early enough before the deadline of the function to be stored.
+func TestDeadlineOfFunction(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	f.model.enqueue(model.TaskChat, newResponse("Well").withWait(make(chan struct{})))
+	ctx, cancel := context.WithTimeout(t.Context(), timeToStore+500*time.Millisecond)
+	defer cancel()
+	_, err := f.service.Chat(ctx, ada.caller(), Question{ProjectID: projectID, Message: "Hello?"}, nil)
+	if !errors.Is(err, errDeadline) || ctx.Err() != nil {
+		t.Errorf("got error %v, want %v before the deadline", err, errDeadline)
+	}
+	ada.checkInterrupted(projectID)
 }
 
 // The tokens that the model has read are counted even if it never answers.

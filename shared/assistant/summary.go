@@ -33,8 +33,8 @@ type pendingSummary struct {
 	cancel context.CancelFunc
 }
 
-// summaryIsDue reports whether the turns are so many or so long that the older half should be summarized.
-func summaryIsDue(m conversation.Memory) bool {
+// isSummaryDue reports whether the turns are so many or so long that the older half should be summarized.
+func isSummaryDue(m conversation.Memory) bool {
 	tokens := 0
 	for _, t := range m.Turns {
 		tokens += prompt.TokensOf(t.Question.Content) + prompt.TokensOf(t.Answer.Content)
@@ -49,12 +49,6 @@ func summaryRequest(m conversation.Memory) (model.Request, string) {
 	return prompt.Summarize(m.Summary, modelTurns(older), maxSummary), older[len(older)-1].Answer.ID
 }
 
-// summaryTokens returns the maximum number of tokens that a summary uses.
-func summaryTokens(m conversation.Memory) int {
-	request, _ := summaryRequest(m)
-	return prompt.Tokens(request) + maxSummary
-}
-
 // startSummary starts to generate a summary in the background, if tokens were reserved for it. If that fails, the next
 // turn generates it.
 func (t *turn) startSummary(ctx context.Context) {
@@ -66,16 +60,10 @@ func (t *turn) startSummary(ctx context.Context) {
 	var s summary
 	async.Go(func() error {
 		request, upTo := summaryRequest(t.memory)
-		var text strings.Builder
-		outcome, err := t.callModel(ctx, t.reserved, request, func(p model.Part) error {
-			if p.Kind == model.Text {
-				text.WriteString(clean(p.Text))
-			}
-			return nil
-		})
-		s.used = outcome.Usage
-		if err == nil {
-			s.text, s.upTo = strings.TrimSpace(text.String()), upTo
+		var a answer
+		err := t.callModel(ctx, t.reserved, request, &a)
+		if s.used = a.used; err == nil {
+			s.text, s.upTo = strings.TrimSpace(a.text.String()), upTo
 		}
 		return err
 	}, func(err error) {
@@ -85,16 +73,4 @@ func (t *turn) startSummary(ctx context.Context) {
 		}
 		t.pendingSummary.done <- s
 	})
-}
-
-// saveSummary stores the summary. It only logs an error, because the answer is already stored.
-func (t *turn) saveSummary(ctx context.Context) {
-	if t.summary.text == "" {
-		return
-	}
-	exists := t.files.ProjectExists(t.question.ProjectID)
-	err := t.conversations.SaveSummary(ctx, t.question.ProjectID, t.memory, t.summary.text, t.summary.upTo, exists)
-	if err != nil {
-		t.logger.WarnContext(ctx, "the summary was not stored", "messageId", t.reserved.MessageID, "cause", err.Error())
-	}
 }

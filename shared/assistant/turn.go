@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	"devplatform/shared/assistant/action"
@@ -47,21 +48,6 @@ type Question struct {
 	Apply bool
 }
 
-// Reply is the response of the chat endpoints.
-type Reply struct {
-	ConversationID string          `json:"conversationId" doc:"The ID of the project's conversation" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Response       string          `json:"response" doc:"The text of the answer, as Markdown" example:"Here is a button."`
-	Code           string          `json:"code" doc:"The main block of code: the content of the first file that the actions write, otherwise the first fenced block of the response; empty if the answer has no code" example:"export default function Button() {}\n"`
-	Actions        []action.Action `json:"actions" nullable:"false" doc:"The checked changes to the project's files, in the order in which they are applied; at most 20"`
-	MessageID      string          `json:"messageId" doc:"The answer's ID in the conversation" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Model          string          `json:"model" doc:"The model that generated the answer, as named by its provider" example:"qwen3-coder"`
-	Usage          Usage           `json:"usage" doc:"The tokens that the call used"`
-	Applied        bool            `json:"applied" doc:"Whether the actions were applied to the project's files. If applying them was requested and failed, response contains the reason" example:"false"`
-
-	// stop is the reason why the model stopped; "" if the answer was cancelled.
-	stop model.Stop
-}
-
 // turn processes a question. Chat calls the methods open, reserve, startSummary, generate, repair, finish,
 // store, apply and reply in this order.
 type turn struct {
@@ -93,12 +79,12 @@ func (t *turn) open(ctx context.Context) error {
 	readCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	var reading async.Group
-	check := t.quota.Check(t.caller.UserID, t.now())
 	empty := prompt.Chat{Message: t.question.Message}
 	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
-	project, err := t.files.OpenWith(ctx, t.caller, t.question.ProjectID, workspace.Write, check.Refs(),
+	refs, refuse := t.quota.Check(t.caller.UserID, t.now(), minTokens)
+	project, err := t.files.OpenWith(ctx, t.caller, t.question.ProjectID, workspace.Write, refs,
 		func(items map[db.Key]db.Item) error {
-			if err := check.Refuse(ctx, items, minTokens); err != nil {
+			if err := refuse(ctx, items); err != nil {
 				return err
 			}
 			reading.Go(func() error { return t.gather(readCtx) })
@@ -132,8 +118,9 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 	}
 	input := prompt.Tokens(t.request)
 	forAnswer, forSummary := 2*(input+maxOutput), 0
-	if summaryIsDue(t.memory) {
-		forSummary = summaryTokens(t.memory)
+	if isSummaryDue(t.memory) {
+		request, _ := summaryRequest(t.memory)
+		forSummary = prompt.Tokens(request) + request.MaxOutput
 	}
 	t.reserved, err = t.quota.Reserve(ctx, quota.Reservation{
 		UserID: t.caller.UserID, MessageID: answerID, Tokens: forAnswer + forSummary, Began: began,
@@ -152,7 +139,7 @@ func (t *turn) generate(ctx context.Context, stream *uistream.Writer) {
 	t.answer = &answer{stream: stream, draft: action.NewDraft(t.projectFiles)}
 	_ = stream.Start(t.reserved.MessageID)
 	t.answer.seen = seenFiles(t.request)
-	t.cause = t.runRound(ctx, t.reserved, t.request, t.answer)
+	t.cause = t.callModel(ctx, t.reserved, t.request, t.answer)
 	for _, limit := range []int{maxOutput, smallOutput} {
 		if !isTooLong(t.cause) || t.answer.size > 0 {
 			return
@@ -160,7 +147,7 @@ func (t *turn) generate(ctx context.Context, stream *uistream.Writer) {
 		t.budget = prompt.DefaultBudget().Tight()
 		t.request = t.prompt.Request(t.budget, min(limit, t.request.MaxOutput))
 		t.answer.seen = seenFiles(t.request)
-		t.cause = t.runRound(ctx, t.reserved, t.request, t.answer)
+		t.cause = t.callModel(ctx, t.reserved, t.request, t.answer)
 	}
 }
 
@@ -175,7 +162,7 @@ func (t *turn) repair(ctx context.Context) {
 	if request, ok := t.repairRequest(ctx); ok {
 		maps.Copy(t.answer.seen, seenFiles(request))
 		t.answer.round = round{repair: true}
-		err := t.runRound(ctx, t.reserved, request, t.answer)
+		err := t.callModel(ctx, t.reserved, request, t.answer)
 		remaining = remainingFailures(first, t.answer.round)
 		switch {
 		case errors.Is(err, quota.ErrCancelled):
@@ -229,11 +216,6 @@ func (t *turn) finish(ctx context.Context) {
 	t.logAnswer(ctx, t.reserved, t.answer, t.cause)
 }
 
-// isEmpty reports whether the model failed before it sent anything. Then there is nothing to store.
-func (t *turn) isEmpty() bool {
-	return t.cause != nil && !isInterruption(t.cause) && t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
-}
-
 func (t *turn) settlement() quota.Settlement {
 	return quota.Settlement{Reservation: t.reserved, Used: t.answer.used}
 }
@@ -256,8 +238,40 @@ func (t *turn) store(ctx context.Context) (err error) {
 			break
 		}
 	}
-	if err == nil {
-		t.saveSummary(ctx)
+	if err != nil || t.summary.text == "" {
+		return err
+	}
+	exists := t.files.ProjectExists(t.question.ProjectID)
+	unsaved := t.conversations.SaveSummary(ctx, t.question.ProjectID, t.memory, t.summary.text, t.summary.upTo, exists)
+	if unsaved != nil { // the answer is already stored
+		t.logger.WarnContext(ctx, "the summary was not stored",
+			"messageId", t.reserved.MessageID, "cause", unsaved.Error())
+	}
+	return nil
+}
+
+// saveTurn stores a turn and settles its reservation in one transaction, even if ctx has ended. It is idempotent. If
+// the conversation was cleared after the turn began, saveTurn only settles the reservation and returns nil.
+// Errors: quota.ErrCancelled if the status of the answer is Complete but the user has cancelled the answer;
+// PROJECT_NOT_FOUND if the project was deleted (the reservation is settled); the error classes of db, after which
+// saveTurn may be called again.
+func (s *Service) saveTurn(
+	ctx context.Context, projectID string, t conversation.Turn, settlement quota.Settlement,
+) error {
+	writes, err := s.conversations.TurnWrites(projectID, t)
+	if err != nil {
+		return err
+	}
+	writes = append([]db.Write{s.files.ProjectExists(projectID)}, writes...)
+	settlement.UnlessCancelled = t.Answer.Status == conversation.Complete
+	err = s.quota.Settle(ctx, settlement, writes...)
+	isCleared := errors.Is(err, conversation.ErrCleared)
+	if !isCleared && !errors.Is(err, workspace.ErrProjectNotFound) {
+		return err
+	}
+	settlement.UnlessCancelled = false
+	if settleErr := s.quota.Settle(ctx, settlement); settleErr != nil || isCleared {
+		return settleErr
 	}
 	return err
 }
@@ -276,19 +290,11 @@ func (t *turn) message() conversation.Message {
 	if m.Actions == nil {
 		m.Actions = []action.Action{}
 	}
-	m.Code = mainCode(m)
-	return m
-}
-
-// mainCode returns the content of the first action that has content, otherwise the first fenced block of the text.
-func mainCode(m conversation.Message) string {
-	for _, a := range m.Actions {
-		if a.Content != nil {
-			return *a.Content
-		}
+	m.Code, _, _ = prompt.MainBlock(m.Content)
+	if i := slices.IndexFunc(m.Actions, func(a action.Action) bool { return a.Content != nil }); i >= 0 {
+		m.Code = *m.Actions[i].Content
 	}
-	code, _ := prompt.MainBlock(m.Content)
-	return code
+	return m
 }
 
 // apply applies the actions to the project's files if the question requests it. If this fails, apply adds the reason to

@@ -8,8 +8,8 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// Usage returns the caller's usage in the current month.
-func (s *Service) Usage(ctx context.Context, caller httpapi.Caller) (UsageItem, error) {
+// ReadUsage returns the caller's usage in the current month.
+func (s *Service) ReadUsage(ctx context.Context, caller httpapi.Caller) (UsageItem, error) {
 	month := quota.MonthOf(s.now())
 	used, err := s.quota.Usage(ctx, caller.UserID, month)
 	if err != nil {

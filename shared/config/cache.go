@@ -21,7 +21,7 @@ type Fetch func(ctx context.Context) (string, error)
 
 // The age of a value is the time since the read that returned it began.
 const (
-	refreshAge    = 5 * time.Minute  // the value is read again beside the request, ± refreshJitter
+	refreshAge    = 5 * time.Minute  // the value is read again in the background, ± refreshJitter
 	refreshJitter = time.Minute      // so that instances that started together do not read together
 	staleAge      = 10 * time.Minute // the value is read again before it is used
 	maxAge        = time.Hour        // the value is not used, even if the secret cannot be read

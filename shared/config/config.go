@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
@@ -121,25 +122,60 @@ func (o *Origin) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Load returns the settings of type T, a struct with env tags, from the environment. The error names every variable
-// that is missing or not valid.
-func Load[T any]() (T, error) {
-	cfg, err := env.ParseAs[T]()
-	if err == nil {
-		return cfg, nil
+// Load returns the settings of type T, a struct with env tags, from the environment. The tags min and max, such as
+// min:"1", limit an int or int64. The error names every variable that is missing or cannot be parsed or, if there
+// is none, every variable that is out of range.
+func Load[T any]() (T, error) { return parse[T](env.Options{}) }
+
+// Defaults returns the settings of type T with their default values. It ignores the environment. It panics if a
+// variable without a default is required.
+func Defaults[T any]() T {
+	settings, err := parse[T](env.Options{Environment: map[string]string{}})
+	if err != nil {
+		panic(err)
 	}
-	all, ok := errors.AsType[env.AggregateError](err)
-	if !ok {
+	return settings
+}
+
+func parse[T any](options env.Options) (T, error) {
+	options.FuncMap = map[reflect.Type]env.ParserFunc{
+		reflect.TypeFor[int](): func(text string) (any, error) { return strconv.Atoi(text) }, // not only 32 bits
+	}
+	cfg, err := env.ParseAsWithOptions[T](options)
+	var problems []string
+	if err == nil {
+		problems = outOfRange(reflect.ValueOf(cfg))
+	} else if all, ok := errors.AsType[env.AggregateError](err); ok {
+		for _, err := range all.Errors {
+			if wrong, ok := errors.AsType[env.ParseError](err); ok {
+				err = parseError(variableOf(reflect.TypeFor[T](), wrong), wrong)
+			}
+			problems = append(problems, err.Error())
+		}
+	} else {
 		return cfg, fmt.Errorf("config: %w", err)
 	}
-	var problems []string
-	for _, err := range all.Errors {
-		if wrong, ok := errors.AsType[env.ParseError](err); ok {
-			err = parseError(variableOf(reflect.TypeFor[T](), wrong), wrong)
-		}
-		problems = append(problems, err.Error())
+	if problems != nil {
+		return cfg, errors.New(strings.Join(problems, "; "))
 	}
-	return cfg, errors.New(strings.Join(problems, "; "))
+	return cfg, nil
+}
+
+// outOfRange returns a problem for each variable that breaks a tag min or max.
+func outOfRange(settings reflect.Value) (problems []string) {
+	for field, value := range settings.Fields() {
+		if value.Kind() == reflect.Struct {
+			problems = append(problems, outOfRange(value)...)
+		}
+		variable, _, _ := strings.Cut(field.Tag.Get("env"), ",")
+		if least, err := strconv.ParseInt(field.Tag.Get("min"), 10, 64); err == nil && value.Int() < least {
+			problems = append(problems, fmt.Sprintf("%s=%d: must be at least %d", variable, value.Int(), least))
+		}
+		if most, err := strconv.ParseInt(field.Tag.Get("max"), 10, 64); err == nil && value.Int() > most {
+			problems = append(problems, fmt.Sprintf("%s=%d: must be at most %d", variable, value.Int(), most))
+		}
+	}
+	return problems
 }
 
 // parseError describes a variable that is not valid.

@@ -98,6 +98,34 @@ func TestLoadNamesEveryInvalidVariable(t *testing.T) {
 	}
 }
 
+type limits struct {
+	Users int `env:"LIMIT_USERS" envDefault:"3" min:"1" max:"10"`
+	Rooms struct {
+		Beds int64 `env:"LIMIT_BEDS" envDefault:"0" min:"0"`
+	}
+}
+
+func TestLoadChecksRanges(t *testing.T) {
+	for _, c := range []struct{ users, beds, want string }{
+		{"", "", ""}, {"1", "0", ""}, {"10", "5", ""},
+		{"0", "", "LIMIT_USERS=0: must be at least 1"},
+		{"11", "-1", "LIMIT_USERS=11: must be at most 10; LIMIT_BEDS=-1: must be at least 0"},
+	} {
+		t.Setenv("LIMIT_USERS", c.users)
+		t.Setenv("LIMIT_BEDS", c.beds)
+		if _, err := config.Load[limits](); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("LIMIT_USERS=%s LIMIT_BEDS=%s: got error %v, want %q", c.users, c.beds, err, c.want)
+		}
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	t.Setenv("LIMIT_USERS", "7")
+	if got := config.Defaults[limits](); got.Users != 3 {
+		t.Errorf("got %d users, want the default, 3", got.Users)
+	}
+}
+
 func TestOrigin(t *testing.T) {
 	t.Parallel()
 	for text, valid := range map[string]bool{

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Tx is a transaction that has not been committed yet. Stores add its writes, and each write has the error that its
-// failed condition means (see Write.Else).
+// Tx is a transaction that has not been committed yet. Stores add its writes. Each write has the error to return
+// if its condition fails (see Write.Else).
 //
 //   - Atomic: DynamoDB executes all writes, or none. A transaction has at most 100 writes, of different items.
 //   - Order: if several conditions fail, the write that was added first decides the error.

@@ -1,38 +1,27 @@
 package deployment
 
 import (
-	"fmt"
 	"time"
 
+	"devplatform/shared/config"
 	"devplatform/shared/limit"
 )
 
 // Limits are the limits of requests to deploy. The account of a project is the user who owns its workspace.
 type Limits struct {
 	// ProjectMinute is the number of deployments of a project that can be requested in one minute.
-	ProjectMinute int `env:"LIMIT_DEPLOYMENTS_MINUTE" envDefault:"10"`
+	ProjectMinute int `env:"LIMIT_DEPLOYMENTS_MINUTE" envDefault:"10" min:"1"`
 	// AccountDay is the number of deployments of an account that can be requested in one day.
-	AccountDay int `env:"LIMIT_DEPLOYMENTS_DAY" envDefault:"200"`
+	AccountDay int `env:"LIMIT_DEPLOYMENTS_DAY" envDefault:"200" min:"1"`
 	// AccountBytes is the maximum size of the stored output of an account.
 	AccountBytes int `env:"-"`
 }
 
 // DefaultLimits returns the limits that apply if the environment sets no others.
 func DefaultLimits() Limits {
-	return Limits{ProjectMinute: 10, AccountDay: 200, AccountBytes: 10 << 30}
-}
-
-// Validate returns an error if a limit would reject every request. The error names the environment variable.
-func (l Limits) Validate() error {
-	for name, value := range map[string]int{
-		"LIMIT_DEPLOYMENTS_MINUTE": l.ProjectMinute, "LIMIT_DEPLOYMENTS_DAY": l.AccountDay,
-		"LIMIT_SITE_STORAGE_GIB": l.AccountBytes,
-	} {
-		if value < 1 {
-			return fmt.Errorf("%s=%d: must be at least 1", name, value)
-		}
-	}
-	return nil
+	limits := config.Defaults[Limits]()
+	limits.AccountBytes = 10 << 30
+	return limits
 }
 
 func (l Limits) projectRule() limit.Rule {

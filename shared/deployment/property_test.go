@@ -17,6 +17,7 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/failure"
@@ -47,7 +48,7 @@ func TestModel(t *testing.T) {
 	other.deployAndBuild(other.newProject("Taken", workspace.Team))
 	runs := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		if runs++; runs > 25 && !slicetest.IsNightly() {
+		if runs++; runs > 25 && !testmode.IsNightly() {
 			return
 		}
 		w := &world{fixture: f, t: rt, user: f.newUser(fmt.Sprintf("user%d", runs)), label: fmt.Sprintf("project-%d", runs)}

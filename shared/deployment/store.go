@@ -1,9 +1,6 @@
 package deployment
 
 import (
-	"context"
-	"errors"
-
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
@@ -27,17 +24,3 @@ type Store struct {
 func (s Store) access() workspace.Access { return workspace.Access{Projects: s.Projects} }
 
 func (s Store) jobs() job.Store { return job.Store{DB: s.DB, Projects: s.Projects} }
-
-// read reads a deployment with the site of its project, for a worker. If the project does not exist, the result has no
-// WorkspaceID.
-func (s Store) read(ctx context.Context, projectID, deploymentID string) (state, error) {
-	site, key := db.SiteKey(projectID), db.DeploymentKey(projectID, deploymentID)
-	access, err := s.access().Locate(ctx, projectID, site, key)
-	if errors.Is(err, workspace.ErrProjectNotFound) {
-		return state{}, nil
-	}
-	if err != nil {
-		return state{}, err
-	}
-	return stateOf(access, deploymentID)
-}

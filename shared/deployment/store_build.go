@@ -242,3 +242,17 @@ func (s Store) BuildSettings(ctx context.Context, d Deployment) (b BuildSettings
 	b.Variables = setting.Values(stored.Variables, setting.Target(d.Target))
 	return b, err
 }
+
+// read reads a deployment with the site of its project, for a worker. If the project does not exist, the result has no
+// WorkspaceID.
+func (s Store) read(ctx context.Context, projectID, deploymentID string) (state, error) {
+	site, key := db.SiteKey(projectID), db.DeploymentKey(projectID, deploymentID)
+	access, err := s.access().Locate(ctx, projectID, site, key)
+	if errors.Is(err, workspace.ErrProjectNotFound) {
+		return state{}, nil
+	}
+	if err != nil {
+		return state{}, err
+	}
+	return stateOf(access, deploymentID)
+}

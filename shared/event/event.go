@@ -27,34 +27,20 @@ const (
 	WebhookTest         Type = "webhook.test"
 )
 
-// typeInfo describes a type.
-type typeInfo struct {
-	// hasSubject reports whether data contains the subject of events of the type.
-	hasSubject func(Data) bool
-	// source determines whether and how events of the type are emitted.
-	source source
-}
-
-type source int
-
-const (
-	change source = iota // events of the type are stored in the transaction of a change
-	test                 // events of the type are only sent to test a webhook
-)
-
-var types = map[Type]typeInfo{
-	ProjectCreated:      {aboutProject, change},
-	ProjectUpdated:      {func(d Data) bool { return aboutProject(d) && len(d.Changes) > 0 }, change},
-	ProjectDeleted:      {aboutProject, change},
-	ProjectDeployed:     {func(d Data) bool { return aboutDeployment(d) && d.Reason != "" }, change},
-	FileCreated:         {aboutFile, change},
-	FileUpdated:         {aboutFile, change},
-	FileDeleted:         {aboutFile, change},
-	MemberAdded:         {aboutMember, change},
-	MemberRemoved:       {aboutMember, change},
-	CommentCreated:      {func(d Data) bool { return aboutProject(d) && d.Comment != nil }, change},
-	DeploymentCompleted: {aboutDeployment, change},
-	WebhookTest:         {func(d Data) bool { return d.Webhook != nil }, test},
+// types contains a function for each type, which reports whether data contains the subject of events of the type.
+var types = map[Type]func(Data) bool{
+	ProjectCreated:      aboutProject,
+	ProjectUpdated:      func(d Data) bool { return aboutProject(d) && len(d.Changes) > 0 },
+	ProjectDeleted:      aboutProject,
+	ProjectDeployed:     func(d Data) bool { return aboutDeployment(d) && d.Reason != "" },
+	FileCreated:         aboutFile,
+	FileUpdated:         aboutFile,
+	FileDeleted:         aboutFile,
+	MemberAdded:         aboutMember,
+	MemberRemoved:       aboutMember,
+	CommentCreated:      func(d Data) bool { return aboutProject(d) && d.Comment != nil },
+	DeploymentCompleted: aboutDeployment,
+	WebhookTest:         func(d Data) bool { return d.Webhook != nil },
 }
 
 func aboutProject(d Data) bool { return d.Project != nil }
@@ -67,8 +53,8 @@ func aboutDeployment(d Data) bool { return aboutProject(d) && d.Deployment != ni
 
 // accepts reports whether data contains an actor and the subject that events of the type have.
 func (t Type) accepts(d Data) bool {
-	info, ok := types[t]
-	return ok && info.hasSubject(d) && d.Actor != (Actor{})
+	hasSubject, ok := types[t]
+	return ok && hasSubject(d) && d.Actor != (Actor{})
 }
 
 // Everything is the pattern that matches all events.
@@ -81,8 +67,8 @@ var subscribable = patterns()
 
 func patterns() map[string]bool {
 	all := map[string]bool{Everything: true}
-	for t, info := range types {
-		if info.source != test {
+	for t := range types {
+		if t != WebhookTest { // it is only sent to test a webhook
 			group, _, _ := strings.Cut(string(t), ".")
 			all[string(t)], all[group+groupSuffix] = true, true
 		}
@@ -98,7 +84,7 @@ func Subscribable() []string { return slices.Sorted(maps.Keys(subscribable)) }
 // return matches no type. A type that only a later version of the code knows matches Everything and the pattern of its
 // group.
 func Matches(pattern string, t Type) bool {
-	if !subscribable[pattern] || types[t].source == test {
+	if !subscribable[pattern] || t == WebhookTest {
 		return false
 	}
 	if group, ok := strings.CutSuffix(pattern, groupSuffix); ok {

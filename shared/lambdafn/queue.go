@@ -15,10 +15,9 @@ type QueueMessage struct {
 	ID            string
 	ReceiptHandle string // for queue.Queue.Hide
 	Body          string
-	Group         string            // the message group, "" if there is none
-	Attributes    map[string]string // the attributes that have a string value
-	Receives      int               // the number of times that the message was received, including this time
-	SentAt        time.Time         // with a precision of milliseconds
+	Group         string    // the message group, "" if there is none
+	Receives      int       // the number of times that the message was received, including this time
+	SentAt        time.Time // with a precision of milliseconds
 }
 
 // ErrLater reports that a message must be processed again later. It does not count as a failure. The message is
@@ -92,12 +91,7 @@ func parseMessages(records []events.SQSMessage) ([]QueueMessage, error) {
 		sent, _ := strconv.ParseInt(r.Attributes["SentTimestamp"], 10, 64)
 		messages[i] = QueueMessage{
 			ID: r.MessageId, ReceiptHandle: r.ReceiptHandle, Body: r.Body, Group: r.Attributes["MessageGroupId"],
-			Attributes: map[string]string{}, Receives: receives, SentAt: time.UnixMilli(sent).UTC(),
-		}
-		for name, value := range r.MessageAttributes {
-			if value.StringValue != nil {
-				messages[i].Attributes[name] = *value.StringValue
-			}
+			Receives: receives, SentAt: time.UnixMilli(sent).UTC(),
 		}
 	}
 	return messages, nil

@@ -2,7 +2,6 @@ package queue_test
 
 import (
 	"crypto/md5"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -70,11 +69,10 @@ type request struct {
 
 // entry is a message in a SendMessageBatch request.
 type entry struct {
-	ID                string `json:"Id"`
-	MessageBody       string
-	MessageGroupID    string `json:"MessageGroupId"`
-	DelaySeconds      int
-	MessageAttributes map[string]struct{ DataType, StringValue string }
+	ID             string `json:"Id"`
+	MessageBody    string
+	MessageGroupID string `json:"MessageGroupId"`
+	DelaySeconds   int
 }
 
 // newFake starts a fake and returns it, with a Queue that uses it.
@@ -146,9 +144,6 @@ func (f *fakeQueue) send(w http.ResponseWriter, entries []entry) {
 			"MessageId":        fmt.Sprint("m", len(f.record.stored)),
 			"MD5OfMessageBody": md5Hex(e.MessageBody),
 		}
-		if len(e.MessageAttributes) > 0 {
-			sent["MD5OfMessageAttributes"] = md5Hex(encodedAttributes(e))
-		}
 		if f.badMD5 {
 			sent["MD5OfMessageBody"] = md5Hex("another body")
 		}
@@ -169,20 +164,6 @@ func (f *fakeQueue) rejectionOf(e entry) *rejection {
 func md5Hex(s string) string {
 	m := md5.Sum([]byte(s))
 	return hex.EncodeToString(m[:])
-}
-
-// encodedAttributes returns the attributes of a message in the binary encoding of SQS. MD5OfMessageAttributes is the
-// digest of this encoding.
-func encodedAttributes(e entry) string {
-	var out []byte
-	add := func(s string) { out = append(binary.BigEndian.AppendUint32(out, uint32(len(s))), s...) }
-	for _, name := range slices.Sorted(maps.Keys(e.MessageAttributes)) {
-		add(name)
-		add(e.MessageAttributes[name].DataType)
-		out = append(out, 1) // 1 means that the value is a string
-		add(e.MessageAttributes[name].StringValue)
-	}
-	return string(out)
 }
 
 // bodies returns the bodies of the stored messages, sorted.

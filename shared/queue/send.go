@@ -29,8 +29,6 @@ type Message struct {
 	Group string
 	// Delay is the time before the message can be received, rounded up to whole seconds. At most 15 minutes.
 	Delay time.Duration
-	// Attributes are string attributes. At most 10, none of them empty.
-	Attributes map[string]string
 }
 
 // SendError reports which messages were not sent. It wraps ErrUnavailable if a retry may succeed for at least one
@@ -70,7 +68,7 @@ func FailedAt(err error, i int) error {
 // batches that are in flight at a time.
 const (
 	maxEntries    = 10
-	maxBatch      = 1 << 20 // bytes of all bodies and attributes
+	maxBatch      = 1 << 20 // bytes of all bodies
 	parallelSends = 4
 )
 
@@ -125,7 +123,7 @@ func batches(messages []Message) iter.Seq[[]entry] {
 		var batch []entry
 		size := 0
 		for i, m := range messages {
-			n := m.size()
+			n := len(m.Body)
 			if len(batch) == maxEntries || (len(batch) > 0 && size+n > maxBatch) {
 				if !yield(batch) {
 					return
@@ -140,28 +138,10 @@ func batches(messages []Message) iter.Seq[[]entry] {
 	}
 }
 
-// attributeType is the type of all attributes. SQS counts it towards the size of a message.
-const attributeType = "String"
-
-// size returns the size of the message as SQS counts it, in bytes.
-func (m Message) size() int {
-	n := len(m.Body)
-	for name, value := range m.Attributes {
-		n += len(name) + len(attributeType) + len(value)
-	}
-	return n
-}
-
 func (m Message) entry(i int) entry {
 	e := entry{Id: aws.String(strconv.Itoa(i)), MessageBody: &m.Body, DelaySeconds: wholeSeconds(m.Delay)}
 	if m.Group != "" {
 		e.MessageGroupId = &m.Group
-	}
-	for name, value := range m.Attributes {
-		if e.MessageAttributes == nil {
-			e.MessageAttributes = make(map[string]types.MessageAttributeValue, len(m.Attributes))
-		}
-		e.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String(attributeType), StringValue: &value}
 	}
 	return e
 }

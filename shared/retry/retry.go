@@ -1,6 +1,6 @@
-// Package retry contains the parts that all loops share which repeat a failed operation: attempts with random waits
-// between them, and the budget of retries of nested loops and of the AWS SDK. The callers decide which errors are worth
-// another attempt. The loop of optimistic concurrency is db.Retry.
+// Package retry contains the common parts of all retry loops: attempts with random waits between them, and a budget
+// that limits the retries of nested loops and of the AWS SDK. The callers decide which errors are worth another
+// attempt. The loop of optimistic concurrency is db.Retry.
 package retry
 
 import (

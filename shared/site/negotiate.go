@@ -48,7 +48,7 @@ func quality(parameters string) float64 {
 		return 1
 	}
 	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-	if err != nil || !(q >= 0 && q <= 1) { // not a number is neither
+	if err != nil || !(q >= 0 && q <= 1) { // also rejects NaN
 		return 0
 	}
 	return q

@@ -41,7 +41,8 @@ func (v *view) serve() error {
 	}
 	v.label = label
 	var err error
-	// The deployment may be deleted after the address was read. Then the address shows another one, or none.
+	// The deployment can be deleted after the address was read. Then the second reading returns the deployment that is
+	// live now, or none.
 	for range 2 {
 		v.address, err = v.store.address(v.ctx, label)
 		if errors.Is(err, db.ErrNotFound) {
@@ -58,7 +59,8 @@ func (v *view) serve() error {
 	return v.page(http.StatusNotFound)
 }
 
-// show responds with what the address shows. It returns objectstore.ErrNotFound only if the response has not begun.
+// show responds with the file or the redirect of the deployment to which the address points. It returns
+// objectstore.ErrNotFound only if the response has not begun.
 func (v *view) show() error {
 	switch {
 	case v.address.Blocked:
@@ -103,10 +105,11 @@ func (v *view) show() error {
 	return v.file(header, v.address.DeploymentID, t, manifest.Files[t.path])
 }
 
-// siteHeader returns the headers of a response of the site with something of a deployment. location is not "" if the
-// response is a redirect.
+// siteHeader sets the headers of a response that serves a file or a redirect of a deployment, and returns them.
+// location is the target of a redirect, or "". Its length counts towards the limit of the size of the site's own
+// headers.
 func (v *view) siteHeader(m Manifest, deploymentID, location string) http.Header {
-	header := v.header()
+	header := v.resetHeader()
 	fields, _ := rule.HeadersOf(m.Headers, v.r.URL.Path, len(location))
 	for _, f := range fields {
 		header.Set(f.Name, f.Value)
@@ -172,7 +175,7 @@ func etag(f File, compressed bool) string {
 	return tag
 }
 
-// unknown is the length of a part whose length is known when it ends.
+// unknown is the length of a body whose length is known only after it was read.
 const unknown = -1
 
 var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
@@ -226,7 +229,7 @@ const retryAfter = "5"
 
 // page responds with one of the server's own pages.
 func (v *view) page(status int) error {
-	header := v.header()
+	header := v.resetHeader()
 	header.Set("Cache-Control", "no-store")
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("X-Robots-Tag", "noindex")
@@ -246,8 +249,8 @@ func (v *view) page(status int) error {
 	return err
 }
 
-// header returns the response's headers, with only those that every response has.
-func (v *view) header() http.Header {
+// resetHeader removes all headers of the response except the headers of every response, and returns them.
+func (v *view) resetHeader() http.Header {
 	header := v.w.Header()
 	clear(header)
 	header.Set("X-Content-Type-Options", "nosniff")

@@ -7,7 +7,6 @@ import (
 	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/workspace"
 )
 
@@ -70,18 +69,4 @@ func (s *Service) readIfAllowed(
 		return err
 	}
 	return readErr
-}
-
-// open reads a webhook that the caller may manage. Errors: errNoWebhook, workspace.ErrDenied.
-func (s *Service) open(
-	ctx context.Context, caller httpapi.Caller, webhookID string,
-) (w delivery.Webhook, err error) {
-	err = s.readIfAllowed(ctx, caller, webhookID, func(workspaceID string) (err error) {
-		w, err = s.store.Webhook(ctx, workspaceID, webhookID)
-		return err
-	})
-	if errors.Is(err, db.ErrNotFound) {
-		return w, errNoWebhook
-	}
-	return w, err
 }

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -12,15 +11,67 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/limit"
 	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/workspace"
 )
 
-const (
-	deliveriesPath = webhookPath + "/deliveries"
-	deliveryPath   = deliveriesPath + "/{deliveryId}"
-)
+// callLimits describes the limits of tests, redeliveries and recoveries.
+var callLimits = "The limits are " + strconv.Itoa(maxOperations) + " requests a minute for each webhook and " +
+	strconv.Itoa(DefaultLimits().UserCalls) + " requests a minute for each user."
+
+// registerDeliveries adds the endpoints of deliveries.
+func (s *Service) registerDeliveries(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag,
+		Summary: "List a webhook's deliveries of the last 30 days",
+		Description: "Returns the deliveries, newest event first. The default limit is 50. If status is set, a request " +
+			"searches a limited number of deliveries: a page may be shorter than limit, or empty, although it has a nextCursor. " +
+			"A delivery can appear later than its event if its endpoint is new, slow or failing, or if its workspace has many " +
+			"deliveries.",
+		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied},
+	}, s.handleListDeliveries)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "readDelivery", Method: http.MethodGet, Path: deliveryPath, Tag: tag,
+		Summary: "Read a delivery with its payload", Description: "Every attempt sends exactly this payload, byte for byte.",
+		Errors: []*fault.Error{errNoWebhook, errNoDelivery, workspace.ErrDenied},
+	}, s.handleReadDelivery)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Status: http.StatusAccepted,
+		Summary: "Send a delivery again",
+		Description: "Sends the delivery again. Its status does not matter, and the webhook does not have to be " +
+			"active. If the attempt fails and the webhook is active, the delivery is retried like a new one. " +
+			"The attempt does not wait for the next planned attempt to a failing endpoint. " + callLimits,
+		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
+	}, s.handleRedeliver)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag,
+		Status: http.StatusAccepted, Summary: "Send the failed deliveries of a period again",
+		Description: "Sends the deliveries of events from since to until again, oldest event first: deliveries that failed " +
+			"and deliveries that wait for a retry after a failed attempt. Deliveries of test events are not sent again. " +
+			"If the endpoint is failing, they wait for the next planned attempt. " +
+			"Returns 409 if the webhook is not active. " + callLimits,
+		Errors: []*fault.Error{
+			errBadPeriod, errNoWebhook, workspace.ErrDenied, errInactive, errOften,
+		},
+	}, s.handleRecoverDeliveries)
+}
+
+// RegisterTest adds the operation that tests a webhook. Another function serves it, because a test takes as long as an
+// attempt: tests of receivers that hang cannot use up the capacity of the other operations.
+func (s *Service) RegisterTest(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag,
+		Summary: "Send an example event to a webhook",
+		Description: "Returns the result of the attempt. A failed attempt is not retried. The webhook does not have to be " +
+			"active. " + callLimits + " A user can have " + strconv.Itoa(DefaultLimits().UserTests) + " test in progress, and " +
+			"a workspace " + strconv.Itoa(DefaultLimits().WorkspaceTests) + ".",
+		Errors: []*fault.Error{
+			errNoWebhook, workspace.ErrDenied, errOften,
+			DefaultLimits().errUserTests().WithHeader("Retry-After", "29"),
+			DefaultLimits().errWorkspaceTests().WithHeader("Retry-After", "29"),
+		},
+	}, s.handleTestWebhook)
+}
 
 // InDelivery is embedded in the inputs of endpoints of one delivery.
 type InDelivery struct {
@@ -133,8 +184,6 @@ type recoverInput struct {
 	}
 }
 
-const untilRule = "must not be before since"
-
 // Validate checks the order of the times.
 func (in *recoverInput) Validate(v *httpapi.Validation) {
 	if in.Body.Until != nil && in.Body.Until.Before(in.Body.Since) {
@@ -149,97 +198,19 @@ type recoverOutput struct {
 	}
 }
 
-// errOften is the error after too many tests, redeliveries or recoveries.
-var errOften = limit.ErrTooMany.WithHeader("Retry-After", "40")
-
-// callLimits describes the limits of tests, redeliveries and recoveries.
-var callLimits = "The limits are " + strconv.Itoa(maxOperations) + " requests a minute for each webhook and " +
-	strconv.Itoa(DefaultLimits().UserCalls) + " requests a minute for each user."
-
-// registerDeliveries adds the endpoints of deliveries.
-func (s *Service) registerDeliveries(r *httpapi.Routes) {
-	httpapi.Private(r, httpapi.Operation{
-		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag,
-		Summary: "List a webhook's deliveries of the last 30 days",
-		Description: "Returns the deliveries, newest event first. The default limit is 50. If status is set, a request " +
-			"searches a limited number of deliveries: a page may be shorter than limit, or empty, although it has a nextCursor. " +
-			"A delivery can appear later than its event if its endpoint is new, slow or failing, or if its workspace has many " +
-			"deliveries.",
-		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied},
-	}, s.handleDeliveries)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "readDelivery", Method: http.MethodGet, Path: deliveryPath, Tag: tag,
-		Summary: "Read a delivery with its payload", Description: "Every attempt sends exactly this payload, byte for byte.",
-		Errors: []*fault.Error{errNoWebhook, errNoDelivery, workspace.ErrDenied},
-	}, s.handleDelivery)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Status: http.StatusAccepted,
-		Summary: "Send a delivery again",
-		Description: "Sends the delivery again. Its status does not matter, and the webhook does not have to be " +
-			"active. If the attempt fails and the webhook is active, the delivery is retried like a new one. " +
-			"The attempt does not wait for the next planned attempt to a failing endpoint. " + callLimits,
-		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
-	}, s.handleRedeliver)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag,
-		Status: http.StatusAccepted, Summary: "Send the failed deliveries of a period again",
-		Description: "Sends the deliveries of events from since to until again, oldest event first: deliveries that failed " +
-			"and deliveries that wait for a retry after a failed attempt. Deliveries of test events are not sent again. " +
-			"If the endpoint is failing, they wait for the next planned attempt. " +
-			"Returns 409 if the webhook is not active. " + callLimits,
-		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("until", untilRule)), errNoWebhook, workspace.ErrDenied, errInactive, errOften,
-		},
-	}, s.handleRecover)
-}
-
-// RegisterTest adds the endpoint that tests a webhook. A test can take as long as an attempt, so a function of its own
-// serves it: tests of endpoints that hang do not take the capacity of the other endpoints.
-func (s *Service) RegisterTest(r *httpapi.Routes) {
-	httpapi.Private(r, httpapi.Operation{
-		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag,
-		Summary: "Send an example event to a webhook",
-		Description: "Returns the result of the attempt. A failed attempt is not retried. The webhook does not have to be " +
-			"active. " + callLimits + " A user can have " + strconv.Itoa(DefaultLimits().UserTests) + " test in progress, and " +
-			"a workspace " + strconv.Itoa(DefaultLimits().WorkspaceTests) + ".",
-		Errors: []*fault.Error{
-			errNoWebhook, workspace.ErrDenied, errOften,
-			DefaultLimits().errUserTests().WithHeader("Retry-After", "29"),
-			DefaultLimits().errWorkspaceTests().WithHeader("Retry-After", "29"),
-		},
-	}, s.handleTest)
-}
-
-func (s *Service) handleDeliveries(
+func (s *Service) handleListDeliveries(
 	ctx context.Context, caller httpapi.Caller, in *deliveryListInput,
 ) (*deliveryListOutput, error) {
-	scope := httpapi.ListScope(caller, "deliveries", in.WebhookID, string(in.Status))
-	after, err := s.cursors.Open(ctx, scope, in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	limit := cmp.Or(in.Limit, httpapi.DefaultLimit)
-	deliveries, last, err := s.Deliveries(ctx, caller, in.WebhookID, in.Status, after, limit+1)
-	if err != nil {
-		return nil, err
-	}
-	now, items := s.now(), make([]DeliveryItem, len(deliveries))
-	for i, d := range deliveries {
-		items[i] = deliveryItem(d, now)
-	}
+	var err error
 	out := &deliveryListOutput{}
-	out.Body.Deliveries, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, limit,
-		func(item DeliveryItem) string { return item.ID })
-	if err == nil && out.Body.NextCursor == "" && last != "" { // filtered by status: the log has more deliveries
-		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, last)
-	}
+	out.Body.Deliveries, out.Body.NextCursor, err = s.ListDeliveries(ctx, caller, in.WebhookID, in.Status, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleDelivery(
+func (s *Service) handleReadDelivery(
 	ctx context.Context, caller httpapi.Caller, in *InDelivery,
 ) (*deliveryReadOutput, error) {
-	d, err := s.Delivery(ctx, caller, in.WebhookID, in.DeliveryID)
+	d, err := s.ReadDelivery(ctx, caller, in.WebhookID, in.DeliveryID)
 	if err != nil {
 		return nil, err
 	}
@@ -258,14 +229,14 @@ func (s *Service) handleRedeliver(
 	return &deliveryOutput{deliveryItem(d, s.now())}, nil
 }
 
-func (s *Service) handleRecover(
+func (s *Service) handleRecoverDeliveries(
 	ctx context.Context, caller httpapi.Caller, in *recoverInput,
 ) (*recoverOutput, error) {
 	until := s.now()
 	if in.Body.Until != nil {
 		until = *in.Body.Until
 	}
-	recovery, err := s.Recover(ctx, caller, in.WebhookID, in.Body.Since, until)
+	recovery, err := s.RecoverDeliveries(ctx, caller, in.WebhookID, in.Body.Since, until)
 	if err != nil {
 		return nil, err
 	}
@@ -274,12 +245,12 @@ func (s *Service) handleRecover(
 	return out, nil
 }
 
-func (s *Service) handleTest(ctx context.Context, caller httpapi.Caller, in *testInput) (*testOutput, error) {
+func (s *Service) handleTestWebhook(ctx context.Context, caller httpapi.Caller, in *testInput) (*testOutput, error) {
 	kind := event.WebhookTest
 	if in.Body != nil && in.Body.Type != "" {
 		kind = event.Type(in.Body.Type)
 	}
-	d, err := s.Test(ctx, caller, in.WebhookID, kind)
+	d, err := s.TestWebhook(ctx, caller, in.WebhookID, kind)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"devplatform/shared/clock"
@@ -15,23 +16,56 @@ import (
 	"devplatform/shared/workspace"
 )
 
-var tag = httpapi.Tag{
-	Name: "Webhooks",
-	Description: "Endpoints that receive the events of a workspace, each with a log of its deliveries. " +
-		"Only the admins and owners of the workspace can access them. " +
-		"The webhooks section of this document describes the requests that the endpoints receive, and their signatures.",
+// registerWebhooks adds the endpoints of webhooks.
+func (s *Service) registerWebhooks(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "createWebhook", Method: http.MethodPost, Path: webhooksPath, Tag: tag, Status: http.StatusCreated,
+		Summary: "Subscribe to events",
+		Description: "Requires the role of an admin or owner of the workspace. A workspace has at most 20 webhooks. All " +
+			"workspaces of an account together have at most " + strconv.Itoa(DefaultLimits().AccountWebhooks) + ". The " +
+			"account of a workspace is its owner, of several owners the one who was added first. Webhooks of deleted " +
+			"projects do not count. The workspace and the project cannot be changed later. Events that occurred " +
+			"before the webhook was created are not delivered. A new endpoint receives one delivery at a time, " +
+			"and more after it has responded with a 2xx status in less than two seconds.",
+		Errors: []*fault.Error{
+			errBadURL, errBadSecret, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull,
+			DefaultLimits().errAccount(), fault.ErrConflict,
+		},
+	}, s.handleCreateWebhook)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listWebhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag,
+		Summary:     "List the webhooks of every workspace that the caller administers",
+		Description: "If workspaceId is set, members of that workspace who are not admins or owners receive 403.",
+		Errors:      []*fault.Error{workspace.ErrNotFound, workspace.ErrDenied},
+	}, s.handleListWebhooks)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "readWebhook", Method: http.MethodGet, Path: webhookPath, Tag: tag,
+		Summary:     "Read a webhook",
+		Description: "Requires the role of an admin or owner of the workspace. The response does not contain the secret.",
+		Errors:      []*fault.Error{errNoWebhook, workspace.ErrDenied},
+	}, s.handleReadWebhook)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag,
+		Summary: "Change a webhook's settings",
+		Description: "Absent fields are not changed. A URL with another host or port, or activating the webhook, resets the " +
+			"webhook's count of failed attempts. After these changes, and after any other change of the URL, the endpoint " +
+			"receives few deliveries at a time, like a new one. lastDelivery is not changed. A user who activates the " +
+			"webhook becomes its creator: createdBy then names this user. After the secret is replaced, " +
+			"the old one stays valid for 24 hours. During this time, the header webhook-signature contains one signature " +
+			"for each of the two secrets.",
+		Errors: []*fault.Error{errBadURL, errBadSecret, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
+	}, s.handleUpdateWebhook)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "deleteWebhook", Method: http.MethodDelete, Path: webhookPath, Tag: tag,
+		Summary:     "Delete a webhook",
+		Description: deleteDescription,
+		Errors:      []*fault.Error{errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
+	}, s.handleDeleteWebhook)
 }
 
-const (
-	webhooksPath = "/api/webhooks"
-	webhookPath  = webhooksPath + "/{id}"
-)
-
-// Register adds the endpoints of webhooks and their deliveries, except for the test.
-func (s *Service) Register(r *httpapi.Routes) {
-	s.registerWebhooks(r)
-	s.registerDeliveries(r)
-}
+// deleteDescription describes what happens to the deliveries of a deleted webhook.
+const deleteDescription = "Nothing more is sent, except for an attempt that is already in progress. " +
+	"The webhook's deliveries can no longer be read. They are deleted 30 days after their events."
 
 // InWebhook is embedded in the inputs of endpoints of one webhook.
 type InWebhook struct {
@@ -173,67 +207,12 @@ type webhookReadOutput struct{ Body WebhookItem }
 
 type webhookOutput struct{ Body WebhookWithSecret }
 
-var (
-	webhookDeleted = httpapi.Done{Success: true, Message: "Webhook deleted."}
-	errBadSecret   = fault.Invalid(fault.Field("secret", signature.CheckSecret("whsec_secret")))
-	errBadURL      = fault.Invalid(fault.Field("url", sender.CheckURL("http://example.com/hooks", false).Error()))
-)
+var webhookDeleted = httpapi.Done{Success: true, Message: "Webhook deleted."}
 
-// deleteDescription describes what happens to the deliveries of a deleted webhook.
-const deleteDescription = "Nothing more is sent, except for an attempt that is already in progress. " +
-	"The webhook's deliveries can no longer be read. They are deleted 30 days after their events."
-
-// registerWebhooks adds the endpoints of webhooks.
-func (s *Service) registerWebhooks(r *httpapi.Routes) {
-	httpapi.Private(r, httpapi.Operation{
-		ID: "createWebhook", Method: http.MethodPost, Path: webhooksPath, Tag: tag, Status: http.StatusCreated,
-		Summary: "Subscribe to events",
-		Description: "Requires the role of an admin or owner of the workspace. A workspace has at most 20 webhooks. All " +
-			"workspaces of an account together have at most " + strconv.Itoa(DefaultLimits().AccountWebhooks) + ". The " +
-			"account of a workspace is its owner, of several owners the one who was added first. Webhooks of deleted " +
-			"projects do not count. The workspace and the project cannot be changed later. Events that occurred " +
-			"before the webhook was created are not delivered. A new endpoint receives one delivery at a time, " +
-			"and more after it has responded with a 2xx status in less than two seconds.",
-		Errors: []*fault.Error{
-			errBadURL, errBadSecret, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull,
-			DefaultLimits().errAccount(), fault.ErrConflict,
-		},
-	}, s.handleCreate)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "listWebhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag,
-		Summary:     "List the webhooks of every workspace that the caller administers",
-		Description: "If workspaceId is set, members of that workspace who are not admins or owners receive 403.",
-		Errors:      []*fault.Error{workspace.ErrNotFound, workspace.ErrDenied},
-	}, s.handleList)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "readWebhook", Method: http.MethodGet, Path: webhookPath, Tag: tag,
-		Summary:     "Read a webhook",
-		Description: "Requires the role of an admin or owner of the workspace. The response does not contain the secret.",
-		Errors:      []*fault.Error{errNoWebhook, workspace.ErrDenied},
-	}, s.handleRead)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag,
-		Summary: "Change a webhook's settings",
-		Description: "Absent fields are not changed. A URL with another host or port, or activating the webhook, resets the " +
-			"webhook's count of failed attempts. After these changes, and after any other change of the URL, the endpoint " +
-			"receives few deliveries at a time, like a new one. lastDelivery is not changed. A user who activates the " +
-			"webhook becomes its creator: createdBy then names this user. After the secret is replaced, " +
-			"the old one stays valid for 24 hours. During this time, the header webhook-signature contains one signature " +
-			"for each of the two secrets.",
-		Errors: []*fault.Error{errBadURL, errBadSecret, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
-	}, s.handleUpdate)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "deleteWebhook", Method: http.MethodDelete, Path: webhookPath, Tag: tag,
-		Summary:     "Delete a webhook",
-		Description: deleteDescription,
-		Errors:      []*fault.Error{errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
-	}, s.handleDelete)
-}
-
-func (s *Service) handleCreate(
+func (s *Service) handleCreateWebhook(
 	ctx context.Context, caller httpapi.Caller, in *newWebhookInput,
 ) (*webhookOutput, error) {
-	w, secret, err := s.Create(ctx, caller, NewWebhook{
+	w, secret, err := s.CreateWebhook(ctx, caller, NewWebhook{
 		WorkspaceID: in.Body.WorkspaceID, ProjectID: in.Body.ProjectID, URL: in.Body.URL, Events: unique(in.Body.Events),
 		Secret: in.Body.Secret.Value, Description: in.Body.Description, Active: in.Body.Active == nil || *in.Body.Active,
 	})
@@ -243,42 +222,29 @@ func (s *Service) handleCreate(
 	return &webhookOutput{WebhookWithSecret{webhookItem(w), secret}}, nil
 }
 
-func (s *Service) handleList(
+func (s *Service) handleListWebhooks(
 	ctx context.Context, caller httpapi.Caller, in *webhookListInput,
 ) (*webhookListOutput, error) {
-	scope := httpapi.ListScope(caller, "webhooks", in.WorkspaceID)
-	after, err := s.cursors.Open(ctx, scope, in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	webhooks, err := s.List(ctx, caller, in.WorkspaceID)
-	if err != nil {
-		return nil, err
-	}
-	items := make([]WebhookItem, 0, len(webhooks))
-	for _, w := range webhooks {
-		if w.ID > after {
-			items = append(items, webhookItem(w))
-		}
-	}
+	var err error
 	out := &webhookListOutput{}
-	out.Body.Webhooks, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, in.Limit,
-		func(item WebhookItem) string { return item.ID })
+	out.Body.Webhooks, out.Body.NextCursor, err = s.ListWebhooks(ctx, caller, in.WorkspaceID, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleRead(ctx context.Context, caller httpapi.Caller, in *InWebhook) (*webhookReadOutput, error) {
-	w, err := s.open(ctx, caller, in.WebhookID)
+func (s *Service) handleReadWebhook(
+	ctx context.Context, caller httpapi.Caller, in *InWebhook,
+) (*webhookReadOutput, error) {
+	w, err := s.ReadWebhook(ctx, caller, in.WebhookID)
 	if err != nil {
 		return nil, err
 	}
 	return &webhookReadOutput{webhookItem(w)}, nil
 }
 
-func (s *Service) handleUpdate(
+func (s *Service) handleUpdateWebhook(
 	ctx context.Context, caller httpapi.Caller, in *webhookSettingsInput,
 ) (*webhookOutput, error) {
-	w, secret, err := s.Update(ctx, caller, in.WebhookID, Settings{
+	w, secret, err := s.UpdateWebhook(ctx, caller, in.WebhookID, Settings{
 		URL: in.Body.URL, Events: unique(in.Body.Events), Description: in.Body.Description, Active: in.Body.Active,
 		Secret: in.Body.Secret,
 	})
@@ -288,9 +254,22 @@ func (s *Service) handleUpdate(
 	return &webhookOutput{WebhookWithSecret{webhookItem(w), secret}}, nil
 }
 
-func (s *Service) handleDelete(ctx context.Context, caller httpapi.Caller, in *InWebhook) (*httpapi.DoneOutput, error) {
-	if err := s.Delete(ctx, caller, in.WebhookID); err != nil {
+func (s *Service) handleDeleteWebhook(
+	ctx context.Context, caller httpapi.Caller, in *InWebhook,
+) (*httpapi.DoneOutput, error) {
+	if err := s.DeleteWebhook(ctx, caller, in.WebhookID); err != nil {
 		return nil, err
 	}
 	return &httpapi.DoneOutput{Body: webhookDeleted}, nil
+}
+
+// unique returns the patterns of a request without duplicates. It returns nil if the list is empty.
+func unique(list []pattern) []string {
+	var all []string
+	for _, p := range list {
+		if !slices.Contains(all, string(p)) {
+			all = append(all, string(p))
+		}
+	}
+	return all
 }

@@ -1,59 +1,40 @@
 package webhook
 
 import (
-	"fmt"
-	"strconv"
+	"sync"
+	"time"
 
-	"devplatform/shared/fault"
+	"devplatform/shared/config"
 )
 
 // Limits are the limits of each account and of each user. The account of a workspace is its owner, of several owners
 // the first one.
 type Limits struct {
 	// AccountWebhooks is the maximum number of webhooks in all workspaces of an account together.
-	AccountWebhooks int `env:"LIMIT_WEBHOOKS_ACCOUNT" envDefault:"100"`
+	AccountWebhooks int `env:"LIMIT_WEBHOOKS_ACCOUNT" envDefault:"100" min:"1"`
 	// UserTests and WorkspaceTests are the maximum numbers of tests that are in progress at the same time, for a user and
 	// for the webhooks of a workspace.
-	UserTests      int `env:"LIMIT_WEBHOOK_TESTS_USER" envDefault:"1"`
-	WorkspaceTests int `env:"LIMIT_WEBHOOK_TESTS_WORKSPACE" envDefault:"3"`
+	UserTests      int `env:"LIMIT_WEBHOOK_TESTS_USER" envDefault:"1" min:"1"`
+	WorkspaceTests int `env:"LIMIT_WEBHOOK_TESTS_WORKSPACE" envDefault:"3" min:"1"`
 	// UserCalls is the maximum number of tests of a user in one minute. Redeliveries and recoveries have the same limit,
 	// and are counted separately.
-	UserCalls int `env:"LIMIT_WEBHOOK_CALLS_USER" envDefault:"30"`
+	UserCalls int `env:"LIMIT_WEBHOOK_CALLS_USER" envDefault:"30" min:"1"`
 }
 
-// DefaultLimits returns the limits that apply if the environment sets no others.
-func DefaultLimits() Limits {
-	return Limits{AccountWebhooks: 100, UserTests: 1, WorkspaceTests: 3, UserCalls: 30}
-}
+// DefaultLimits returns the limits that apply if the environment sets no others. They are read from the tags only once,
+// because the descriptions of operations need them at the start of a function.
+var DefaultLimits = sync.OnceValue(config.Defaults[Limits])
 
-// Validate returns an error if a limit would reject every request. The error names the environment variable.
-func (l Limits) Validate() error {
-	for name, value := range map[string]int{
-		"LIMIT_WEBHOOKS_ACCOUNT": l.AccountWebhooks, "LIMIT_WEBHOOK_TESTS_USER": l.UserTests,
-		"LIMIT_WEBHOOK_TESTS_WORKSPACE": l.WorkspaceTests, "LIMIT_WEBHOOK_CALLS_USER": l.UserCalls,
-	} {
-		if value < 1 {
-			return fmt.Errorf("%s=%d: must be at least 1", name, value)
-		}
-	}
-	return nil
-}
-
-// errAccount returns the error for a new webhook of an account that has reached its limit.
-func (l Limits) errAccount() *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded, "The owner of the workspace has reached the limit of "+
-		strconv.Itoa(l.AccountWebhooks)+" webhooks in all workspaces together. Delete one of these webhooks first.")
-}
-
-// errUserTests returns the error for a test of a user who has too many tests in progress.
-func (l Limits) errUserTests() *fault.Error { return testsError("You have", l.UserTests) }
-
-// errWorkspaceTests returns the error for a test of a webhook whose workspace has too many tests in progress.
-func (l Limits) errWorkspaceTests() *fault.Error {
-	return testsError("The workspace has", l.WorkspaceTests)
-}
-
-func testsError(subject string, limit int) *fault.Error {
-	return fault.New(fault.CodeRateLimited, subject+" reached the limit of webhook tests in progress ("+
-		strconv.Itoa(limit)+"). Wait until a test has ended, and try again.")
-}
+const (
+	// maxWebhooks is the maximum number of webhooks of a workspace.
+	maxWebhooks = 20
+	// maxQueries is the number of workspaces that are read concurrently.
+	maxQueries = 16
+	// maxOperations is the number of tests of a webhook that are allowed in limitWindow. Redeliveries and recoveries
+	// have the same limit, and are counted separately. Limits.UserCalls is the number for one user in limitWindow.
+	maxOperations = 10
+	limitWindow   = time.Minute
+	// testLease is longer than the time limit of the function. If the function crashes during a test, the test no longer
+	// counts after this time.
+	testLease = 30 * time.Second
+)

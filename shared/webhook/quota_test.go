@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -135,25 +134,6 @@ func TestAccountQuotaIgnoresDeletedProjects(t *testing.T) {
 		ada.newWebhook(ada.personal).Want(t, http.StatusCreated)
 	}
 	ada.newWebhook(ada.personal).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
-}
-
-func TestLimits(t *testing.T) {
-	t.Parallel()
-	if err := DefaultLimits().Validate(); err != nil {
-		t.Errorf("the default limits: %v", err)
-	}
-	for name, change := range map[string]func(l *Limits){
-		"LIMIT_WEBHOOKS_ACCOUNT":        func(l *Limits) { l.AccountWebhooks = 0 },
-		"LIMIT_WEBHOOK_TESTS_USER":      func(l *Limits) { l.UserTests = 0 },
-		"LIMIT_WEBHOOK_TESTS_WORKSPACE": func(l *Limits) { l.WorkspaceTests = -1 },
-		"LIMIT_WEBHOOK_CALLS_USER":      func(l *Limits) { l.UserCalls = 0 },
-	} {
-		limits := DefaultLimits()
-		change(&limits)
-		if err := limits.Validate(); err == nil || !strings.Contains(fmt.Sprint(err), name+"=") {
-			t.Errorf("%s: got the error %v, want one that names the variable", name, err)
-		}
-	}
 }
 
 // A workspace has at most twenty webhooks, even if they are created concurrently. Concurrent deletions of one webhook

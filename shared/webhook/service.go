@@ -6,7 +6,6 @@ package webhook
 
 import (
 	"log/slog"
-	"time"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -67,17 +66,3 @@ func New(d Deps) *Service {
 		allowPrivate: d.AllowPrivate,
 	}
 }
-
-const (
-	// maxWebhooks is the maximum number of webhooks of a workspace.
-	maxWebhooks = 20
-	// maxQueries is the number of workspaces that are read concurrently.
-	maxQueries = 16
-	// maxOperations is the number of tests of a webhook that are allowed in limitWindow. Redeliveries and recoveries
-	// have the same limit, and are counted separately. Limits.UserCalls is the number for one user in limitWindow.
-	maxOperations = 10
-	limitWindow   = time.Minute
-	// testLease is longer than the time limit of the function. If the function crashes during a test, the test no longer
-	// counts after this time.
-	testLease = 30 * time.Second
-)

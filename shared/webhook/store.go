@@ -34,9 +34,6 @@ var (
 	attrRevision = expression.Name("revision") // of a webhook or an account
 )
 
-// errAccountFull reports that the account has reached its limit of webhooks. The caller returns Limits.errAccount.
-var errAccountFull = errors.New("webhook: the account has reached its limit")
-
 // accountLimit is the limit of an account.
 type accountLimit struct {
 	workspaces []string // the IDs of the workspaces of the account

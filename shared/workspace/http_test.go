@@ -31,7 +31,7 @@ func wantTexts(t *testing.T, r response, list, field string, want ...string) {
 	}
 }
 
-// wantCalls checks the number of calls to DynamoDB for a request.
+// wantCalls checks the number of calls to DynamoDB for a request. infra/e2e has a table of the calls of all operations.
 func wantCalls(t *testing.T, request string, r response, want int64) {
 	t.Helper()
 	if r.Calls != want {
@@ -55,10 +55,8 @@ func TestCreateAndListWorkspaces(t *testing.T) {
 	if _, err := clock.ParseTimestamp(created.Text("createdAt")); err != nil {
 		t.Error(err)
 	}
-	wantCalls(t, "creating a workspace", created, 2)
 	other := ada.create("Another")
 	list := ada.workspaces().Want(t, http.StatusOK)
-	wantCalls(t, "listing workspaces", list, 2)
 	wantTexts(t, list, "workspaces", "id", ada.personal, created.Text("id"), other)
 	if diff := cmp.Diff(created.Body, list.List("workspaces")[1]); diff != "" {
 		t.Errorf("the created workspace and its list entry differ (-created +listed):\n%s", diff)
@@ -100,14 +98,11 @@ func TestMembers(t *testing.T) {
 	ws := ada.create("Team")
 	body := map[string]string{"username": "gRACE", "role": "admin"}
 	added := ada.Do(http.MethodPost, "/api/workspaces/"+ws+"/members", body).Want(t, http.StatusCreated)
-	// The test does not count the two calls that find a user.
-	wantCalls(t, "adding a member", added, 2)
 	wantFields(t, added.Body, "addedAt", "role", "userId", "username")
 	if added.Text("userId") != grace.id || added.Text("username") != "Grace" || added.Text("role") != "admin" {
 		t.Errorf("added %s, want Grace as admin", added.Raw)
 	}
 	list := grace.members(ws).Want(t, http.StatusOK)
-	wantCalls(t, "listing members", list, 2)
 	wantTexts(t, list, "members", "userId", ada.id, grace.id)
 	if diff := cmp.Diff(added.Body, list.List("members")[1]); diff != "" {
 		t.Errorf("the added member and its list entry differ (-added +listed):\n%s", diff)
@@ -120,7 +115,6 @@ func TestMembers(t *testing.T) {
 	}
 	wantTexts(t, ada.members(ws), "members", "role", "owner", "viewer")
 	removed := ada.remove(ws, grace).Want(t, http.StatusOK)
-	wantCalls(t, "removing a member", removed, 2)
 	wantFields(t, removed.Body, "message", "success")
 	if removed.Body["success"] != true {
 		t.Errorf("removing a member: got %s, want success", removed.Raw)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/stack"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // writeFiles creates files in a new folder, by path.
@@ -250,7 +250,7 @@ func replaceFile(t *testing.T, path, content string) {
 // Watch replaces a function when a package or an embedded file that it uses changes. Code that does not compile, or
 // does not start, does not replace the old code.
 func TestWatch(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	dir := writeFiles(t, greeter)
 	if err := os.Mkdir(filepath.Join(dir, "color"), 0o700); err != nil {
@@ -294,7 +294,7 @@ func startWatch(t *testing.T, p *Platform) {
 
 // Watch replaces a function when a file is created in a folder that is embedded.
 func TestWatchEmbeddedFolder(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	files := maps.Clone(greeter)
 	files["greeting/texts/a.txt"] = ""
@@ -326,7 +326,7 @@ var Text = func() (names string) {
 
 // Watch also replaces a function whose code changed before Watch began, because it may have changed after it was built.
 func TestWatchEarlierChange(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	dir := writeFiles(t, greeter)
 	p, log := openProject(t, dir)

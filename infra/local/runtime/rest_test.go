@@ -25,7 +25,7 @@ import (
 
 	"devplatform/infra/local/awshttp"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // serve puts the REST API of a runtime behind HTTP.
@@ -174,7 +174,7 @@ func TestSDKDescribesFunctions(t *testing.T) {
 
 func TestAWSCLI(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	cli, err := exec.LookPath("aws")
 	if err != nil {
 		t.Skip("needs the AWS CLI on PATH")

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"devplatform/infra/testmode"
 )
 
 // tool skips a test if its tool is not installed. In CI, all tools must be installed.
@@ -33,9 +35,7 @@ func TestBoto3(t *testing.T) {
 
 func TestAWSCLI(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("NIGHTLY") == "" {
-		t.Skip("only in make nightly: the CLI takes long to start, and TestBoto3 is the client of each change")
-	}
+	testmode.SkipIfNotNightly(t) // TestBoto3 is the client of each change
 	tool(t, "the AWS CLI", "aws", "--version")
 	s := start(t, Options{})
 	dir := t.TempDir()

@@ -8,15 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // tool skips a test if its tool is not installed, or with -short. In CI, it fails the test instead.
 func tool(t *testing.T, what string, probe ...string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("not a unit test: it starts " + what)
-	}
+	testmode.SkipIfShort(t)
 	if err := exec.CommandContext(t.Context(), probe[0], probe[1:]...).Run(); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("%s is missing: %v", what, err)
@@ -37,7 +35,7 @@ func TestBoto3(t *testing.T) {
 
 func TestAWSCLI(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	tool(t, "the AWS CLI", "aws", "--version")
 	s := openTest(t, func(o *Options) { o.Now = time.Now })
 	endpoint := serve(t, s)

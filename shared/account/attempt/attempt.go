@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"time"
 
 	"devplatform/shared/clock"
@@ -21,29 +20,16 @@ import (
 // prefix of an IPv6 address.
 type Limits struct {
 	// LoginPair limits failed logins per e-mail address and client network in 15 minutes.
-	LoginPair int `env:"LIMIT_LOGIN_PAIR" envDefault:"10"`
+	LoginPair int `env:"LIMIT_LOGIN_PAIR" envDefault:"10" min:"1"`
 	// LoginEmail limits failed logins per e-mail address in 15 minutes, from networks that are not known to the account.
 	// A login makes its network known for a year.
-	LoginEmail int `env:"LIMIT_LOGIN_EMAIL" envDefault:"100"`
+	LoginEmail int `env:"LIMIT_LOGIN_EMAIL" envDefault:"100" min:"1"`
 	// LoginIP limits all login attempts per client network in 15 minutes.
-	LoginIP int `env:"LIMIT_LOGIN_IP" envDefault:"300"`
+	LoginIP int `env:"LIMIT_LOGIN_IP" envDefault:"300" min:"1"`
 	// SignupIP limits sign-ups per client network in an hour.
-	SignupIP int `env:"LIMIT_SIGNUP_IP" envDefault:"100"`
+	SignupIP int `env:"LIMIT_SIGNUP_IP" envDefault:"100" min:"1"`
 	// OAuthIP limits attempts to start a sign-in with the code host, per client network in 15 minutes.
-	OAuthIP int `env:"LIMIT_OAUTH_IP" envDefault:"60"`
-}
-
-// Validate returns an error if a limit would reject every attempt. The error names the environment variable.
-func (l Limits) Validate() error {
-	for name, value := range map[string]int{
-		"LIMIT_LOGIN_PAIR": l.LoginPair, "LIMIT_LOGIN_EMAIL": l.LoginEmail, "LIMIT_LOGIN_IP": l.LoginIP,
-		"LIMIT_SIGNUP_IP": l.SignupIP, "LIMIT_OAUTH_IP": l.OAuthIP,
-	} {
-		if value < 1 {
-			return fmt.Errorf("%s: must be at least 1", name)
-		}
-	}
-	return nil
+	OAuthIP int `env:"LIMIT_OAUTH_IP" envDefault:"60" min:"1"`
 }
 
 const quarterHour = 15 * time.Minute

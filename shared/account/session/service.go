@@ -76,7 +76,7 @@ func (s *Service) renew(ctx context.Context, session Session, now time.Time) *ht
 	if now.Sub(session.LastSeenAt.Time()) < RenewalEvery {
 		return nil
 	}
-	renewed := session.seen(now)
+	renewed := session.afterUse(now)
 	token, err := s.sign(ctx, renewed, now)
 	if err == nil {
 		err = s.store.renew(ctx, session, renewed)

@@ -55,7 +55,7 @@ func (s *Service) New(ctx context.Context, id string, u user.User, client httpap
 	session := Session{
 		ID: id, UserID: u.ID, Generation: u.Generation, CreatedAt: clock.Stamp(now),
 		UserAgent: Printable(client.UserAgent, maxUserAgentBytes), IP: client.SourceIP,
-	}.seen(now)
+	}.afterUse(now)
 	token, err := s.sign(ctx, session, session.CreatedAt.Time())
 	return Started{session, token}, err
 }
@@ -65,8 +65,8 @@ func (s Started) Cookies(ctx context.Context) []string {
 	return httpapi.SessionCookies(ctx, s.Token, s.expires())
 }
 
-// seen returns the session after its use at a time, which extends it.
-func (s Session) seen(now time.Time) Session {
+// afterUse returns the session with the times that follow from a use at now.
+func (s Session) afterUse(now time.Time) Session {
 	s.LastSeenAt = clock.Stamp(now)
 	s.ExpiresAt = min(now.Add(IdleLife).Unix(), s.CreatedAt.Time().Add(AbsoluteLife).Unix())
 	return s

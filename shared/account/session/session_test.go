@@ -56,7 +56,7 @@ func (s *Service) token(t *testing.T, username string) string {
 func TestExpiryIsBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		session := Session{CreatedAt: clock.Stamp(startTime)}.seen(startTime)
+		session := Session{CreatedAt: clock.Stamp(startTime)}.afterUse(startTime)
 		now := startTime
 		for range rapid.IntRange(1, 60).Draw(t, "uses") {
 			pauses := []time.Duration{0, time.Millisecond, time.Hour, 24*time.Hour + time.Second, 6 * 24 * time.Hour}
@@ -65,7 +65,7 @@ func TestExpiryIsBounded(t *testing.T) {
 				return
 			}
 			before := session.expires()
-			session = session.seen(now)
+			session = session.afterUse(now)
 			after := session.expires()
 			if after.After(startTime.Add(AbsoluteLife)) || after.After(now.Add(IdleLife)) {
 				t.Fatalf("at %v: the session expires at %v, which exceeds a lifetime", now, after)

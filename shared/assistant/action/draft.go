@@ -37,10 +37,6 @@ func (d *Draft) Actions() []Action { return d.actions }
 // actions were checked against.
 func (d *Draft) Operations() []file.BatchOperation { return d.batch }
 
-// Text returns the content of a file, including the changes. It returns a *Problem if the file does not exist or is not
-// text, or the error of the storage.
-func (d *Draft) Text(ctx context.Context, path string) (string, error) { return d.text(ctx, path) }
-
 // Apply checks an action against the draft and applies it. It returns a *Problem if the action is not possible, or the
 // error of the storage. In both cases the draft does not change.
 func (d *Draft) Apply(ctx context.Context, a Action) error {
@@ -58,15 +54,44 @@ func (d *Draft) Apply(ctx context.Context, a Action) error {
 }
 
 // change applies the action to the overlay and returns the operations of all changes. It returns a problem if they
-// exceed the limits of a batch. For an edit, it may convert the line endings of the action's texts.
+// exceed the limits of a batch. For an edit, it may convert the line endings of the action's texts. If it returns an
+// error, a part of the change may remain.
 func (d *Draft) change(ctx context.Context, a *Action) ([]file.BatchOperation, error) {
 	if err := checkPath("path", a.Path, path.Check); err != nil {
 		return nil, err
 	}
-	if err := d.stored.Prepare(ctx, pathsOf(a)...); err != nil {
+	read := []string{a.Path} // by the checks of the action
+	switch {
+	case a.Type == CreateFile:
+		read = append(read, path.Ancestors(a.Path)...)
+	case a.Type == RenameFile && a.To != nil && path.Check(*a.To) == "":
+		read = append(append(read, *a.To), path.Ancestors(*a.To)...)
+	}
+	err := d.stored.Prepare(ctx, read...)
+	if err != nil {
 		return nil, err
 	}
-	if err := d.perform(ctx, a); err != nil {
+	switch a.Type {
+	case CreateFile:
+		err = d.create(ctx, a)
+	case UpdateFile:
+		if _, err = d.existingFile(ctx, a.Path); err == nil {
+			err = d.setText(a.Path, a.Content)
+		}
+	case EditFile:
+		err = d.edit(ctx, a)
+	case DeleteFile:
+		if _, err = d.existingFile(ctx, a.Path); err == nil {
+			d.set(a.Path, state{})
+		}
+	case RenameFile:
+		err = d.rename(ctx, a)
+	case AddDependency:
+		err = d.addDependency(ctx, a)
+	default:
+		err = problemf("There is no action %s.", shortQuote(string(a.Type)))
+	}
+	if err != nil {
 		return nil, err
 	}
 	operations, err := d.operations(ctx)
@@ -79,68 +104,14 @@ func (d *Draft) change(ctx context.Context, a *Action) ([]file.BatchOperation, e
 	return operations, nil
 }
 
-// pathsOf returns the paths that an action's checks read: its own paths and, if it creates a file, the file's folders.
-func pathsOf(a *Action) []string {
-	paths := []string{a.Path}
-	switch {
-	case a.Type == CreateFile:
-		paths = append(paths, path.Ancestors(a.Path)...)
-	case a.Type == RenameFile && a.To != nil && path.Check(*a.To) == "":
-		paths = append(append(paths, *a.To), path.Ancestors(*a.To)...)
-	}
-	return paths
-}
-
-// perform applies the action to the overlay. If it returns an error, a part of the change may remain.
-func (d *Draft) perform(ctx context.Context, a *Action) error {
-	switch a.Type {
-	case CreateFile:
-		return d.create(ctx, a)
-	case UpdateFile:
-		return d.update(ctx, a)
-	case EditFile:
-		return d.edit(ctx, a)
-	case DeleteFile:
-		return d.delete(ctx, a.Path)
-	case RenameFile:
-		return d.rename(ctx, a)
-	case AddDependency:
-		return d.addDependency(ctx, a)
-	}
-	return problemf("There is no action %s.", shortQuote(string(a.Type)))
-}
-
 func (d *Draft) create(ctx context.Context, a *Action) error {
-	if err := checkContent(a.Content); err != nil {
-		return err
-	}
 	if err := checkPath("path", a.Path, path.CheckNew); err != nil {
 		return err
 	}
 	if err := d.checkFree(ctx, a.Path); err != nil {
 		return err
 	}
-	d.set(a.Path, state{exists: true, content: *a.Content})
-	return nil
-}
-
-func (d *Draft) update(ctx context.Context, a *Action) error {
-	if err := checkContent(a.Content); err != nil {
-		return err
-	}
-	if _, err := d.existingFile(ctx, a.Path); err != nil {
-		return err
-	}
-	d.set(a.Path, state{exists: true, content: *a.Content})
-	return nil
-}
-
-func (d *Draft) delete(ctx context.Context, path string) error {
-	if _, err := d.existingFile(ctx, path); err != nil {
-		return err
-	}
-	d.set(path, state{})
-	return nil
+	return d.setText(a.Path, a.Content)
 }
 
 func (d *Draft) rename(ctx context.Context, a *Action) error {
@@ -169,7 +140,7 @@ func (d *Draft) edit(ctx context.Context, a *Action) error {
 	if a.Search == nil || a.Replace == nil {
 		return problemf("edit_file requires both search and replace.")
 	}
-	before, err := d.text(ctx, a.Path)
+	before, err := d.Text(ctx, a.Path)
 	if err != nil {
 		return err
 	}
@@ -181,7 +152,7 @@ func (d *Draft) edit(ctx context.Context, a *Action) error {
 	if err != nil {
 		return err
 	}
-	return d.setText(a.Path, after)
+	return d.setText(a.Path, &after)
 }
 
 func (d *Draft) addDependency(ctx context.Context, a *Action) error {
@@ -193,7 +164,7 @@ func (d *Draft) addDependency(ctx context.Context, a *Action) error {
 	if err != nil {
 		return err
 	}
-	before, err := d.text(ctx, a.Path)
+	before, err := d.Text(ctx, a.Path)
 	if err != nil {
 		return err
 	}
@@ -205,14 +176,20 @@ func (d *Draft) addDependency(ctx context.Context, a *Action) error {
 	if err != nil {
 		return problemf("%s could not be changed: %s.", a.Path, err.Error())
 	}
-	return d.setText(a.Path, after)
+	return d.setText(a.Path, &after)
 }
 
-func (d *Draft) setText(path, text string) error {
-	if err := checkContent(&text); err != nil {
-		return err
+// setText sets the content of a file. It returns a problem if the content is missing, too long or not UTF-8.
+func (d *Draft) setText(path string, text *string) error {
+	switch {
+	case text == nil:
+		return problemf("The content is missing.")
+	case len(*text) > content.MaxBytes:
+		return problemf("The content would be %d bytes long; a file can have at most 1 MiB.", len(*text))
+	case !utf8.ValidString(*text):
+		return problemf("The content is not UTF-8 text.")
 	}
-	d.set(path, state{exists: true, content: text})
+	d.set(path, state{exists: true, content: *text})
 	return nil
 }
 
@@ -222,19 +199,6 @@ func (d *Draft) setText(path, text string) error {
 func checkPath(field, text string, check func(path string) string) error {
 	if rule := check(text); rule != "" {
 		return problemf("%s %s is not a valid file path: it %s.", field, shortQuote(text), rule)
-	}
-	return nil
-}
-
-// checkContent returns a problem if the content of a file is missing, too long or not UTF-8.
-func checkContent(text *string) error {
-	switch {
-	case text == nil:
-		return problemf("The content is missing.")
-	case len(*text) > content.MaxBytes:
-		return problemf("The content would be %d bytes long; a file can have at most 1 MiB.", len(*text))
-	case !utf8.ValidString(*text):
-		return problemf("The content is not UTF-8 text.")
 	}
 	return nil
 }

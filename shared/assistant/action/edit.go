@@ -4,9 +4,6 @@ import "strings"
 
 const crlf = "\r\n"
 
-// maxCounted is the number at which replaceOnce stops counting occurrences.
-const maxCounted = 100
-
 // replaceOnce replaces the only occurrence of search. It returns a problem if there is none or more than one;
 // occurrences that overlap count separately.
 func replaceOnce(path, content, search, replace string) (string, error) {
@@ -16,32 +13,16 @@ func replaceOnce(path, content, search, replace string) (string, error) {
 	case replace:
 		return "", problemf("The search and the replacement for %s are the same, so nothing would change.", path)
 	}
-	const advice = "It must occur exactly once: include more of the lines around it."
-	switch n := occurrences(content, search); {
-	case n == 0:
+	switch first, last := strings.Index(content, search), strings.LastIndex(content, search); {
+	case first < 0:
 		return "", problemf("The search does not occur in %s%s. "+
 			"It must match the file character for character, including the indentation.",
 			path, mismatch(content, search))
-	case n >= maxCounted:
-		return "", problemf("The search occurs %d times or more in %s. %s", maxCounted, path, advice)
-	case n > 1:
-		return "", problemf("The search occurs %d times in %s. %s", n, path, advice)
+	case first != last:
+		return "", problemf("The search occurs more than once in %s. "+
+			"It must occur exactly once: include more of the lines around it.", path)
 	}
 	return strings.Replace(content, search, replace, 1), nil
-}
-
-// occurrences counts the occurrences of search up to maxCounted.
-func occurrences(content, search string) int {
-	n := 0
-	for n < maxCounted {
-		at := strings.Index(content, search)
-		if at < 0 {
-			break
-		}
-		n++
-		content = content[at+1:]
-	}
-	return n
 }
 
 // mismatch returns the probable difference between the content and a search that does not occur in it, or "". The

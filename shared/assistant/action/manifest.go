@@ -10,8 +10,6 @@ const maxManifest = 256 << 10
 type manifest struct {
 	// read parses a text of the form name@range. It also returns the rule that the text violates, or "".
 	read func(text string) (d dependency, rule string)
-	// key normalizes the name of a package, so that names can be compared.
-	key func(name string) string
 	// edit sets the requested versions of the packages, and returns the new content of the file. It appends the packages
 	// that are missing, and changes nothing else. Its error says what is wrong with the content, as the end of the
 	// sentence "/go.mod could not be changed: …".
@@ -24,17 +22,14 @@ type dependency struct{ name, version string }
 // manifestAt returns the format of the manifest at a path.
 func manifestAt(path string) (manifest, error) {
 	base := path[strings.LastIndexByte(path, '/')+1:]
-	unchanged := func(name string) string { return name }
-	switch {
-	case base == "package.json":
-		return manifest{readNpmPackage, unchanged, editPackageJSON}, nil
-	case base == "go.mod":
-		return manifest{readModule, unchanged, editGoMod}, nil
-	case strings.HasPrefix(base, "requirements") && strings.HasSuffix(base, ".txt"):
-		return manifest{readRequirement, pipKey, editRequirements}, nil
+	switch base {
+	case "package.json":
+		return manifest{readNpmPackage, editPackageJSON}, nil
+	case "go.mod":
+		return manifest{readModule, editGoMod}, nil
 	}
 	return manifest{}, problemf("%s is not a manifest that add_dependency supports: "+
-		"it supports package.json, go.mod and requirements.txt. Change others with edit_file.", path)
+		"it supports package.json and go.mod. Change others with edit_file.", path)
 }
 
 // packages parses texts of the form name@range. It returns a *Problem if one of them is not valid.
@@ -53,10 +48,10 @@ func (m manifest) packages(texts []string) ([]dependency, error) {
 		if rule != "" {
 			return nil, problemf("The package %s %s.", shortQuote(text), rule)
 		}
-		if seen[m.key(d.name)] {
+		if seen[d.name] {
 			return nil, problemf("The package %s is listed twice.", shortQuote(d.name))
 		}
-		seen[m.key(d.name)] = true
+		seen[d.name] = true
 		packages[i] = d
 	}
 	return packages, nil

@@ -175,33 +175,3 @@ func requirements(file *modfile.File) map[string]string {
 	}
 	return all
 }
-
-// FuzzRequirements checks that adding a package changes at most one line, or appends one line.
-func FuzzRequirements(f *testing.F) {
-	f.Add("a==1\nB[x] >=1 ; y # z\r\n# b\n-r b", "b", ">=2")
-	f.Add("a @ https://x\nb==1 \\\n --hash=x\n", "c", "1.0")
-	f.Fuzz(func(t *testing.T, content, name, version string) {
-		after, ok := addPackage(t, "/requirements.txt", content, name+"@"+version)
-		if !ok {
-			return
-		}
-		checkIdempotent(t, "/requirements.txt", after, name+"@"+version)
-		oldLines, newLines := strings.SplitAfter(content, "\n"), strings.SplitAfter(after, "\n")
-		if len(oldLines) == len(newLines) {
-			differ := 0
-			for i := range oldLines {
-				if oldLines[i] != newLines[i] {
-					differ++
-				}
-			}
-			if differ > 1 {
-				t.Fatalf("%d lines differ between %q and %q, want at most 1", differ, content, after)
-			}
-			return
-		}
-		// The appended text has at most two line breaks: one ends the previous last line, and one ends the new line.
-		if !strings.HasPrefix(after, content) || strings.Count(strings.TrimPrefix(after, content), "\n") > 2 {
-			t.Fatalf("got %q, want %q and one appended line", after, content)
-		}
-	})
-}

@@ -5,21 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"devplatform/shared/assistant/action"
 )
 
 // A manifest is parsed only once for all packages of an action. The number of allocations shows this.
 func TestManifestIsParsedOnce(t *testing.T) { // it counts all allocations of the process
-	var lines, members strings.Builder
+	var members strings.Builder
 	for i := range 2000 {
-		fmt.Fprintf(&lines, "old%d==1.%d\n", i, i)
 		fmt.Fprintf(&members, ",\n    \"old%d\": \"1.%d\"", i, i)
 	}
 	for path, content := range map[string]string{
-		"/requirements.txt": lines.String(),
-		"/package.json":     "{\n  \"dependencies\": {" + members.String()[1:] + "\n  }\n}\n",
+		"/package.json": "{\n  \"dependencies\": {" + members.String()[1:] + "\n  }\n}\n",
 	} {
 		allocations := func(n int) float64 {
 			packages := make([]string, n)
@@ -40,63 +36,4 @@ func TestManifestIsParsedOnce(t *testing.T) { // it counts all allocations of th
 			t.Errorf("%s: %v allocations for 1 package and %v for 50, want at most twice as many", path, one, fifty)
 		}
 	}
-}
-
-// One action that adds several packages has the same result as several actions that each add one of the packages.
-func TestAddingPackagesTogetherOrSeparately(t *testing.T) {
-	t.Parallel()
-	names := []string{"a", "b", "c", "d", "e", "f"}
-	line := rapid.SampledFrom([]string{
-		"", "a==1\n", "B>=2\r\n", "c", "d==1 # x\n", "e[x]>=1\n", "b==3\n", "-r other\n", "f @ https://x\n", "c==1 \\\n",
-	})
-	section := rapid.Custom(func(t *rapid.T) string {
-		var members []string
-		for _, name := range rapid.Permutation(names).Draw(t, "names")[:rapid.IntRange(0, 4).Draw(t, "members")] {
-			space := rapid.SampledFrom([]string{"", " ", "\n    "}).Draw(t, "space")
-			colon := rapid.SampledFrom([]string{":", ": ", " : "}).Draw(t, "colon")
-			members = append(members, fmt.Sprintf(`%s%q%s"^1"`, space, name, colon))
-		}
-		return "{" + strings.Join(members, ",") + rapid.SampledFrom([]string{"", "\n  "}).Draw(t, "end") + "}"
-	})
-	packageJSON := rapid.Custom(func(t *rapid.T) string {
-		var members []string
-		sections := rapid.Permutation([]string{"name", "dependencies", "devDependencies"}).Draw(t, "sections")
-		for _, name := range sections[:rapid.IntRange(0, 3).Draw(t, "n")] {
-			value := `"x"`
-			if name != "name" {
-				value = section.Draw(t, name)
-			}
-			members = append(members, fmt.Sprintf("\n  %q: %s", name, value))
-		}
-		return "{" + strings.Join(members, ",") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end") + "}\n"
-	})
-	requirements := rapid.Map(rapid.SliceOfN(line, 0, 6), func(lines []string) string {
-		return strings.Join(lines, "")
-	})
-	rapid.Check(t, func(rt *rapid.T) {
-		path, content := "/package.json", packageJSON
-		if rapid.Bool().Draw(rt, "pip") {
-			path, content = "/requirements.txt", requirements
-		}
-		before := content.Draw(rt, "content")
-		var packages []string
-		for _, name := range rapid.Permutation(names).Draw(rt, "packages")[:rapid.IntRange(1, 5).Draw(rt, "n")] {
-			packages = append(packages, name+rapid.SampledFrom([]string{"", "@2.0.0"}).Draw(rt, "version"))
-		}
-		together, err := edited(t, path, before, packages...)
-		separately := before
-		for _, p := range packages {
-			next, errSeparately := edited(t, path, separately, p)
-			if errSeparately != nil {
-				if err == nil {
-					rt.Fatalf("%q alone: got error %v, want no error, as for %q together", p, errSeparately, packages)
-				}
-				return
-			}
-			separately = next
-		}
-		if err != nil || separately != together {
-			rt.Fatalf("%q added to %q:\ntogether: %q, error %v\nseparately: %q", packages, before, together, err, separately)
-		}
-	})
 }

@@ -47,8 +47,9 @@ func (o *overlay) at(ctx context.Context, path string) (state, error) {
 	return state{exists: true, origin: path}, nil
 }
 
-// text returns the content of a file. It returns a problem if the file does not exist or is not text.
-func (o *overlay) text(ctx context.Context, path string) (string, error) {
+// Text returns the content of a file, including the changes. It returns a *Problem if the file does not exist or is not
+// text, or the error of the storage.
+func (o *overlay) Text(ctx context.Context, path string) (string, error) {
 	s, err := o.existingFile(ctx, path)
 	if err != nil || s.origin == "" {
 		return s.content, err

@@ -20,10 +20,14 @@ import (
 // changes nothing else. It returns a *Problem if the tool does not exist, or if the input is not a JSON object with
 // exactly the tool's fields.
 func Parse(call model.Call) (Action, error) {
-	at := slices.IndexFunc(tools, func(t tool) bool { return string(t.action) == call.Name })
+	var names []string
+	for _, t := range tools {
+		names = append(names, string(t.action))
+	}
+	at := slices.Index(names, call.Name)
 	if at < 0 {
 		return Action{}, problemf("There is no tool %s. The tools are: %s.",
-			shortQuote(call.Name), strings.Join(toolNames(), ", "))
+			shortQuote(call.Name), strings.Join(names, ", "))
 	}
 	t := tools[at]
 	values, err := readObject(call.Input)
@@ -46,14 +50,6 @@ func Parse(call model.Call) (Action, error) {
 			t.action, strings.Join(wrong, "; "), strings.Join(t.fieldNames(), ", "))
 	}
 	return a, nil
-}
-
-func toolNames() []string {
-	names := make([]string, len(tools))
-	for i, t := range tools {
-		names[i] = string(t.action)
-	}
-	return names
 }
 
 // readObject returns the members of the input. Its error completes a sentence that begins with "The input".
@@ -82,13 +78,13 @@ func readObject(input string) (map[string]jsontext.Value, error) {
 
 // describeSyntaxError converts an error of the JSON decoder to an error that a model understands.
 func describeSyntaxError(err error) error {
-	var syntax *jsontext.SyntacticError
+	syntax, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("is not complete JSON: it was cut off, perhaps because the answer became too long")
-	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntax):
+	case errors.Is(err, jsontext.ErrDuplicateName) && isSyntax:
 		return fmt.Errorf("has the field %s twice", shortQuote(syntax.JSONPointer.LastToken()))
-	case errors.As(err, &syntax):
+	case isSyntax:
 		return fmt.Errorf("is not valid JSON (at byte %d: %w)", syntax.ByteOffset, syntax.Err)
 	}
 	return errors.New("is not valid JSON")

@@ -82,9 +82,9 @@ var tools = []tool{
 		"Adds packages to an existing manifest, or changes the ranges of packages that it already lists. Use " +
 			"it instead of editing the manifest. It does not install the packages.",
 		[]field{
-			{"path", "Path of the manifest: an existing package.json, go.mod or requirements.txt."},
+			{"path", "Path of the manifest: an existing package.json or go.mod."},
 			{"packages", "The packages as name@range: react@^19.0.0 or @types/node@^24.0.0 in a package.json, " +
-				"github.com/google/uuid@v1.6.0 in a go.mod, httpx@>=0.28 in a requirements.txt."},
+				"github.com/google/uuid@v1.6.0 in a go.mod."},
 		},
 	},
 }

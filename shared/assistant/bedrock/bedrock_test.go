@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/provider"
 	"devplatform/shared/config"
 )
 
@@ -27,7 +28,7 @@ func TestRetryBeforeTheAnswerBegins(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-				if n+1 < maxAttempts {
+				if n+1 < provider.MaxAttempts {
 					failAttempt(w)
 					return
 				}
@@ -35,7 +36,7 @@ func TestRetryBeforeTheAnswerBegins(t *testing.T) {
 			})
 			p := s.provider(claude)
 			var backoffs []int
-			p.backoff = func(attempt int) time.Duration {
+			p.waits.Backoff = func(attempt int) time.Duration {
 				backoffs = append(backoffs, attempt)
 				return 0
 			}
@@ -43,9 +44,9 @@ func TestRetryBeforeTheAnswerBegins(t *testing.T) {
 			if err != nil || got.text != "a" {
 				t.Errorf("got answer %v and error %v, want the text a", got, err)
 			}
-			s.checkRequests(t, maxAttempts)
-			if len(backoffs) != maxAttempts-1 || backoffs[1] != 1 {
-				t.Errorf("got the backoffs of the attempts %v, want the backoffs of the attempts 0 to %d", backoffs, maxAttempts-2)
+			s.checkRequests(t, provider.MaxAttempts)
+			if len(backoffs) != provider.MaxAttempts-1 || backoffs[1] != 1 {
+				t.Errorf("got the backoffs %v, want the backoffs of the attempts 0 to %d", backoffs, provider.MaxAttempts-2)
 			}
 		})
 	}
@@ -63,7 +64,7 @@ func TestNoRetryAfterTheWindow(t *testing.T) {
 	t.Parallel()
 	s := serveError(t, 429, "ThrottlingException", "Slow down")
 	p := s.provider(claude)
-	p.window = 0
+	p.waits.Window = 0
 	_, _, err := generate(t, p)
 	checkFault(t, err, model.Unavailable)
 	s.checkRequests(t, 1)
@@ -74,29 +75,11 @@ func TestCancelDuringBackoff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := serveError(t, 429, "ThrottlingException", "Slow down")
 	p := s.provider(claude)
-	p.backoff = func(int) time.Duration { cancel(); return time.Hour }
+	p.waits.Backoff = func(int) time.Duration { cancel(); return time.Hour }
 	if _, _, err := generateFor(ctx, t, p, chatRequest()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
 	s.checkRequests(t, 1)
-}
-
-func TestAttemptsEndWithinTwoSeconds(t *testing.T) {
-	t.Parallel()
-	p := New(Options{})
-	for range 100 {
-		for attempt := range maxAttempts - 1 {
-			if wait := p.backoff(attempt); wait <= 0 || p.window+wait > 2*time.Second {
-				t.Errorf("attempt %d: a backoff of %v after %v ends too late", attempt, wait, p.window)
-			}
-		}
-	}
-	if p.usageWait <= 0 || p.usageWait > 10*time.Second {
-		t.Errorf("got usageWait %v, want at most 10s", p.usageWait)
-	}
-	if p.closeWait <= 0 || p.closeWait > time.Second {
-		t.Errorf("got closeWait %v, want at most 1s", p.closeWait)
-	}
 }
 
 // The ARN of an application inference profile does not show whether its model has a cache. If the model rejects cache

@@ -3,7 +3,6 @@ package bedrock
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +15,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/provider"
 	"devplatform/shared/config"
 )
 
@@ -90,7 +91,7 @@ func writeError(w http.ResponseWriter, status int, code, message string, header 
 		w.Header().Set(header[i], header[i+1])
 	}
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"message": message})
+	_ = json.MarshalWrite(w, map[string]string{"message": message})
 }
 
 // requests returns the requests so far.
@@ -112,8 +113,9 @@ func (s *fakeBedrock) provider(name string) *Provider {
 		},
 		Model: name,
 	})
-	p.backoff = func(int) time.Duration { return 0 }
-	p.window, p.usageWait, p.closeWait = time.Hour, time.Hour, time.Hour
+	p.waits = provider.Waits{
+		Backoff: func(int) time.Duration { return 0 }, Window: time.Hour, Usage: time.Hour, Close: time.Hour,
+	}
 	return p
 }
 
@@ -278,10 +280,3 @@ func (s *fakeBedrock) checkRequests(t *testing.T, want int) {
 
 // multibyteText returns text of about n bytes, with characters of several bytes.
 func multibyteText(n int) string { return strings.Repeat("Grüße, \"Welt\"\n", n/15) }
-
-func unmarshal(t *testing.T, data []byte, v any) {
-	t.Helper()
-	if err := json.Unmarshal(data, v); err != nil {
-		t.Fatalf("%s: %v", data, err)
-	}
-}

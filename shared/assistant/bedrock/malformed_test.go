@@ -91,7 +91,7 @@ func TestMissingUsage(t *testing.T) {
 		close(disconnected)
 	})
 	p := s.provider(claude)
-	p.usageWait = time.Millisecond
+	p.waits.Usage = time.Millisecond
 	got, outcome, err := generate(t, p)
 	if err != nil || got.text != "a" || outcome.Stop != model.StopEnd || !outcome.Usage.IsZero() {
 		t.Errorf("got answer %v, outcome %+v and error %v, want a complete answer without usage", got, outcome, err)

@@ -2,9 +2,6 @@ package bedrock
 
 import (
 	"bytes"
-	"fmt"
-	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -23,26 +20,20 @@ func fullRequest() model.Request {
 				Schema: jsontext.Value(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},` +
 					`"required":["path","content"]}`),
 			},
-			{Name: "other", Schema: jsontext.Value(`{"type":"object"}`)},
+			{Name: "other", Description: "Another", Schema: jsontext.Value(`{"type":"object"}`)},
 		},
 		Messages: []model.Message{
 			{Role: model.User, Text: "Create <a> & b\u2028"},
 			{Role: model.Assistant, Text: "Sure.", Calls: []model.Call{
 				{ID: "t1", Name: "create_file", Input: `{"path":"/a","content":"12345678901234567890","n":12345678901234567890}`},
-				{ID: "t2", Name: "other", Input: ``},
-				{ID: "t3", Name: "other", Input: `{"path":"/cut`},
-				{ID: "t4", Name: "other", Input: `["not an object"]`},
+				{ID: "t2", Name: "other", Input: `{}`},
 			}},
 			{Role: model.User, Text: "And now c", Results: []model.Result{
 				{CallID: "t1", Text: "done"},
 				{CallID: "t2", Text: "no such path", Failed: true},
-				{CallID: "t3", Text: " \n", Failed: true},
-				{CallID: "t4", Text: "x"},
 			}},
 			{Role: model.Assistant, Text: " \n", Calls: []model.Call{{ID: "t5", Name: "other", Input: `{}`}}},
 			{Role: model.User, Results: []model.Result{{CallID: "t5", Text: "done"}}},
-			{Role: model.Assistant, Text: "\t"},
-			{Role: model.User, Text: "ok"},
 		},
 	}
 }
@@ -56,41 +47,29 @@ const wantBody = `{
 			{"text": "Sure."},
 			{"toolUse": {"toolUseId": "t1", "name": "create_file", "input":
 				{"path": "/a", "content": "12345678901234567890", "n": 12345678901234567890}}},
-			{"toolUse": {"toolUseId": "t2", "name": "other", "input": {}}},
-			{"toolUse": {"toolUseId": "t3", "name": "other", "input": {}}},
-			{"toolUse": {"toolUseId": "t4", "name": "other", "input": {}}}
+			{"toolUse": {"toolUseId": "t2", "name": "other", "input": {}}}
 		]},
 		{"role": "user", "content": [
 			{"toolResult": {"toolUseId": "t1", "content": [{"text": "done"}]}},
 			{"toolResult": {"toolUseId": "t2", "content": [{"text": "no such path"}]STATUS}},
-			{"toolResult": {"toolUseId": "t3", "content": [{"text": "(no text)"}]STATUS}},
-			{"toolResult": {"toolUseId": "t4", "content": [{"text": "x"}]}},
 			{"text": "And now c"}
 		]},
 		{"role": "assistant", "content": [{"toolUse": {"toolUseId": "t5", "name": "other", "input": {}}}]},
-		{"role": "user", "content": [{"toolResult": {"toolUseId": "t5", "content": [{"text": "done"}]}}]},
-		{"role": "assistant", "content": [{"text": "(no text)"}]},
-		{"role": "user", "content": [{"text": "ok"}]}
+		{"role": "user", "content": [{"toolResult": {"toolUseId": "t5", "content": [{"text": "done"}]}}]}
 	],
 	"system": [{"text": "You write \"code\" <fast>."}SYSTEM],
 	"toolConfig": {"tools": [
 		{"toolSpec": {"name": "create_file", "description": "Creates a file", "inputSchema": {"json":
 			{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},
 			"required":["path","content"]}}}},
-		{"toolSpec": {"name": "other", "inputSchema": {"json": {"type":"object"}}}}TOOLS
+		{"toolSpec": {"name": "other", "description": "Another", "inputSchema": {"json": {"type":"object"}}}}TOOLS
 	]}
 }`
 
-// serveText starts a server that responds to both kinds of calls with the same text.
+// serveText starts a server that responds with a text.
 func serveText(t *testing.T) *fakeBedrock {
 	t.Helper()
-	return serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		if strings.HasSuffix(r.URL.Path, "/converse") {
-			_, _ = fmt.Fprint(w, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn"}`)
-			return
-		}
-		writeFrames(w, textDelta(0, "a"), messageStop("end_turn"))
-	})
+	return serveFrames(t, textDelta(0, "a"), messageStop("end_turn"))
 }
 
 func TestRequestFormat(t *testing.T) {
@@ -116,24 +95,18 @@ func TestRequestFormat(t *testing.T) {
 	} {
 		texts := strings.NewReplacer("SYSTEM", tc.system, "TOOLS", tc.tools, "STATUS", tc.status)
 		escapedName := strings.NewReplacer(":", "%3A", "/", "%2F").Replace(name)
-		for task, operation := range map[model.Task]string{
-			model.TaskChat:      "converse-stream",
-			model.TaskGenerate:  "converse-stream",
-			model.TaskSummarize: "converse",
-		} {
-			s, r := serveText(t), fullRequest()
-			r.Task = task
-			if got, _, err := generateFor(t.Context(), t, s.provider(name), r); err != nil || got.text != "a" {
-				t.Fatalf("%s: got answer %v and error %v, want the text a", name, got, err)
-			}
-			sent := s.requests()[0]
-			got, want := sortMembers(t, string(sent.body)), sortMembers(t, texts.Replace(wantBody))
-			if got != want {
-				t.Errorf("%s, %s: got the body\n%s\nwant\n%s", name, task, got, want)
-			}
-			if wantPath := "/model/" + escapedName + "/" + operation; sent.method != "POST" || sent.path != wantPath {
-				t.Errorf("%s, %s: got %s %s, want POST %s", name, task, sent.method, sent.path, wantPath)
-			}
+		s := serveText(t)
+		if got, _, err := generateFor(t.Context(), t, s.provider(name), fullRequest()); err != nil || got.text != "a" {
+			t.Fatalf("%s: got answer %v and error %v, want the text a", name, got, err)
+		}
+		sent := s.requests()[0]
+		got, want := sortMembers(t, string(sent.body)), sortMembers(t, texts.Replace(wantBody))
+		if got != want {
+			t.Errorf("%s: got the body\n%s\nwant\n%s", name, got, want)
+		}
+		wantPath := "/model/" + escapedName + "/converse-stream"
+		if sent.method != "POST" || sent.path != wantPath {
+			t.Errorf("%s: got %s %s, want POST %s", name, sent.method, sent.path, wantPath)
 		}
 	}
 }
@@ -179,42 +152,10 @@ func TestRequestsAreDeterministic(t *testing.T) {
 	}
 }
 
-// If earlier messages have tool calls, Bedrock requires the definitions of tools. If the model.Request has no tools,
-// the body contains definitions of the tools that were called.
-func TestToolsOfEarlierCalls(t *testing.T) {
-	t.Parallel()
-	s, r := serveText(t), fullRequest()
-	r.Tools, r.Task = nil, model.TaskSummarize
-	if _, _, err := generateFor(t.Context(), t, s.provider("meta.llama3"), r); err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	var sent struct {
-		ToolConfig struct {
-			Tools []struct {
-				ToolSpec struct {
-					Name        string
-					InputSchema struct{ JSON jsontext.Value }
-				}
-			}
-		}
-	}
-	unmarshal(t, s.requests()[0].body, &sent)
-	for _, tool := range sent.ToolConfig.Tools {
-		names = append(names, tool.ToolSpec.Name)
-		if string(tool.ToolSpec.InputSchema.JSON) != `{"type":"object"}` {
-			t.Errorf(`got the schema %s, want {"type":"object"}`, tool.ToolSpec.InputSchema.JSON)
-		}
-	}
-	if want := []string{"create_file", "other"}; !slices.Equal(names, want) {
-		t.Errorf("got the tools %v, want %v", names, want)
-	}
-}
-
 func TestEmptyFieldsAreNotSent(t *testing.T) {
 	t.Parallel()
 	s := serveText(t)
-	r := model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}, System: " "}
+	r := model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
 	if _, _, err := generateFor(t.Context(), t, s.provider(claude), r); err != nil {
 		t.Fatal(err)
 	}

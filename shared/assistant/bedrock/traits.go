@@ -44,3 +44,6 @@ func traitsOf(id string) traits {
 }
 
 func (t traits) caches() bool { return t.cacheSystem || t.cacheTools }
+
+// withoutCache returns the traits of a model that has rejected cache points.
+func (t traits) withoutCache() traits { return traits{failedStatus: t.failedStatus} }

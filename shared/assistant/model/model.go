@@ -75,7 +75,8 @@ type Tool struct {
 type Call struct {
 	// ID is assigned by the provider and unique in the conversation.
 	ID, Name string
-	// Input is the text that the model generated. It should be valid JSON, but may be any text.
+	// Input is the text that the model generated. It should be valid JSON, but may be any text. In a request it is a
+	// JSON object.
 	Input string
 }
 
@@ -158,8 +159,6 @@ type Outcome struct {
 type Usage struct {
 	// Input includes tokens that were read from a cache.
 	Input, Output int
-	// CacheRead and CacheWrite are parts of Input, if the provider reports them.
-	CacheRead, CacheWrite int
 }
 
 // IsZero reports whether the provider did not report any usage.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,12 +15,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/provider"
+	"devplatform/shared/async"
+)
+
+// The limits of an answer protect the memory of the function from a server that does not follow the protocol.
+const (
+	// maxAnswer is the maximum number of bytes that are read from a stream. It is a hundred times the size of a long
+	// answer.
+	maxAnswer = 64 << 20
+	// maxEvent is the maximum number of bytes of an event, or of a whole answer. In memory, an event can need a hundred
+	// times the bytes of its JSON.
+	maxEvent = 1 << 20
 )
 
 // chunk is an event of the stream, or a whole answer. Fields whose types differ between servers are raw values.
 type chunk struct {
 	Model   string         `json:"model"`
-	Choices list[choice]   `json:"choices"` // empty in the chunk with the usage
+	Choices []choice       `json:"choices"` // empty in the chunk with the usage
 	Usage   *usage         `json:"usage"`
 	Error   jsontext.Value `json:"error"`
 	Object  jsontext.Value `json:"object"`
@@ -35,48 +46,34 @@ type choice struct {
 }
 
 type delta struct {
-	Content      jsontext.Value  `json:"content"`
-	Refusal      string          `json:"refusal"`
-	ToolCalls    list[callDelta] `json:"tool_calls"`
-	FunctionCall *functionDelta  `json:"function_call"` // the predecessor of tool calls
+	Content   jsontext.Value `json:"content"`
+	Refusal   string         `json:"refusal"`
+	ToolCalls []callDelta    `json:"tool_calls"`
 	// The content of reasoning is ignored. DeepSeek, vLLM and llama.cpp send reasoning_content. OpenRouter, Ollama and
 	// Groq send reasoning.
 	ReasoningContent jsontext.Value `json:"reasoning_content"`
 	Reasoning        jsontext.Value `json:"reasoning"`
 }
 
-// hasReasoning reports whether a delta contains reasoning.
-func (d delta) hasReasoning() bool {
-	return textOf(d.ReasoningContent) != "" || textOf(d.Reasoning) != "" ||
-		slices.ContainsFunc(partsOf(d.Content), isThinking)
-}
-
 type callDelta struct {
-	Index    *int          `json:"index"`
-	ID       string        `json:"id"`
-	Function functionDelta `json:"function"`
-}
-
-type functionDelta struct {
-	Name      string         `json:"name"`
-	Arguments jsontext.Value `json:"arguments"` // a string; some servers send the object
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string         `json:"name"`
+		Arguments jsontext.Value `json:"arguments"` // a string; some servers send the object
+	} `json:"function"`
 }
 
 type usage struct {
 	Prompt     float64 `json:"prompt_tokens"`
 	Completion float64 `json:"completion_tokens"`
-	Details    *struct {
-		Cached  float64 `json:"cached_tokens"`
-		Written float64 `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-	CacheHit float64 `json:"prompt_cache_hit_tokens"` // DeepSeek
 }
 
 // answer collects the response to one request.
 type answer struct {
 	outcome model.Outcome
-	parts   *partQueue
-	content surrogates
+	parts   *provider.Queue
+	calls   *calls
 	// emitError is the error that emit returned.
 	emitError error
 	// finishReason is set when the answer is complete.
@@ -88,18 +85,17 @@ type answer struct {
 
 func newAnswer(modelName string, r model.Request, emit func(model.Part) error) *answer {
 	a := &answer{outcome: model.Outcome{Model: modelName}}
-	a.parts = newPartQueue(r, func(p model.Part) error {
+	a.parts = provider.NewQueue(func(p model.Part) error {
 		a.emitError = emit(p)
 		return a.emitError
 	})
+	a.calls = newCalls(r, a.parts)
 	return a
 }
 
-// read reads the whole answer. After the finish reason, it waits at most usageWait for the usage. cancelAfter starts a
-// timer that cancels the call.
-func (a *answer) read(
-	response *http.Response, usageWait time.Duration, cancelAfter func(time.Duration) *time.Timer,
-) error {
+// read reads the whole answer. After the finish reason, it waits for the usage, and after [DONE] for the end of the
+// stream. cancel ends the call. Its errors are *model.Errors.
+func (a *answer) read(response *http.Response, w provider.Waits, cancel func()) error {
 	if mediaType, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); mediaType == "text/html" {
 		cause := errors.New("the base URL is the address of a web page, not of an API")
 		return &model.Error{Fault: model.Misconfigured, Cause: cause}
@@ -107,41 +103,71 @@ func (a *answer) read(
 	body := bufio.NewReader(io.LimitReader(response.Body, maxAnswer))
 	if first, _ := body.Peek(1); string(first) == "{" { // a server that does not stream
 		data, err := io.ReadAll(io.LimitReader(body, maxEvent+1))
-		if err == nil && len(data) > maxEvent {
-			err = errTooLarge
+		if len(data) > maxEvent {
+			err = provider.ErrTooLarge
 		}
 		if err == nil {
 			err = a.readEvent("", data)
 		}
 		return a.result(err)
 	}
-	events := eventReader{body: body}
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, maxEvent)
 	var timer *time.Timer
 	for {
-		next, err := events.next()
-		if errors.Is(err, io.EOF) {
-			return a.result(nil)
-		}
-		if err != nil {
+		name, data, err := nextEvent(lines)
+		if err != nil || data == nil {
 			return a.result(err)
 		}
-		data := bytes.TrimSpace(next.data)
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
-			defer cancelAfter(drainTimeout).Stop()
+			defer async.AfterFunc(w.Close, cancel).Stop()
 			_, _ = io.Copy(io.Discard, body)
 			return a.result(nil)
 		}
-		if len(data) == 0 {
-			continue // keep-alive
-		}
-		if err := a.readEvent(next.name, data); err != nil {
+		if err := a.readEvent(name, data); err != nil {
 			return a.result(err)
 		}
 		if a.finishReason != "" && timer == nil {
-			timer = cancelAfter(usageWait)
+			timer = async.AfterFunc(w.Usage, cancel)
 			defer timer.Stop()
 		}
 	}
+}
+
+// nextEvent returns the name and the data of the next event with data, in the format text/event-stream
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html). The data is nil at the end of the stream. In
+// contrast to the specification, the last event does not need an empty line at its end, because some servers omit it.
+func nextEvent(lines *bufio.Scanner) (name string, data []byte, err error) {
+	for lines.Scan() {
+		field, value, _ := bytes.Cut(lines.Bytes(), []byte(":"))
+		value = bytes.TrimSpace(value)
+		switch string(field) { // comments have no field name, and other fields are ignored
+		case "event":
+			name = string(value)
+		case "data":
+			if data = append(append(data, value...), '\n'); len(data) > maxEvent {
+				return "", nil, provider.ErrTooLarge
+			}
+		case "":
+			if len(lines.Bytes()) > 0 {
+				continue // a comment
+			}
+			if data = bytes.TrimSpace(data); len(data) > 0 {
+				return name, data, nil
+			}
+			name, data = "", nil // a keep-alive
+		}
+	}
+	if err := lines.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = provider.ErrTooLarge
+		}
+		return "", nil, err
+	}
+	if data = bytes.TrimSpace(data); len(data) == 0 {
+		data = nil
+	}
+	return name, data, nil
 }
 
 // readEvent reads one event.
@@ -149,16 +175,17 @@ func (a *answer) readEvent(event string, data []byte) error {
 	var c chunk
 	err := json.Unmarshal(data, &c, lenient)
 	if event == "error" || isError(c.Error) || textOf(c.Object) == "error" {
-		return parseError(data).inStream()
+		return streamedError(data)
 	}
 	if err != nil {
 		return errors.New("an event is not valid") // the decoder's error may quote the event
 	}
-	if c.Model != "" && len(c.Model) <= maxName {
+	if c.Model != "" && len(c.Model) <= provider.MaxName {
 		a.outcome.Model = c.Model
 	}
 	if c.Usage != nil {
-		a.outcome.Usage = c.Usage.tokens() // if several chunks have a usage, the last one is the total
+		// If several chunks have a usage, the last one is the total.
+		a.outcome.Usage = model.Usage{Input: tokenCount(c.Usage.Prompt), Output: tokenCount(c.Usage.Completion)}
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
@@ -185,56 +212,20 @@ func isError(v jsontext.Value) bool {
 // readDelta adds a delta to the answer.
 func (a *answer) readDelta(d delta) error {
 	a.hasRefusal = a.hasRefusal || d.Refusal != ""
-	if d.hasReasoning() {
-		if err := a.parts.emit(model.Part{Kind: model.Thinking}); err != nil {
+	if textOf(d.ReasoningContent) != "" || textOf(d.Reasoning) != "" {
+		if err := a.parts.Thinking(); err != nil {
 			return err
 		}
 	}
-	if err := a.parts.text(a.contentText(d.Content)); err != nil {
+	if err := a.calls.text(scalar(d.Content)); err != nil {
 		return err
 	}
-	calls := []callDelta(d.ToolCalls)
-	if d.FunctionCall != nil {
-		calls = append(calls, callDelta{Function: *d.FunctionCall})
-	}
-	for _, call := range calls {
-		if err := a.parts.call(call); err != nil {
+	for _, call := range d.ToolCalls {
+		if err := a.calls.add(call); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// contentText returns the text of the content of a delta. The content is usually a string. Mistral's reasoning models
-// send a list of parts instead, and some of these parts are text.
-func (a *answer) contentText(content jsontext.Value) string {
-	if content.Kind() != '[' {
-		return a.content.text(content)
-	}
-	var b strings.Builder
-	for _, part := range partsOf(content) {
-		if part.Type == "text" {
-			b.WriteString(part.Text)
-		}
-	}
-	return b.String()
-}
-
-// contentPart is a part of the content of a delta if the content is a list.
-type contentPart struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-func isThinking(p contentPart) bool { return p.Type == "thinking" }
-
-// partsOf returns the parts of the content of a delta. It returns nil if the content is not a list.
-func partsOf(content jsontext.Value) []contentPart {
-	var all list[contentPart]
-	if content.Kind() != '[' || json.Unmarshal(content, &all, lenient) != nil {
-		return nil
-	}
-	return all
 }
 
 // result returns the result of an answer. err is the error that interrupted it, or nil. An answer with a finish reason
@@ -244,9 +235,8 @@ func (a *answer) result(err error) error {
 		return a.emitError
 	}
 	if a.finishReason == "" {
-		var failed *model.Error
-		switch {
-		case errors.As(err, &failed):
+		switch failed, ok := errors.AsType[*model.Error](err); {
+		case ok:
 			return failed
 		case err != nil:
 			return &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("the answer was cut short: %w", err)}
@@ -262,14 +252,11 @@ func (a *answer) result(err error) error {
 	if fault != "" {
 		return &model.Error{Fault: fault, Cause: fmt.Errorf("the answer ended with the finish reason %q", a.finishReason)}
 	}
-	if stop == model.StopEnd && a.parts.calls > 0 {
+	if stop == model.StopEnd && a.parts.Calls > 0 {
 		stop = model.StopTools // some servers send "stop" even if the answer has calls
 	}
 	a.outcome.Stop = stop
-	if err := a.parts.text(a.content.end()); err != nil {
-		return err
-	}
-	return a.parts.close()
+	return a.calls.close()
 }
 
 // classifyFinishReason returns the stop reason or the fault for a finish reason. Reasons that are not listed are normal
@@ -284,17 +271,6 @@ func classifyFinishReason(reason string) (model.Stop, model.Fault) {
 		return "", model.Unavailable
 	}
 	return model.StopEnd, ""
-}
-
-// tokens converts the usage.
-func (u *usage) tokens() model.Usage {
-	t := model.Usage{Input: tokenCount(u.Prompt), Output: tokenCount(u.Completion), CacheRead: tokenCount(u.CacheHit)}
-	if u.Details != nil {
-		t.CacheRead, t.CacheWrite = max(t.CacheRead, tokenCount(u.Details.Cached)), tokenCount(u.Details.Written)
-	}
-	t.CacheRead = min(t.CacheRead, t.Input)
-	t.CacheWrite = min(t.CacheWrite, t.Input-t.CacheRead)
-	return t
 }
 
 // tokenCount converts a number of tokens. It accepts any number, because servers may send negative or very large ones.

@@ -10,21 +10,6 @@ import (
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	checkAnswers(t, map[string]answerCase{
-		"surrogate pairs in two deltas": {
-			answer: eventStream(
-				deltaChunk(`{"content":"a \ud83d"}`),
-				deltaChunk(`{"content":""}`),
-				deltaChunk(`{"content":"\uDE00 \\ud83d"}`),
-				deltaChunk(`{"content":"b\uD83D"}`),
-				deltaChunk(`{"content":"c"}`),
-				finishChunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":\"\ud83d"}}]}`, ""),
-				deltaChunk(`{"tool_calls":[{"index":0,"function":{"arguments":"\ude00\"}"}}]}`),
-				finishChunk(`{}`, "tool_calls"),
-			),
-			text:     "a \U0001F600 \\ud83db\ufffdc",
-			calls:    []model.Call{{ID: "a", Name: "f", Input: "{\"x\":\"\U0001F600\"}"}},
-			sequence: "tc",
-		},
 		"not streamed": {
 			answer:   `{"model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hello","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`,
 			text:     "Hello",
@@ -185,14 +170,6 @@ func TestCalls(t *testing.T) {
 			),
 			calls: []model.Call{{ID: "a", Name: "f", Input: `{"x`}},
 			stop:  model.StopLength,
-		},
-		"function_call, the predecessor of tool_calls": {
-			answer: eventStream(
-				deltaChunk(`{"function_call":{"name":"f","arguments":""}}`),
-				deltaChunk(`{"function_call":{"arguments":"{}"}}`),
-				finishChunk(`{}`, "function_call"),
-			),
-			calls: []model.Call{{ID: randomID, Name: "f", Input: "{}"}},
 		},
 		"ID that the conversation already has": {
 			answer: eventStream(

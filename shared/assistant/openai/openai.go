@@ -20,8 +20,7 @@ import (
 	"time"
 
 	"devplatform/shared/assistant/model"
-	"devplatform/shared/async"
-	"devplatform/shared/retry"
+	"devplatform/shared/assistant/provider"
 )
 
 // Options select the server and the model. The package does not read the environment.
@@ -42,78 +41,71 @@ const (
 	// idleTimeout is shorter than the timeout of any NAT. The transport measures it with the wall clock. A function
 	// that was frozen therefore does not use a connection that the server has already closed.
 	idleTimeout = 30 * time.Second
-	// usageTimeout is the longest wait, after a complete answer, for the usage and [DONE].
-	usageTimeout = 3 * time.Second
-	// drainTimeout is the longest wait, after [DONE], for the end of the stream. The connection can be reused only
-	// after the end of the stream.
-	drainTimeout = 50 * time.Millisecond
 )
 
 // New returns a provider. The first call creates the client, and reports invalid options.
-func New(o Options) model.Provider {
-	backoff := func(attempt int) time.Duration { return 10 * retry.Jitter(attempt) }
-	return newProvider(o, waits{backoff: backoff, usageWait: usageTimeout})
-}
+func New(o Options) model.Provider { return newClient(o, provider.DefaultWaits()) }
 
-func newProvider(o Options, w waits) *provider {
-	return &provider{
-		options: o, waits: w,
-		server: sync.OnceValues(func() (*server, error) { return newServer(o.BaseURL, w) }),
+func newClient(o Options, w provider.Waits) *client {
+	return &client{
+		options: o, waits: w, server: sync.OnceValues(func() (*server, error) { return newServer(o.BaseURL) }),
 	}
 }
 
-type provider struct {
+type client struct {
 	options Options
-	waits   waits
+	waits   provider.Waits
 	server  func() (*server, error)
 }
 
-// waits are the durations of the waits before a retry and after the end of an answer.
-type waits struct {
-	backoff   func(attempt int) time.Duration
-	usageWait time.Duration
-}
-
 // Generate implements model.Provider.
-func (p *provider) Generate(ctx context.Context, r model.Request, emit func(model.Part) error) (model.Outcome, error) {
-	a := newAnswer(p.options.Model, r, emit)
-	key, err := p.generate(ctx, r, a)
-	switch {
+func (c *client) Generate(ctx context.Context, r model.Request, emit func(model.Part) error) (model.Outcome, error) {
+	a := newAnswer(c.options.Model, r, emit)
+	key, err := c.key(ctx)
+	if err == nil {
+		err = c.generate(ctx, r, a, key)
+	}
+	switch failed, ok := errors.AsType[*model.Error](err); {
 	case a.emitError != nil:
 		return a.outcome, a.emitError
 	case err == nil:
 		return a.outcome, nil
 	case ctx.Err() != nil:
 		return a.outcome, ctx.Err()
+	case ok:
+		if text := provider.LogText(failed.Cause.Error(), key); text != failed.Cause.Error() {
+			failed.Cause = errors.New(text)
+		}
 	}
-	return a.outcome, withoutKey(err, key)
+	return a.outcome, err
 }
 
-// generate reads the answer into a. It also returns the key, because the caller removes it from errors.
-func (p *provider) generate(ctx context.Context, r model.Request, a *answer) (key string, err error) {
-	s, err := p.server()
+// generate sends the request, with retries, and reads the answer into a. Its errors are *model.Errors.
+func (c *client) generate(ctx context.Context, r model.Request, a *answer, key string) error {
+	s, err := c.server()
 	if err != nil {
-		return "", &model.Error{Fault: model.Misconfigured, Cause: err}
-	}
-	if key, err = p.key(ctx); err != nil {
-		return "", err
+		return &model.Error{Fault: model.Misconfigured, Cause: err}
 	}
 	call, cancel := context.WithCancel(ctx)
 	defer cancel() // runs before the body is closed, so that the rest of the body is not read
-	response, err := s.send(call, newBody(p.options.Model, r), key)
+	var response *http.Response
+	err = c.waits.Retry(call, func() (hasBegun bool, err error) {
+		response, err = s.send(call, newBody(c.options.Model, r), key) //nolint:bodyclose // closed below
+		return false, err
+	})
 	if err != nil {
-		return key, err
+		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	cancelAfter := func(wait time.Duration) *time.Timer { return async.AfterFunc(wait, cancel) }
-	return key, a.read(response, p.waits.usageWait, cancelAfter)
+	return a.read(response, c.waits, cancel)
 }
 
-func (p *provider) key(ctx context.Context) (string, error) {
-	if p.options.Key == nil {
+// key returns the API key, "" if there is none.
+func (c *client) key(ctx context.Context) (string, error) {
+	if c.options.Key == nil {
 		return "", nil
 	}
-	key, err := p.options.Key(ctx)
+	key, err := c.options.Key(ctx)
 	if err != nil {
 		return "", &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("read the API key: %w", err)}
 	}
@@ -129,20 +121,19 @@ func (p *provider) key(ctx context.Context) (string, error) {
 type server struct {
 	client *http.Client
 	url    string
-	waits  waits
 	// useCompletionTokens reports whether requests send the token limit of an answer as max_completion_tokens.
 	// Otherwise they send it as max_tokens.
 	useCompletionTokens atomic.Bool
 }
 
 // newServer creates the client. The transport does not use a proxy from the environment.
-func newServer(base string, w waits) (*server, error) {
+func newServer(base string) (*server, error) {
 	address, err := chatURL(base)
 	if err != nil {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}
-	s := &server{url: address.String(), waits: w, client: &http.Client{
+	s := &server{url: address.String(), client: &http.Client{
 		// A redirect would turn the POST into a GET, or send the prompt and the key to another host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{

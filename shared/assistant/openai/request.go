@@ -1,9 +1,6 @@
 package openai
 
 import (
-	"fmt"
-
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/assistant/model"
@@ -89,30 +86,8 @@ func messages(m model.Message) []message {
 	converted := message{Role: string(m.Role), Content: m.Text}
 	for _, call := range m.Calls {
 		converted.ToolCalls = append(converted.ToolCalls, toolCall{
-			ID: call.ID, Type: "function", Function: functionCall{Name: call.Name, Arguments: arguments(call.Input)},
+			ID: call.ID, Type: "function", Function: functionCall{Name: call.Name, Arguments: call.Input},
 		})
 	}
 	return append(all, converted)
-}
-
-// arguments returns a call's input if it is a JSON object, and an empty object otherwise, because Ollama, vLLM and
-// llama.cpp reject a request with any other input. The call's result explains the error to the model.
-func arguments(input string) string {
-	if v := jsontext.Value(input); v.Kind() == '{' && v.IsValid() {
-		return input
-	}
-	return "{}"
-}
-
-// encode returns the JSON of the body. The field with the token limit of the answer is max_completion_tokens if
-// useCompletionTokens is true, and max_tokens otherwise.
-func (b body) encode(useCompletionTokens bool) ([]byte, error) {
-	if useCompletionTokens {
-		b.MaxCompletionTokens, b.MaxTokens = b.MaxTokens, 0
-	}
-	data, err := json.Marshal(b)
-	if err != nil {
-		return nil, &model.Error{Fault: model.Misconfigured, Cause: fmt.Errorf("request: %w", err)}
-	}
-	return data, nil
 }

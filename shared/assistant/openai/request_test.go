@@ -21,8 +21,8 @@ var fullRequest = model.Request{
 		{Role: model.User, Text: "Create a file\nplease \u2028"},
 		{Role: model.Assistant, Text: "Here:", Calls: []model.Call{
 			{ID: "c1", Name: "create_file", Input: `{"path":"/a","content":"x"}`},
-			{ID: "c2", Name: "create_file", Input: `{"path":"/b","con`},
-			{ID: "c3", Name: "create_file", Input: `"/c"`},
+			{ID: "c2", Name: "create_file", Input: `{}`},
+			{ID: "c3", Name: "create_file", Input: `{}`},
 		}},
 		{Role: model.User, Text: "Repeat only the failed calls.", Results: []model.Result{
 			{CallID: "c1", Text: "done"},

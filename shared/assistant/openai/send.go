@@ -3,24 +3,18 @@ package openai
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
+	"strings"
 	"time"
 
-	"devplatform/shared/assistant/model"
-	"devplatform/shared/async"
-	"devplatform/shared/retry"
-	"devplatform/shared/retryafter"
-)
+	"github.com/go-json-experiment/json"
 
-// Limits of the retries of a request. No attempt begins after retryWindow, because the user is waiting.
-const (
-	maxRetries  = 2
-	retryWindow = 2 * time.Second
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/provider"
+	"devplatform/shared/async"
 )
 
 // Limits for reading an error response.
@@ -29,43 +23,38 @@ const (
 	errorTimeout = 3 * time.Second
 )
 
-// maxRetryAfter is the maximum of RetryAfter in the errors that send returns.
-const maxRetryAfter = 24 * time.Hour
-
-// send sends the request, with retries, and returns the response when the server has sent its headers. Its errors are
-// *model.Errors.
+// send sends the request once, and again if the server requires the other name of the limit of tokens. It returns the
+// response when the server has sent its headers. Its errors are *model.Errors.
 func (s *server) send(ctx context.Context, b body, key string) (*http.Response, error) {
-	window, cancel := context.WithTimeout(ctx, retryWindow)
-	defer cancel()
-	var err error
-	for range retry.Attempts(window, 1+maxRetries, func(n int) time.Duration { return s.retryWait(err, n) }) {
-		response, failure := s.attempt(ctx, b, key) //nolint:bodyclose // the caller closes it
-		if failure == nil {
-			return response, nil
-		}
-		if err = failure; !isRetryable(err) {
-			break
-		}
-	}
-	return nil, err
-}
-
-// attempt sends the request, and sends it again if the server requires the other name of the limit of tokens.
-func (s *server) attempt(ctx context.Context, b body, key string) (*http.Response, error) {
 	useCompletionTokens := s.useCompletionTokens.Load()
 	response, err := s.post(ctx, b, useCompletionTokens, key)
-	if reported, ok := errors.AsType[*serverError](err); ok && reported.requiresOtherLimitName() {
-		s.useCompletionTokens.CompareAndSwap(useCompletionTokens, !useCompletionTokens) // also for later requests
-		return s.post(ctx, b, !useCompletionTokens, key)
+	if err != nil || response.StatusCode == http.StatusOK {
+		return response, err
 	}
-	return response, err
+	failed, text := readError(response)
+	// An example of the message is "Unsupported parameter: 'max_tokens' is not supported with this model. Use
+	// 'max_completion_tokens' instead.".
+	if response.StatusCode != http.StatusBadRequest || failed.Fault != model.Misconfigured ||
+		!strings.Contains(text, "max_tokens") || !strings.Contains(text, "max_completion_tokens") {
+		return nil, failed
+	}
+	s.useCompletionTokens.CompareAndSwap(useCompletionTokens, !useCompletionTokens) // also for later requests
+	response, err = s.post(ctx, b, !useCompletionTokens, key)
+	if err != nil || response.StatusCode == http.StatusOK {
+		return response, err
+	}
+	failed, _ = readError(response)
+	return nil, failed
 }
 
-// post sends the request once.
+// post sends the request. Its limit of tokens is max_completion_tokens or max_tokens.
 func (s *server) post(ctx context.Context, b body, useCompletionTokens bool, key string) (*http.Response, error) {
-	data, err := b.encode(useCompletionTokens)
+	if useCompletionTokens {
+		b.MaxCompletionTokens, b.MaxTokens = b.MaxTokens, 0
+	}
+	data, err := json.Marshal(b)
 	if err != nil {
-		return nil, err
+		return nil, &model.Error{Fault: model.Misconfigured, Cause: fmt.Errorf("request: %w", err)}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(data))
 	if err != nil {
@@ -81,52 +70,20 @@ func (s *server) post(ctx context.Context, b body, useCompletionTokens bool, key
 	if err != nil {
 		return nil, &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("send: %w", err)}
 	}
-	if response.StatusCode == http.StatusOK {
-		return response, nil
-	}
+	return response, nil
+}
+
+// readError reads and closes a response with an error. It also returns the text of the server.
+func readError(response *http.Response) (failed *model.Error, text string) {
 	defer func() { _ = response.Body.Close() }()
 	timeout := async.AfterFunc(errorTimeout, func() { _ = response.Body.Close() })
 	defer timeout.Stop()
-	data, _ = io.ReadAll(io.LimitReader(response.Body, maxErrorBody)) // if this fails, the status is sufficient
+	data, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody)) // if this fails, the status is sufficient
+	mediaType, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	reported := parseError(data)
-	reported.status = response.StatusCode
-	reported.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
+	reported.Status, reported.mediaType = response.StatusCode, mediaType
 	reported.location = response.Header.Get("Location")
-	reported.isFinal = response.Header.Get("X-Should-Retry") == "false" // a header of OpenAI
-	return nil, &model.Error{Fault: reported.fault(), RetryAfter: retryAfter(response.Header), Cause: reported}
-}
-
-// isRetryable reports whether the same request may succeed soon.
-func isRetryable(err error) bool {
-	var failed *model.Error
-	var reported *serverError
-	if !errors.As(err, &failed) || failed.Fault != model.Unavailable || failed.RetryAfter > retryWindow/2 {
-		return false
-	}
-	return !errors.As(err, &reported) || !reported.isFinal
-}
-
-// retryWait returns the backoff, or the wait that the server requested if that is longer.
-func (s *server) retryWait(err error, retries int) time.Duration {
-	wait := s.waits.backoff(retries)
-	var failed *model.Error
-	if errors.As(err, &failed) {
-		wait = max(wait, failed.RetryAfter)
-	}
-	return wait
-}
-
-// retryAfter returns the wait that a response requests, in OpenAI's header (in milliseconds) or in the standard header.
-// If the standard header contains a date, the wait is the time from the response's Date header to this date. retryAfter
-// returns 0 if no header is valid.
-func retryAfter(h http.Header) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		if ms > 0 { // not NaN
-			return time.Duration(min(ms*float64(time.Millisecond), float64(maxRetryAfter)))
-		}
-		return 0
-	}
-	now, _ := http.ParseTime(h.Get("Date")) // if it is zero, dates in Retry-After are ignored
-	wait, _ := retryafter.Parse(h.Get("Retry-After"), now)
-	return min(wait, maxRetryAfter)
+	failed = reported.modelError()
+	failed.RetryAfter = provider.RetryAfter(response.Header)
+	return failed, reported.Message
 }

@@ -26,24 +26,13 @@ func Generate(prompt, language, framework string, maxOutput int) model.Request {
 	}
 }
 
-// MainBlock returns the code of the first fenced block of a Markdown text (CommonMark 0.31, section 4.5), and the
-// block's language. Both are empty if there is no block. A block that is not closed extends to the end of the text.
-// Every line of the code ends with LF.
-func MainBlock(markdown string) (code, language string) {
-	code, language, _ = splitBlock(markdown)
-	return code, language
-}
-
-// AroundMainBlock returns the text before and after the first fenced block.
-func AroundMainBlock(markdown string) string {
-	_, _, around := splitBlock(markdown)
-	return around
-}
-
 // fenceLine matches a line that may open or close a fenced block. Groups: indentation, fence, the text after it.
 var fenceLine = regexp.MustCompile("^( {0,3})(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
 
-func splitBlock(markdown string) (code, language, around string) {
+// MainBlock returns the code of the first fenced block of a Markdown text (CommonMark 0.31, section 4.5), the block's
+// language, and the text before and after the block. Without a block, the code and the language are empty. A block that
+// is not closed extends to the end of the text. Every line of the code ends with LF.
+func MainBlock(markdown string) (code, language, around string) {
 	var block, before strings.Builder
 	indent, fence := 0, "" // of the open block
 	markdown = strings.TrimSuffix(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(markdown), "\n")

@@ -40,7 +40,7 @@ func TestMainBlock(t *testing.T) {
 		"```js\r\na\r\nb\r\n```\r\nc": {"a\nb\n", "js"},
 		"text ```js\na\n```\nb":       {"b\n", ""},
 	} {
-		code, language := prompt.MainBlock(markdown)
+		code, language, _ := prompt.MainBlock(markdown)
 		if code != want.code || language != want.language {
 			t.Errorf("%q: got code %q and language %q, want %q and %q",
 				markdown, code, language, want.code, want.language)
@@ -48,7 +48,7 @@ func TestMainBlock(t *testing.T) {
 	}
 }
 
-func TestAroundMainBlock(t *testing.T) {
+func TestTextAroundMainBlock(t *testing.T) {
 	t.Parallel()
 	for markdown, want := range map[string]string{
 		"":                                       "",
@@ -57,7 +57,7 @@ func TestAroundMainBlock(t *testing.T) {
 		"```\nb\n```\nc":                         "c",
 		"a\n```\nb":                              "a",
 	} {
-		if got := prompt.AroundMainBlock(markdown); got != want {
+		if _, _, got := prompt.MainBlock(markdown); got != want {
 			t.Errorf("%q: got %q, want %q", markdown, got, want)
 		}
 	}
@@ -79,7 +79,7 @@ func FuzzMainBlock(f *testing.F) {
 		}
 		code = strings.TrimSuffix(code, "\n") + "\n"
 		block := fence + language + "\n" + code + fence
-		gotCode, gotLanguage := prompt.MainBlock("Text\n" + block + "\nMore\n```x\ny\n```\n")
+		gotCode, gotLanguage, _ := prompt.MainBlock("Text\n" + block + "\nMore\n```x\ny\n```\n")
 		if gotCode != code || gotLanguage != language {
 			t.Fatalf("got code %q and language %q, want %q and %q", gotCode, gotLanguage, code, language)
 		}

@@ -10,42 +10,23 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Repair returns the request that follows r if some calls of the answer failed. It adds the answer, a result for each
-// of its calls, the files, cut to fileTokens, and the instruction to repeat only the failed calls. A call without a
-// result succeeded. r is not changed.
+// Repair returns the request that follows r if some calls of the answer failed. It adds the answer, the result of each
+// of its calls, the files, cut to fileTokens, and the instruction to repeat only the failed calls. r is not changed.
 func Repair(
 	r model.Request, text string, calls []model.Call, results []model.Result, files []Document, fileTokens int,
 ) model.Request {
 	answer := model.Message{Role: model.Assistant, Text: clean(text)}
-	next := model.Message{Role: model.User, Text: repairInstruction}
+	next := model.Message{Role: model.User, Text: repairInstruction, Results: results}
 	if shown := fit(files, fileTokens*bytesPerToken); len(shown) > 0 {
 		next.Text = join(fileSections(shown), append(slices.Clip(r.Messages), answer)) + "\n" + repairInstruction
 		r.Facts.Files = append(slices.Clip(r.Facts.Files), shown...)
 	}
 	for _, call := range calls {
-		next.Results = append(next.Results, resultOf(call, results))
 		call.Input = inputObject(call.Input)
 		answer.Calls = append(answer.Calls, call)
 	}
-	if len(calls) == 0 {
-		answer.Text = orNoText(answer.Text)
-	}
 	r.Messages = append(slices.Clip(r.Messages), answer, next)
 	return r
-}
-
-// resultOf returns the failed result of a call. If there is none, the call succeeded, and resultOf returns "Accepted.".
-func resultOf(call model.Call, results []model.Result) model.Result {
-	for _, result := range results {
-		if result.CallID != call.ID || !result.Failed {
-			continue
-		}
-		if result.Text = clean(result.Text); strings.TrimSpace(result.Text) == "" {
-			result.Text = "The call failed."
-		}
-		return result
-	}
-	return model.Result{CallID: call.ID, Text: "Accepted."}
 }
 
 // maxUnreadable is the maximum size in bytes of an invalid input in the request of Repair.

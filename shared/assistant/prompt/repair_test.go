@@ -23,11 +23,8 @@ func TestRepair(t *testing.T) {
 		{ID: "3", Name: "edit_file"},
 		{ID: "4", Name: "delete_file", Input: `{"path":"/a","path":"/b"}`},
 	}
-	got := prompt.Repair(r, "", calls, []model.Result{
-		{CallID: "1", Text: "Checked."},
-		{CallID: "2", Text: "It does not occur.", Failed: true},
-		{CallID: "3", Failed: true},
-	}, nil, 0)
+	results := []model.Result{{CallID: "1", Text: "Accepted."}, {CallID: "2", Text: "It does not occur.", Failed: true}}
+	got := prompt.Repair(r, "", calls, results, nil, 0)
 	if got.System != r.System || got.Task != r.Task || got.MaxOutput != r.MaxOutput {
 		t.Errorf("got the request %+v, want the same settings as in %+v", got, r)
 	}
@@ -40,12 +37,6 @@ func TestRepair(t *testing.T) {
 	answer, next := got.Messages[3], got.Messages[4]
 	if answer.Role != model.Assistant || answer.Text != "" || next.Role != model.User || next.Text == "" {
 		t.Errorf("got the messages %+v and %+v, want the answer and an instruction", answer, next)
-	}
-	results := []model.Result{
-		{CallID: "1", Text: "Accepted."},
-		{CallID: "2", Text: "It does not occur.", Failed: true},
-		{CallID: "3", Text: "The call failed.", Failed: true},
-		{CallID: "4", Text: "Accepted."},
 	}
 	if diff := cmp.Diff(results, next.Results); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
@@ -81,8 +72,5 @@ func TestRepair(t *testing.T) {
 	prompt.Repair(r, "other", nil, nil, nil, 0)
 	if got.Messages[3].Text != "" {
 		t.Error("the second request changed the messages of the first one")
-	}
-	if text := prompt.Repair(r, "", nil, nil, nil, 0).Messages[3].Text; text == "" {
-		t.Error("got an empty answer, want a replacement")
 	}
 }

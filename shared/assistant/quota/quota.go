@@ -21,14 +21,14 @@ import (
 // Limits are the limits of each user and of all users together.
 type Limits struct {
 	// CallsPerMinute is the number of chat and generate calls that a user may make in a minute.
-	CallsPerMinute int
+	CallsPerMinute int `env:"LIMIT_AI_MINUTE" envDefault:"20" min:"1"`
 	// InProgress is the number of generations of a user that may be in progress at the same time.
-	InProgress int
+	InProgress int `env:"LIMIT_AI_IN_PROGRESS" envDefault:"3" min:"1"`
 	// MonthlyTokens is the number of tokens that a user may use in a calendar month (UTC).
-	MonthlyTokens int
+	MonthlyTokens int `env:"AI_MONTHLY_TOKENS" envDefault:"2000000" min:"1"`
 	// GlobalMonthlyTokens is the number of tokens that all users together may use in a calendar month. If it is 0, the
 	// total is neither limited nor counted.
-	GlobalMonthlyTokens int
+	GlobalMonthlyTokens int `env:"AI_GLOBAL_MONTHLY_TOKENS" envDefault:"100000000" min:"0"`
 }
 
 // Month is a calendar month in UTC, represented by its first moment.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"devplatform/shared/clock"
@@ -127,15 +128,30 @@ func (l *Ledger) countRefused(ctx context.Context, minute limit.Counter, refused
 // limit of the function.
 const crashedAfter = 10 * time.Minute
 
+// maxGenerations is the maximum number of generations, oldest first, that a search for crashed ones reads. Later ones
+// are found when earlier ones have expired. maxCrashed is the maximum number that a search releases. The next refused
+// call releases others.
+const (
+	maxGenerations = 1000
+	maxCrashed     = 25
+)
+
 // releaseCrashed releases the tokens that the user's crashed generations have reserved. It reports whether it released
 // tokens in the month of r. Concurrent calls release each reservation only once.
 func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bool, err error) {
 	now := l.now()
-	crashed, err := l.findCrashed(ctx, r.UserID, now.Add(-crashedAfter))
+	page, err := l.table.Query(ctx, db.Query{Prefix: db.GenerationsOf(r.UserID), Limit: maxGenerations, Once: true})
 	if err != nil {
 		return false, err
 	}
-	for _, g := range crashed {
+	all, err := db.DecodeAll[generation](page.Items)
+	if err != nil {
+		return false, err
+	}
+	crashed := slices.DeleteFunc(all, func(g generation) bool {
+		return g.End != "" || !g.StartedAt.Time().Before(now.Add(-crashedAfter))
+	})
+	for _, g := range crashed[:min(len(crashed), maxCrashed)] {
 		if err := l.release(r.UserID, g, now).Commit(ctx); err != nil && !errors.Is(err, errEnded) {
 			return released, err
 		}
@@ -144,50 +160,35 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bo
 	return released, nil
 }
 
-// Check is a check of a user's limits before a prompt is built. It reads two items, together with other items.
-type Check struct {
-	ledger *Ledger
-	user   Reservation // without tokens
-	usage  db.Key
-	minute limit.Counter
-}
-
-// Check returns the check for a call that the user made at the given time.
-func (l *Ledger) Check(userID string, began time.Time) Check {
-	user := Reservation{UserID: userID, Began: began}
-	return Check{
-		ledger: l, user: user, usage: db.UsageKey(userID, user.month().String()),
-		minute: l.counters.Counter(l.limits.minuteRule(), userID),
+// Check returns the check of a user's limits before a prompt is built, for a call at the given time. refs are the items
+// that refuse needs. refuse returns an error if Reserve would refuse at least minTokens tokens because of the user's
+// limit of calls or tokens. It counts the refused call, and releases the reservations of crashed generations, like
+// Reserve. Its errors are RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, and the error classes of db.
+func (l *Ledger) Check(userID string, began time.Time, minTokens int) (
+	refs []db.Ref, refuse func(context.Context, map[db.Key]db.Item) error,
+) {
+	user := Reservation{UserID: userID, Began: began} // without tokens
+	usageKey, minute := db.UsageKey(userID, user.month().String()), l.counters.Counter(l.limits.minuteRule(), userID)
+	refuse = func(ctx context.Context, items map[db.Key]db.Item) error {
+		if err := minute.Load(items[minute.Key()]); err != nil {
+			return err
+		}
+		usage, err := db.Decode[Usage](items[usageKey])
+		if err != nil {
+			return err
+		}
+		if minute.Remaining() == 0 {
+			_, err := l.counters.Count(ctx, minute) // makes no call
+			return err
+		}
+		left := l.limits.MonthlyTokens - usage.Taken
+		if left >= minTokens {
+			return nil
+		}
+		if released, err := l.releaseCrashed(ctx, user); released || err != nil {
+			return err
+		}
+		return l.countRefused(ctx, minute, l.limits.errExceeded(shortage{user: &usage}, user.month(), max(0, left)))
 	}
-}
-
-// Refs returns the items that Refuse needs.
-func (c Check) Refs() []db.Ref {
-	return []db.Ref{c.ledger.table.Ref(c.usage), c.ledger.table.Ref(c.minute.Key())}
-}
-
-// Refuse returns an error if Reserve would refuse at least minTokens tokens because of the user's limit of calls or
-// tokens. It counts the refused call, and releases the reservations of crashed generations, like Reserve.
-// Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, the error classes of db.
-func (c Check) Refuse(ctx context.Context, items map[db.Key]db.Item, minTokens int) error {
-	l := c.ledger
-	if err := c.minute.Load(items[c.minute.Key()]); err != nil {
-		return err
-	}
-	usage, err := db.Decode[Usage](items[c.usage])
-	if err != nil {
-		return err
-	}
-	if c.minute.Remaining() == 0 {
-		_, err := l.counters.Count(ctx, c.minute) // makes no call
-		return err
-	}
-	left := l.limits.MonthlyTokens - usage.Taken
-	if left >= minTokens {
-		return nil
-	}
-	if released, err := l.releaseCrashed(ctx, c.user); released || err != nil {
-		return err
-	}
-	return l.countRefused(ctx, c.minute, l.limits.errExceeded(shortage{user: &usage}, c.user.month(), max(0, left)))
+	return []db.Ref{l.table.Ref(usageKey), l.table.Ref(minute.Key())}, refuse
 }

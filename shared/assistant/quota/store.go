@@ -71,42 +71,6 @@ func (l *Ledger) setEnd(userID, messageID string, end ending, at time.Time) db.W
 	return l.table.Update(db.GenerationKey(userID, messageID), update).If(l.table.Exists())
 }
 
-// settlementWrites returns the writes that replace the reserved tokens with the used tokens, and end the generation. If
-// the generation is not in progress, or was cancelled and UnlessCancelled is set, their error is errEnded, and before
-// is the stored generation, or zero if it has expired. If released is set, the condition is instead that the reserved
-// tokens were released.
-func (l *Ledger) settlementWrites(s Settlement, at time.Time, released bool, before *generation) []db.Write {
-	ended, reserved := expression.Name(attrEnd), s.Tokens
-	condition := expression.AttributeNotExists(ended)
-	switch {
-	case released:
-		condition, reserved = ended.Equal(expression.Value(endReleased)), 0
-	case s.UnlessCancelled:
-		condition = condition.And(expression.AttributeNotExists(expression.Name(attrCancelled)))
-	}
-	end := l.setEnd(s.UserID, s.MessageID, endSettled, at).If(condition).ElseFunc(func(stored db.Item) (err error) {
-		if *before, err = db.Decode[generation](stored); err != nil {
-			return err
-		}
-		return errEnded
-	})
-	count := expression.Add(expression.Name(attrTaken), expression.Value(s.Used.Input+s.Used.Output-reserved)).
-		Add(expression.Name(attrInput), expression.Value(s.Used.Input)).
-		Add(expression.Name(attrOutput), expression.Value(s.Used.Output))
-	month := s.month().String()
-	writes := []db.Write{end, l.table.Update(db.UsageKey(s.UserID, month), count)}
-	if s.shard > 0 {
-		writes = append(writes, l.table.Update(db.GlobalUsageKey(month, s.shard), count))
-	}
-	return append(writes, s.operation.EndWrites()...)
-}
-
-// setCancelled returns the write that marks a generation as cancelled. Its error is db.ErrNotFound if there is none.
-func (l *Ledger) setCancelled(userID, messageID string) db.Write {
-	update := expression.Set(expression.Name(attrCancelled), expression.Value(true))
-	return l.table.Update(db.GenerationKey(userID, messageID), update).If(l.table.Exists()).Else(db.ErrNotFound)
-}
-
 // release returns the transaction that releases the tokens that a generation has reserved. Its error is errEnded if the
 // generation has ended.
 func (l *Ledger) release(userID string, g generation, at time.Time) *db.Tx {
@@ -118,38 +82,6 @@ func (l *Ledger) release(userID string, g generation, at time.Time) *db.Tx {
 		tx.Add(l.table.Update(db.GlobalUsageKey(g.Month, g.Shard), back))
 	}
 	return tx
-}
-
-// Limits of one search for crashed generations.
-const (
-	crashedPageSize = 1000
-	crashedPages    = 4
-	maxCrashed      = 25 // if there are more, the next refused call finds them
-)
-
-// findCrashed returns generations of a user that began before the given time and have not ended, oldest first.
-func (l *Ledger) findCrashed(ctx context.Context, userID string, before time.Time) (found []generation, err error) {
-	q := db.Query{Prefix: db.GenerationsOf(userID), Limit: crashedPageSize, Once: true}
-	for range crashedPages {
-		page, err := l.table.Query(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		records, err := db.DecodeAll[generation](page.Items)
-		if err != nil {
-			return nil, err
-		}
-		for _, g := range records {
-			if g.End == "" && g.StartedAt.Time().Before(before) && len(found) < maxCrashed {
-				found = append(found, g)
-			}
-		}
-		if page.Next.IsZero() || len(found) == maxCrashed {
-			break
-		}
-		q.After = page.Next
-	}
-	return found, nil
 }
 
 // globalUsage returns the used and reserved tokens of all users in a month, for each shard, beginning with shard 1. It

@@ -1,10 +1,10 @@
 package uistream_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 )
 

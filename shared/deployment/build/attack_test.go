@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -186,14 +186,14 @@ func outcome(t testing.TB, outside, dir string, a attack) string {
 // in an output, a line of the log or a message. The outcome is the same if the files do not exist, so that no build
 // can find out which files the machine has.
 func TestMachineStaysUnread(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	all := attacks()
 	if len(all) < 300 {
 		t.Errorf("there are %d attacks", len(all))
 	}
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if i%3 != 0 && !slicetest.IsNightly() {
+		if i%3 != 0 && !testmode.IsNightly() {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 )
 
 // A package of icons can export thousands of components from one module. The bundler would load all of them, and leave
-// out most of them later. Compiling them takes a minute, so exports that nothing can use are left out before.
+// out most of them later. Compiling them takes a minute, so exports that the project cannot use
+// are removed before the bundler reads the module.
 
 // barrelExport matches an export of the default export of another module. Its groups are the name and the path.
 var barrelExport = regexp.MustCompile(
@@ -26,10 +27,12 @@ var (
 		`((?:@[^/"'` + "`" + `\n]+/)?[^/"'` + "`" + `\n]+)`)
 )
 
-// minBarrel is the number of exports of components from which a module of a package is a barrel.
+// minBarrel is the minimum number of exported components that makes a module a barrel: a module that only exports the
+// contents of other modules.
 const minBarrel = 20
 
-// withoutUnused returns a module of a package without exports of components whose names the project does not contain.
+// withoutUnused returns the code of a module of a package, without the exports of components whose names do not occur
+// in the project.
 func (b *bundler) withoutUnused(file string, code []byte) []byte {
 	exports := barrelExport.FindAllSubmatchIndex(code, -1)
 	if len(exports) < minBarrel || !b.canLeaveOut(file) {

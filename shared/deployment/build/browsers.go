@@ -27,8 +27,9 @@ var browsers = map[string]browser{
 }
 
 var (
-	// versionQuery matches the versions of a browser, such as "chrome >= 90" or "safari 15.4".
-	versionQuery = regexp.MustCompile(`(?i)^([a-z_]+)\s*(?:>=?)?\s*(\d+(?:\.\d+)?)(?:\s*-\s*[\d.]+)?$`)
+	// versionQuery matches the versions of a browser, such as "chrome >= 90" or "safari 15.4". The bundler does not accept
+	// numbers of any length.
+	versionQuery = regexp.MustCompile(`(?i)^([a-z_]+)\s*(?:>=?)?\s*(\d{1,6}(?:\.\d{1,6})?)(?:\s*-\s*[\d.]+)?$`)
 	// recentQuery matches queries for recent browsers, which depend on statistics. They mean engines.
 	recentQuery = regexp.MustCompile(`(?i)^(defaults|last \d+ .*|>=? ?[\d.]+%.*|cover .*|baseline .*|(fully |partially )?supports .*)$`)
 	// narrowQuery matches queries without which the site works in more browsers than it must, and queries of servers.

@@ -2,20 +2,20 @@
 // CSS, and copies static files. It makes no network calls. It executes no code of the project, except the configuration
 // of Tailwind CSS and the compiler in the package svelte (package engine). Package component compiles components.
 //
-// A build runs in a process of its own, with a tree of the project's files and its packages (package tree). build.go
-// and folder.go run in the calling process: they make the tree, start the process (package sandbox), and check its
-// result. The other files run in the process:
+// A build runs in a process of its own, with a tree of the project's files and its packages (package tree). build.go,
+// folder.go, root.go and framework.go run in the calling process: they make the tree, start the process (package
+// sandbox), and check its result. The following files run in the process of the build:
 //
-//	program.go      the steps of a build, and what a project says about it
+//	program.go      runs the steps of a build
 //	settings.go     vite.config and the configuration of PostCSS; browsers.go: Browserslist; tsconfig.go: tsconfig.json;
 //	                env.go: variables. Package constant evaluates settings that are programs.
 //	entry.go        the pages of a project; page.go: the scripts and style sheets that a page loads
 //	bundle.go       runs the bundler, esbuild, which resolves imports itself
 //	guard.go        keeps esbuild inside the tree; pattern.go: checks imports with computed paths
 //	reference.go    imports that esbuild does not know; builtin.go: modules of Node.js; globals.go: its variables
-//	module.go       the modules that imports mean; compile.go: the table of the compilers of other files
-//	sheet.go        the style sheets that imports mean; tailwind.go: those that use Tailwind CSS; tailwindload.go: the
-//	                modules that their configurations load
+//	module.go       the modules to which imports refer; compile.go: the table of the compilers of other files
+//	sheet.go        the style sheets to which imports refer; tailwind.go: style sheets that use Tailwind CSS;
+//	                tailwindload.go: the modules that configurations of Tailwind CSS load
 //	sass.go         style sheets in Sass, which package sass compiles
 //	component.go    components of Vue and Svelte; barrel.go: packages with thousands of them
 //	meta.go         import.meta, as in Vite; metaglob.go: import.meta.glob
@@ -89,7 +89,8 @@ type Rules struct {
 // programName is the name of the program in package sandbox.
 const programName = "build"
 
-// The program runs before other functions init of this package, so variables must not be set by them.
+// In the process of a build, Register runs the program before later functions init of this package. So the program must
+// not depend on variables that they set.
 func init() { sandbox.Register(programName, runProgram) }
 
 var (
@@ -211,8 +212,8 @@ func checkLimits(files []published) error {
 // errResult means that the process has returned a result that a build cannot have.
 var errResult = errors.New("build: the result is not valid")
 
-// output returns the files of a result, which follow each other in data unless they are files of the project. It trusts
-// nothing in the result.
+// output converts the result of the process to an Output. data contains the generated files, one after another. The
+// other files are files of the project. output checks every field, because the process is not trusted.
 func (r result) output(data []byte, in Input) (Output, error) {
 	if r.Error != nil {
 		return Output{}, r.Error

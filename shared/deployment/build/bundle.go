@@ -32,7 +32,7 @@ type bundled struct {
 // bundledEntry is the output of an entry.
 type bundledEntry struct {
 	path   string
-	styles string // style sheet with what the script and the scripts that it loads later import, or ""
+	styles string // path of the style sheet of the script and of its dynamic imports, or ""
 	text   string // of an inline style sheet, which has no path
 }
 
@@ -85,7 +85,7 @@ type bundler struct {
 	pb      api.PluginBuild
 }
 
-// state is the state of a build. The bundle of the pages and nested ones share it.
+// state is shared by the bundler of the pages and the bundlers of nested bundles.
 type state struct {
 	*project
 
@@ -146,7 +146,8 @@ func (s *state) log(to *lines, text string) {
 // maxNested is the number of nested bundles in a build.
 const maxNested = 100
 
-// buildNested bundles a script or a style sheet into one file without imports, for a module of a kind. Errors:
+// buildNested bundles a script or a style sheet into one file without imports. kind is the kind of the module that uses
+// the bundle. Errors:
 // *failure.Error.
 func (b *bundler) buildNested(file, kind string) (e bundledEntry, text []byte, err error) {
 	switch {
@@ -186,13 +187,13 @@ func (b *bundler) buildNested(file, kind string) (e bundledEntry, text []byte, e
 
 var unsafeName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// entryPoints returns the bundler's entry points: each script and style sheet of the pages once. Their names in the
-// bundler are not paths, so that it does not read patterns in them.
+// entryPoints returns the bundler's entry points: each script and style sheet of the pages once. The input
+// paths are keys instead of paths, because esbuild would read a * in a path as a pattern.
 func (b *bundler) entryPoints(s *pages) (points []api.EntryPoint) {
 	keys := map[string]bool{}
 	for _, page := range s.pages {
 		for _, e := range page.entries {
-			if e.inline() {
+			if e.isInline() {
 				b.inline[e.key()] = e
 			}
 			if e.file != "" {

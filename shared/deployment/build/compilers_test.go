@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -27,8 +27,8 @@ func processorTime(t *testing.T) time.Duration {
 // Hostile input of each compiler ends as an error or as an output, in limited processor time, and changes nothing in
 // the next build of this process. The test is not parallel, so that it measures no other test.
 func TestHostileCompilers(t *testing.T) {
-	slicetest.SkipIfShort(t)
-	if slicetest.HasRaceDetector {
+	testmode.SkipIfShort(t)
+	if testmode.HasRaceDetector {
 		t.Skip("the race detector multiplies the processor time")
 	}
 	repeat := strings.Repeat
@@ -99,7 +99,7 @@ func TestHostileCompilers(t *testing.T) {
 	} {
 		t.Run(c.compiler+" "+c.name, func(t *testing.T) {
 			if c.isLong {
-				slicetest.SkipIfNotNightly(t)
+				testmode.SkipIfNotNightly(t)
 			}
 			start := processorTime(t)
 			_, err := run(t, c.in)

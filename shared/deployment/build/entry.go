@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-// pages is what the pages of a project say about its output.
+// pages contains the pages of a project and the files to which they refer.
 type pages struct {
 	pages   []*page
 	links   map[string]bool // files that pages refer to without bundling them, such as images and plain scripts
@@ -50,7 +50,7 @@ func (p *project) findPages() (*pages, error) {
 				f.Path, f.Line, f.Column = page.source, e.line, 1
 				return nil, f
 			}
-			if e.file != "" && !e.inline() && !p.has(e.file) {
+			if e.file != "" && !e.isInline() && !p.has(e.file) {
 				return nil, &failure.Error{Code: failure.EntryNotFound, Path: page.source, Line: e.line, Column: 1,
 					Message: fmt.Sprintf("The page loads the script %s, which does not exist. Add the file, or correct the "+
 						"attribute src of the script.", e.file)}
@@ -96,8 +96,8 @@ func (p *project) readPage(name string) ([]byte, error) {
 // pageConstant matches a constant in a page, as in Vite and Create React App.
 var pageConstant = regexp.MustCompile(`%[A-Z][A-Z0-9_]*%`)
 
-// replaceConstants returns a page with the values of its constants. Others stay as they are. A variable without a value
-// is a warning.
+// replaceConstants replaces the constants in a page with their values. A constant without a value is not changed. If it
+// has the name of a public variable, replaceConstants adds a warning.
 func (p *project) replaceConstants(file string, page []byte) []byte {
 	return pageConstant.ReplaceAllFunc(page, func(constant []byte) []byte {
 		name := string(constant[1 : len(constant)-1])

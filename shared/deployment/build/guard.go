@@ -11,12 +11,12 @@ import (
 
 // esbuild resolves imports in the real folder, and would follow them out of it. The guard has these parts. onLoad
 // refuses files outside of the folder, and files that are never bundled. pathReference and checkPattern refuse paths
-// and patterns that leave the folder, or a package for a file that is not in a package. The manifests in the folder
-// name no files outside (package tree). message.go drops what the bundler says about files outside. A file outside
-// that exists and one that does not exist lead to the same message.
+// and patterns that lead out of the folder, and references from a package to a file of the project. The manifests in
+// the folder name no files outside (package tree). message.go drops what the bundler says about files outside. A file
+// outside that exists and one that does not exist lead to the same message.
 
-// errOutside means that a file is outside of the folder. The project's owner reads the message about a file that does
-// not exist.
+// errOutside reports that a file is outside of the folder. message.go replaces it by the message for a missing file, so
+// that a project cannot find out which files exist outside.
 var errOutside = &failure.Error{Code: failure.BuildFailed, Message: "outside"}
 
 // load returns a file that may be bundled. Errors: *failure.Error.
@@ -34,7 +34,7 @@ func (b *bundler) load(file string) ([]byte, error) {
 		return nil, failf(failure.BuildFailed, "The file %s does not exist. Check the upper-case and lower-case letters of "+
 			"its name.", file)
 	}
-	b.count(file, len(data))
+	b.recordUse(file, len(data))
 	return data, nil
 }
 
@@ -56,17 +56,20 @@ func (p *project) checkPattern(importer, pattern string) *failure.Error {
 	case !ok, home == "/" && tree.IsInPackage(folder+"/"), home != "/" && !within(home, folder):
 		return failIn(importer, failure.BuildFailed, "The computed path of an import leads out of the project. Begin it "+
 			"with a folder inside.")
+	case strings.Contains(rest, `\`): // esbuild escapes characters so, and panics at half of a surrogate pair
+		return failIn(importer, failure.BuildFailed, "The computed path of an import contains a backslash, a quotation mark "+
+			"or a character that is not valid. Remove it.")
 	case folder == "/" && strings.HasPrefix(rest, "*") && p.tree.HasFolder("/node_modules"):
-		return failIn(importer, failure.BuildFailed, "The computed path of an import means all packages, too. Move the "+
-			"files to a folder, and begin the path with it.")
+		return failIn(importer, failure.BuildFailed, "The computed path of an import also matches all files in "+
+			"/node_modules. Move the files that it should match to a folder, and begin the path with that folder.")
 	}
 	return nil
 }
 
 func within(dir, name string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
-// count adds a file to the files that the bundle uses.
-func (b *bundler) count(file string, size int) {
+// recordUse adds a file to the files that the bundle uses.
+func (b *bundler) recordUse(file string, size int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !tree.IsInPackage(file) {
@@ -109,7 +112,7 @@ const (
 	maxPackageBytes = 100 << 20
 )
 
-// usage is the files of packages in a build: sizes by file by folder of the package.
+// usage contains the sizes of the files of packages that a build uses, by the folder of the package and the file.
 type usage map[string]map[string]int
 
 // check returns an error if a build uses too many or too large packages. It names the packages with the most bytes.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 const secretText = "SECRET-51c0de"
@@ -51,7 +51,7 @@ func hidesSecret(t *testing.T, s sources) {
 
 // TestNeverBundled checks that files that are never published cannot be published or bundled in any way.
 func TestNeverBundled(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	for name := range strings.FieldsSeq(`/.env /.env.local /.git/config /sub/.npmrc /server.pem /a.key /a.p12 /a.pfx /a.jks
 		/id_rsa /id_rsa.pub /a.kdbx /package.json /package-lock.json /yarn.lock /pnpm-lock.yaml /bun.lock /tsconfig.json

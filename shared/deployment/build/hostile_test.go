@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -73,8 +73,9 @@ func children(t *testing.T) (found []string) {
 
 // TestHostileInput builds projects that need much time or memory. Each ends with an error, and no process is left.
 func TestHostileInput(t *testing.T) {
-	if testing.Short() || slicetest.HasRaceDetector {
-		t.Skip("takes a minute, and several gigabytes with the race detector")
+	testmode.SkipIfShort(t)
+	if testmode.HasRaceDetector {
+		t.Skip("takes several gigabytes with the race detector")
 	}
 	repeat := strings.Repeat
 	page := func(code string) map[string][]byte { return files("/main.js", code) }
@@ -115,7 +116,7 @@ func TestHostileInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if slices.Contains(more, name) {
-				slicetest.SkipIfNotNightly(t)
+				testmode.SkipIfNotNightly(t)
 			}
 			timeout := time.Minute
 			if c.want == slow {

@@ -223,7 +223,9 @@ func TestComputedPaths(t *testing.T) {
 		failure.Error{Code: failure.BuildFailed, Message: "The name of the file is /a/b.js", Path: "/main.js",
 			Line: 1, Column: 8})
 	wantFailure(t, withPage(files("/main.js", "import 'p'; import(`./${n}.js`)"), files("/node_modules/p/index.js", "")),
-		failure.Error{Code: failure.BuildFailed, Message: "all packages", Path: "/main.js"})
+		failure.Error{Code: failure.BuildFailed, Message: "all files in /node_modules", Path: "/main.js"})
+	wantFailure(t, withPage(files("/main.js", "import(`./${n}\\udc00.js`)"), nil),
+		failure.Error{Code: failure.BuildFailed, Message: "a character that is not valid", Path: "/main.js"})
 }
 
 func TestPublicURL(t *testing.T) {

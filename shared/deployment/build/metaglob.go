@@ -38,7 +38,7 @@ func (r *rewriter) rewriteGlob(start, length int) *failure.Error {
 	text, end := arguments(string(r.code[start+length:]))
 	values, _ := constant.Evaluate("", []byte("export default ["+text+"]"), nil).([]any)
 	g, ok := parseGlob(values)
-	if !ok || !bytes.HasSuffix(name, []byte("glob")) { // there were others in older versions of Vite
+	if !ok || !bytes.HasSuffix(name, []byte("glob")) { // older versions of Vite also had import.meta.globEager
 		return failf(failure.BuildFailed, "This use of import.meta.glob is not supported. Write import.meta.glob with a "+
 			"string or an array of strings, and the options eager, import and query, all without variables. query can be "+
 			"\"?raw\" or \"?url\".")
@@ -72,7 +72,7 @@ func arguments(text string) (inner string, end int) {
 	}
 }
 
-// parseGlob returns the glob that the arguments of a call mean.
+// parseGlob parses the arguments of a call of import.meta.glob.
 func parseGlob(arguments []any) (g globCall, ok bool) {
 	if len(arguments) == 0 || len(arguments) > 2 {
 		return g, false
@@ -103,7 +103,7 @@ func parseGlob(arguments []any) (g globCall, ok bool) {
 			g.name = strings.TrimPrefix(text, "*")
 		case key == "query" && isText && isQuery:
 			g.query = query
-		case key == "as" && isText && isQuery: // the older name of query with the import default
+		case key == "as" && isText && isQuery: // the older form of query, which implies import: "default"
 			g.query, g.name = query, "default"
 		default:
 			return g, false
@@ -112,7 +112,7 @@ func parseGlob(arguments []any) (g globCall, ok bool) {
 	return g, ok
 }
 
-// expand returns an object with a property for each file that a glob means.
+// expand returns an object with a property for each file that matches a glob.
 func (r *rewriter) expand(g globCall) (string, *failure.Error) {
 	dir := path.Dir(r.file)
 	var included, excluded []string

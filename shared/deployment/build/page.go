@@ -34,26 +34,26 @@ type page struct {
 // entry is a script or style sheet of a page, or a part of the page that is left out.
 type entry struct {
 	start, end int        // offsets of the part of the page that is replaced
-	tag        html.Token // replaces the part, with another reference
+	tag        html.Token // the start tag, which replaces the part with the path of the bundle
 	file       string     // path in the project; of the page, if the content is inline; "" if the part is left out
 	line       int
 	code       string // content of an inline script or style sheet
 }
 
-func (e entry) inline() bool { return e.code != "" }
+func (e entry) isInline() bool { return e.code != "" }
 
 // isStyle reports whether the entry is an inline style sheet.
 func (e entry) isStyle() bool { return e.tag.Data == "style" }
 
 // key identifies an entry in the bundler.
 func (e entry) key() string {
-	if e.inline() {
+	if e.isInline() {
 		return fmt.Sprintf("%s?%d", e.file, e.start)
 	}
 	return e.file
 }
 
-// parse adds a page, whose entries it finds. A reference to a style sheet that does not exist is left alone.
+// parse adds a page and finds its entries and links. It ignores a reference to a style sheet that does not exist.
 func (s *pages) parse(output, source string, data []byte, project *project) *page {
 	p := &page{
 		path: output, source: source, data: data, web: project.web, base: path.Dir(output), headEnd: -1, site: s,
@@ -267,7 +267,8 @@ func rewrite(tok html.Token, ref string) string {
 // usesModules matches a statement that only modules can have. Browsers do not run it in other scripts.
 var usesModules = regexp.MustCompile(`(?m)^\s*(?:import\s*[\w{*"']|export\s+(?:default|const|function|class|\{|\*))`)
 
-// isModule reports whether a script is bundled. Browsers cannot run TypeScript and JSX, so such a script is one, too.
+// isModule reports whether an element is a module script. A script in TypeScript or JSX counts as one, because browsers
+// cannot run it.
 func isModule(tok html.Token) bool {
 	if tok.Data != "script" {
 		return false

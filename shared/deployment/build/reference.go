@@ -43,7 +43,7 @@ func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnReso
 		return api.OnResolveResult{Path: "/" + a.Path[len(nsGlobal)+1:], Namespace: nsGlobal}, nil
 	case a.Kind == api.ResolveEntryPoint:
 		key := b.entries[a.Path]
-		if b.inline[key].inline() {
+		if b.inline[key].isInline() {
 			return api.OnResolveResult{Path: key, Namespace: nsPage}, nil
 		}
 		return api.OnResolveResult{Path: b.file(key)}, nil

@@ -24,7 +24,7 @@ func styleLoader(file string) api.Loader {
 	return api.LoaderCSS
 }
 
-// css returns a file that is a style sheet as CSS. Errors: *failure.Error.
+// css returns the CSS code of a style sheet. It compiles Sass. Errors: *failure.Error.
 func (b *bundler) css(file string, data []byte) (script, error) {
 	s := script{file: file, line: 1, code: trimBOM(data)}
 	if !sass.IsSass(file) {
@@ -40,7 +40,7 @@ type sassSettings struct {
 	folders []string          // in which style sheets are looked for
 }
 
-// sassProject is what the compiler of Sass may know about a project.
+// sassProject implements sass.Project: it limits the files that the Sass compiler can read.
 type sassProject struct{ *bundler }
 
 // Sass compiles a style sheet. Errors: *failure.Error.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -74,7 +74,7 @@ func TestSass(t *testing.T) {
 
 // Errors have their places in Sass and not in the CSS. A package cannot read files of the project.
 func TestSassErrors(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	pkg := func(text string) []string {
 		return []string{"/main.js", `import "p/a.scss"`, "/src/b.scss", "b { secret: yes }", "/node_modules/p/a.scss", text}

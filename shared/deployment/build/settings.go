@@ -65,12 +65,31 @@ func (f settingsFile) warn(key, format string, args ...any) {
 		return
 	}
 	line := 1
-	literal := regexp.QuoteMeta(strings.ToValidUTF8(key, "\uFFFD")) // an expression must be valid UTF-8
-	at := regexp.MustCompile(`(?m)["']?` + literal + `["']?\s*([:;,(){}\]]|$)`).FindIndex(f.text)
-	if key != "" && at != nil {
-		line += strings.Count(string(f.text[:at[0]]), "\n")
+	if at := f.find(key); at > 0 {
+		line += bytes.Count(f.text[:at], []byte("\n"))
 	}
 	f.warnings.add("%s:%d: %s", f.name, line, fmt.Sprintf(format, args...))
+}
+
+// afterKey matches what follows a key or a value.
+var afterKey = regexp.MustCompile(`(?m)\A["']?\s*([:;,(){}\]]|$)`)
+
+// find returns the offset of a key in the file, or -1. A regular expression that contains the key would need time
+// proportional to the product of the lengths of the key and the file.
+func (f settingsFile) find(key string) int {
+	const maxAfter = 100 // bytes after the key that are examined
+	for at := 0; key != ""; at += len(key) {
+		next := bytes.Index(f.text[at:], []byte(key))
+		if next < 0 {
+			break
+		}
+		at += next
+		after := f.text[at+len(key):]
+		if afterKey.Match(after[:min(len(after), maxAfter)]) {
+			return at
+		}
+	}
+	return -1
 }
 
 // ignore adds a warning that a value is not understood.
@@ -165,6 +184,17 @@ func (f settingsFile) addAlias(find string, replacement any) {
 // dotted matches a name such as process.env.
 var dotted = regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`)
 
+// reserved are the words of JavaScript with which such a name cannot begin.
+var reserved = wordSet(`break case catch class const continue debugger default delete do else enum export extends
+	false finally for function if import in instanceof new null return super switch throw true try typeof var void while
+	with`)
+
+// isDotted reports whether the bundler accepts a text as the name of a constant.
+func isDotted(text string) bool {
+	first, rest, _ := strings.Cut(text, ".")
+	return dotted.MatchString(text) && (!reserved[first] || first == "import" && strings.HasPrefix(rest+".", "meta."))
+}
+
 func (f settingsFile) readDefine(value any) {
 	all, ok := value.(map[string]any)
 	if !ok {
@@ -176,7 +206,7 @@ func (f settingsFile) readDefine(value any) {
 		if !isCode {
 			code, _ = constant.Encode(all[name])
 		}
-		if !dotted.MatchString(name) || !dotted.MatchString(code) && !jsontext.Value(code).IsValid(tree.JSON) {
+		if !isDotted(name) || !isDotted(code) && !jsontext.Value(code).IsValid(tree.JSON) {
 			f.ignore(name, "The value of "+name+" in define", "Write a constant, or JSON.stringify with a constant.")
 			continue
 		}

@@ -145,6 +145,10 @@ func TestBrowsers(t *testing.T) {
 		},
 		"unknown": {"/package.json", "{\"browserslist\":\n\"extends x\"}", "a?.b",
 			[]string{`/package.json:2: The query "extends x" is not understood`}},
+		"too high": {"/.browserslistrc", "\nchrome >= 9223372036854775808", "a?.b,a??=1",
+			[]string{`/.browserslistrc:2: The query "chrome >= 9223372036854775808" is not understood`}},
+		"too long": {"/.browserslistrc", "\n" + strings.Repeat("x", 1_000_000), "a?.b,a??=1",
+			[]string{`/.browserslistrc:2: The query "xxx`}},
 	} {
 		in := files("/main.js", code+";await 1", c.file, c.text)
 		wantWarnings(t, name, in, c.warnings)
@@ -162,6 +166,8 @@ func TestSettingsThatAreNotUnderstood(t *testing.T) {
 		"export default {\n resolve: { alias: {\n '@lib': find() } } }":               `/vite.config.js:3: The alias "@lib" is not understood`,
 		"export default {\n define: {\n __V__: version } }":                           `/vite.config.js:3: The value of __V__ in define`,
 		"export default {\n define: { __V__: 'a + b' } }":                             `/vite.config.js:2: The value of __V__ in define`,
+		"export default {\n define: { __V__: 'new.target' } }":                        `/vite.config.js:2: The value of __V__ in define`,
+		"export default {\n define: { class: 1 } }":                                   `/vite.config.js:2: The value of class in define`,
 		"export default {\n plugins: [],\n\n envPrefix: 'APP_' }":                     `/vite.config.js:4: The option envPrefix is not understood`,
 		"export default {\n resolve: { alias: [{ find: /^~/, replacement: '/' }] } }": `/vite.config.js:2: An alias is not understood`,
 		"export default make()":                                                       `/vite.config.js:1: The settings are not understood`,

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -119,7 +119,7 @@ func TestTailwindPackages(t *testing.T) {
 // A project that asks for a version that is not there gets the nearest one. That, and content that no file matches, is
 // a line in the log.
 func TestTailwindLog(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	for _, c := range []struct{ spec, config, want string }{
 		{"~3.3.0", "", "3.4.19"},
@@ -141,7 +141,7 @@ func TestTailwindLog(t *testing.T) {
 }
 
 func TestTailwindErrors(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	const uses = `@import "tailwindcss";`
 	config := func(code string) []string {
@@ -250,7 +250,7 @@ func TestTailwindErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if strings.HasSuffix(c.want, "10 seconds") {
-				slicetest.SkipIfNotNightly(t)
+				testmode.SkipIfNotNightly(t)
 			}
 			project := files(c.project...)
 			project["/index.html"] = []byte("<link rel=stylesheet href=a.css>")

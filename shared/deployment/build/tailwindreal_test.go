@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"devplatform/infra/npmtest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // realTool is a program that compiles a style sheet with Tailwind CSS as it is published.
@@ -110,7 +110,7 @@ func TestTailwindReal(t *testing.T) {
 	modules := filepath.Join(npmtest.Need(t, os.DirFS("../../../infra/compilers")), "node_modules")
 	packages := readPlugins(t, modules)
 	projects := corpus(t, "testdata/tailwind") // what the corpus does not use
-	if slicetest.IsNightly() {
+	if testmode.IsNightly() {
 		maps.Copy(projects, corpus(t, "../../../infra/corpus"))
 		maps.Copy(projects, corpus(t, "../../assistant/scaffold/starters"))
 	}

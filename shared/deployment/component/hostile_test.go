@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/deployment/failure"
 )
 
 // Hostile components end as errors that name their file, or compile.
 func TestHostile(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	deep := func(begin, end string, n int) string { return strings.Repeat(begin, n) + strings.Repeat(end, n) }
 	doubled := "<script setup lang=ts>\ntype A0 = { a: 1 };"

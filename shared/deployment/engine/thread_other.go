@@ -8,5 +8,6 @@ func threadID() int { return 0 }
 
 var begin = time.Now()
 
-// threadTime returns the time since the process began, because this system does not tell the time of a thread.
+// threadTime returns the time since the process began. Only the version for Linux measures the processor time of a
+// thread.
 func threadTime(int) time.Duration { return time.Since(begin) }

@@ -2,6 +2,7 @@ package npm
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -25,11 +26,13 @@ type document struct {
 	deprecated map[string]bool // whether a version is deprecated, if it is known
 }
 
-// The memory that parts of documents need at most: bytes for each name of an object, and for each byte of a version
-// that is decoded.
+// The memory that parts of documents need at most: bytes for each name of an object, for each byte of a version that is
+// decoded, and for each version that is parsed and for each byte of its text.
 const (
 	entryMemory   = 200
 	releaseMemory = 20
+	versionMemory = 300
+	textMemory    = 10
 )
 
 // maxRelease is the maximum number of bytes of a version. A version of a large package has a few thousand.
@@ -114,8 +117,11 @@ func (d *document) isDeprecated(version string) bool {
 
 // pick returns the version that npm selects: of a range, the version with the tag latest if it matches, otherwise the
 // highest version. Deprecated versions come last. A version of preferred, the versions of an outdated lock file, comes
-// first. pick returns nil if no version matches.
-func (d *document) pick(spec string, preferred []string) *release {
+// first. pick returns nil if no version matches, if no memory is left, or after the end of ctx.
+func (d *document) pick(ctx context.Context, spec string, preferred []string) *release {
+	if ctx.Err() != nil {
+		return nil
+	}
 	if version, ok := d.Tags[spec]; ok {
 		return d.release(version)
 	}
@@ -137,9 +143,12 @@ func (d *document) pick(spec string, preferred []string) *release {
 		}
 	}
 	deprecated := ""
-	for _, version := range slices.Backward(d.ascending()) {
+	for _, version := range slices.Backward(d.ascending(ctx)) {
 		text := version.String()
-		if !matches(text) {
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case !matches(text):
 			continue
 		}
 		if d.isDeprecated(text) {
@@ -154,17 +163,32 @@ func (d *document) pick(spec string, preferred []string) *release {
 	return d.release(deprecated)
 }
 
-// ascending returns the versions in ascending order.
-func (d *document) ascending() []*semver.Version {
-	if d.sorted == nil {
-		for text := range d.Versions {
-			if v, ok := parseVersion(text); ok && v.String() == text {
-				d.sorted = append(d.sorted, v)
-			}
-		}
-		slices.SortFunc(d.sorted, (*semver.Version).Compare)
+// ascending returns the versions in ascending order. It returns nil if no memory is left for them, or after the end of
+// ctx: a hostile document has versions whose order takes a minute.
+func (d *document) ascending(ctx context.Context) []*semver.Version {
+	if d.sorted != nil {
+		return d.sorted
 	}
-	return d.sorted
+	var sorted []*semver.Version
+	for text := range d.Versions {
+		if ctx.Err() != nil || d.memory.Add(versionMemory+textMemory*int64(len(text))) > maxMemory {
+			return nil
+		}
+		if v, ok := parseVersion(text); ok && v.String() == text {
+			sorted = append(sorted, v)
+		}
+	}
+	slices.SortFunc(sorted, func(a, b *semver.Version) int {
+		if ctx.Err() != nil {
+			return 0
+		}
+		return a.Compare(b)
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	d.sorted = sorted
+	return sorted
 }
 
 // parseVersion parses a version. As in npm, it can have 256 characters: a parsed version needs many times the memory of

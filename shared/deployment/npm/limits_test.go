@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"
 )
@@ -153,15 +153,15 @@ func TestLockLimits(t *testing.T) {
 		},
 		"many dependencies": {
 			"a", lockOf(entry("node_modules/a", "1.0.0", a, `,"optionalDependencies":{`+numbered(20_001)+`}`)),
-			failure.DependencyTooLarge, "more than 8 MiB or 20000 dependencies",
+			failure.DependencyTooLarge, "more than 4 MiB or 20000 dependencies",
 		},
 		"many packages": {
 			"a", lockOf(strings.ReplaceAll(numbered(20_000), `"1"`, "{}")),
-			failure.DependencyTooLarge, "more than 8 MiB or 20000 dependencies",
+			failure.DependencyTooLarge, "more than 4 MiB or 20000 dependencies",
 		},
 		"large": {
-			"a", lockOf(entry("node_modules/a", "1.0.0", a, "")) + strings.Repeat(" ", 8<<20),
-			failure.DependencyTooLarge, "more than 8 MiB",
+			"a", lockOf(entry("node_modules/a", "1.0.0", a, "")) + strings.Repeat(" ", 4<<20),
+			failure.DependencyTooLarge, "more than 4 MiB",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -239,7 +239,7 @@ func TestDocumentsShareLimit(t *testing.T) {
 }
 
 func TestTooManyPackages(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	f := setUp(t)
 	var dependencies, packages []string
@@ -252,7 +252,7 @@ func TestTooManyPackages(t *testing.T) {
 	for name, lock := range map[string]string{"resolved": "", "locked": lockOf(packages...)} {
 		_, _, err := f.install(t, strings.Join(dependencies, ","), lock)
 		wantFailure(t, err, failure.DependencyTooLarge, "more than 1500 packages. Most of them are needed by p0 (1)")
-		if !slicetest.IsNightly() {
+		if !testmode.IsNightly() {
 			continue // 1,500 downloads
 		}
 		_, report, err := f.install(t, strings.Join(dependencies[:1500], ","), lock)

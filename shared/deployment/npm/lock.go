@@ -29,7 +29,7 @@ type locked struct {
 
 // Limits of a lock file. They also limit the time of node.find.
 const (
-	maxLock     = 8 << 20 // bytes
+	maxLock     = 4 << 20 // bytes
 	maxLocation = 1 << 10 // bytes of a location
 	maxLevels   = 32      // node_modules folders in a location
 	maxEdges    = 20_000  // packages, and dependencies of the packages that a project needs

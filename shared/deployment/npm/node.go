@@ -13,7 +13,8 @@ type node struct {
 	parent   *node
 	children map[string]*node
 	edges    []edge
-	// source is the package whose dependency brought this one. Its versions are preferred for the peers.
+	// source is the package that caused the installation of this package. If source also depends on a peer of this
+	// package, its version of the peer is preferred.
 	source *node
 	// ignored are the names of dependencies that cannot be satisfied: optional ones that do not exist, and peers that
 	// conflict with other packages. npm would report some conflicts as errors; like npm install --force, this package
@@ -43,7 +44,7 @@ func (n *node) placeIn(parent *node) {
 	parent.children[n.name] = n
 }
 
-// find returns the package that a name means in n, as Node.js finds it, or nil.
+// find returns the package that Node.js would load for a name in n, or nil.
 func (n *node) find(name string) *node {
 	for ; n != nil; n = n.parent {
 		if child := n.children[name]; child != nil {

@@ -138,11 +138,10 @@ func (s *session) pick(ctx context.Context, e edge, preferred map[string][]strin
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ctx.Err() != nil { // the versions of a large document take long, and many dependencies can wait for them
-		return nil, ctx.Err()
-	}
-	r := d.pick(spec, preferred[name])
+	r := d.pick(ctx, spec, preferred[name])
 	switch {
+	case ctx.Err() != nil: // the versions of a large document take long, and many dependencies can wait for them
+		return nil, ctx.Err()
 	case s.memory.Load() > maxMemory:
 		return nil, documentsTooLarge()
 	case r == nil:

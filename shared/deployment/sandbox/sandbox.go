@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"regexp"
@@ -31,10 +32,12 @@ var (
 	ErrNesting = errors.New("sandbox: the program's recursion is too deep")
 	// ErrCPU means that the program used more processor time than its limit.
 	ErrCPU = errors.New("sandbox: the program used too much processor time")
+	// ErrProgram means that the program panicked, or returned an error that is not an error of the file system. It would
+	// do so again.
+	ErrProgram = errors.New("sandbox: the program failed")
 )
 
-// options are the options for the input and the result, which arrive as they were sent: also nil, and paths that are
-// not valid UTF-8.
+// options are the options for the input and the result. Nil stays nil. Invalid UTF-8 in a path becomes U+FFFD.
 var options = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 	json.FormatNilSliceAsNull(true), json.FormatNilMapAsNull(true))
 
@@ -44,9 +47,10 @@ const (
 	maxResult = 128 << 20
 	maxTrace  = 4 << 10
 	// resultFile is the file descriptor to which the process writes the result.
-	resultFile = 3
-	exitFailed = 70
-	exitMemory = 71
+	resultFile  = 3
+	exitFailed  = 70
+	exitMemory  = 71
+	exitProgram = 72
 )
 
 // Register runs a program if this process was started for it, and ends the process. Otherwise it does nothing. Call it
@@ -61,6 +65,9 @@ func Register[In, Out any](name string, program func(In) (out Out, data [][]byte
 	async.Go(func() error { return serve(program) }, func(err error) { done <- err })
 	if err := <-done; err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		if errors.Is(err, ErrProgram) {
+			os.Exit(exitProgram)
+		}
 		os.Exit(exitFailed)
 	}
 	os.Exit(0)
@@ -75,9 +82,17 @@ func serve[In, Out any](program func(In) (Out, [][]byte, error)) error {
 	if err := json.UnmarshalRead(os.Stdin, &in, options); err != nil {
 		return fmt.Errorf("read the input: %w", err)
 	}
-	out, data, err := program(in)
-	if err != nil {
+	var out Out
+	var data [][]byte
+	err := async.Recover(func() (err error) {
+		out, data, err = program(in)
 		return err
+	})
+	if _, isFile := errors.AsType[*fs.PathError](err); isFile {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrProgram, err)
 	}
 	result := os.NewFile(resultFile, "result")
 	err = json.MarshalEncode(jsontext.NewEncoder(result, options), out) // one line
@@ -128,8 +143,8 @@ func Start(name, dir string) (*Process, error) {
 }
 
 // Run sends the input to the program, waits for its end, stores its result in out, and returns the data that follows
-// the result. When it returns, no process of the program's group is left. Errors: ErrMemory, ErrNesting, ErrCPU; the
-// error of ctx; any other error is a bug.
+// the result. When it returns, no process of the program's group is left. Errors: ErrMemory, ErrNesting, ErrCPU,
+// ErrProgram; the error of ctx; any other error is a bug.
 func (p *Process) Run(ctx context.Context, in, out any) (data []byte, err error) {
 	stop := async.WhenDone(ctx, p.kill)
 	defer stop()
@@ -183,6 +198,8 @@ var traces = []struct {
 	{regexp.MustCompile(`(?m)^SIGSEGV: segmentation violation\nPC=.* addr=0x0$`), ErrMemory},
 }
 
+var panicked = regexp.MustCompile(`(?m)^panic: `)
+
 // cause returns why a process ended.
 func (p *Process) cause(err error) error {
 	exit, isExit := errors.AsType[*exec.ExitError](err)
@@ -193,11 +210,16 @@ func (p *Process) cause(err error) error {
 	switch exit.ExitCode() {
 	case exitMemory:
 		return ErrMemory
+	case exitProgram:
+		return fmt.Errorf("%w: %s", ErrProgram, strings.TrimSpace(text))
 	case 2: // of the runtime
 		for _, t := range traces {
 			if t.pattern.MatchString(text) {
 				return t.err
 			}
+		}
+		if panicked.MatchString(text) { // in another goroutine
+			return fmt.Errorf("%w: %s", ErrProgram, strings.TrimSpace(text))
 		}
 	case -1: // a signal: the kernel has ended the process
 		if exit.UserTime()+exit.SystemTime() >= maxCPU {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // probe is the input of the program of the tests.
@@ -74,6 +74,11 @@ func (p probe) run() (found, [][]byte, error) {
 	case "nil":
 		var p *probe
 		return found{p.Do}, nil, nil
+	case "error":
+		return found{}, nil, errors.New("cannot")
+	case "goroutine":
+		go func() { panic("in a goroutine") }()
+		select {}
 	case "exit":
 		os.Exit(9)
 	case "result":
@@ -113,19 +118,20 @@ func TestLimits(t *testing.T) {
 	t.Parallel()
 	for do, want := range map[string]error{
 		"heap": ErrMemory, "block": ErrMemory, "stack": ErrNesting, "collector": ErrMemory,
-		"nil": nil, "exit": nil, "result": nil,
+		"nil": ErrProgram, "error": ErrProgram, "goroutine": ErrProgram, "exit": nil, "result": nil,
 	} {
 		t.Run(do, func(t *testing.T) {
 			t.Parallel()
-			if slicetest.HasRaceDetector && want != nil {
+			if testmode.HasRaceDetector && want != nil {
 				t.Skip("the race detector ends the process when memory is used up")
 			}
 			text, p, err := run(t.Context(), t, probe{Do: do})
-			if err == nil || want != nil && !errors.Is(err, want) || want == nil && errors.Is(err, ErrMemory) {
+			isOther := want == nil && (errors.Is(err, ErrMemory) || errors.Is(err, ErrProgram))
+			if err == nil || isOther || want != nil && !errors.Is(err, want) {
 				t.Errorf("got %.100q and the error %v, want %v", text, err, want)
 			}
 			usage, ok := p.command.ProcessState.SysUsage().(*syscall.Rusage)
-			if !slicetest.HasRaceDetector && (!ok || usage.Maxrss > 1<<20) { // in KiB
+			if !testmode.HasRaceDetector && (!ok || usage.Maxrss > 1<<20) { // in KiB
 				t.Errorf("the process used %d KiB", usage.Maxrss)
 			}
 		})

@@ -31,7 +31,7 @@ func (c *Compiler) failure(p problem, added int) error {
 		f.Line -= added
 	case added > 0:
 		f.Line, f.Column = 1, 1
-		f.Message = "The settings of the project add code before the style sheet, which has an error. " + f.Message
+		f.Message = "The code that the settings of the project add before the style sheet has an error. " + f.Message
 	}
 	own, _ := errors.AsType[*failure.Error](c.failed)
 	switch {

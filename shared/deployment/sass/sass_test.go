@@ -126,7 +126,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	_, err = c.Compile(Sheet{File: "/a.scss", Text: "a {}", Line: 1, Before: "$a: ;"})
-	if want := "The settings of the project add code"; !strings.Contains(fmt.Sprint(err), want) {
+	if want := "The code that the settings of the project add"; !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

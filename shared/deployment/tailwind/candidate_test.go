@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // The time for long lines is linear. If it were quadratic, this test would not end before the limit of go test.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	size := 200_000
-	if slicetest.IsNightly() {
+	if testmode.IsNightly() {
 		size = 1 << 20
 	}
 	for _, part := range []string{"[", "[a", "[[1,2],", "[()", "[a:_", "@-[", "A", "<%", "a-[", "-[!"} {

@@ -24,8 +24,8 @@ const (
 	emptyFile = "__deployment_empty.js"
 )
 
-// JSON are the options for manifests. Bundlers also read manifests with invalid UTF-8, or with two values for a name,
-// of which the last one counts.
+// JSON are the options for manifests. They accept invalid UTF-8 and duplicate names, as bundlers do. The last value of
+// a name counts. Bundlers may use another one, so they read only what safeManifest returns.
 var JSON = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // PackageFolder is the folder in which packages are, in the project and in packages.
@@ -47,30 +47,30 @@ func PackageOf(file string) (folder, name string) {
 	return file[:start] + name, name
 }
 
-// safeManifest returns the package.json for the bundler. Its fields main, module, browser and svelte name no file
-// outside of the package or the project, because the bundler would look for it. Bundlers do not report to their callers
-// that the field browser replaces a module by nothing, so it is replaced by an empty file. needsEmpty reports whether
-// there is such a module.
+// safeManifest returns the package.json for the bundler, which accepts more than JSON and reads the first of equal
+// keys. Its fields main, module, browser and svelte name no file outside of the package or the project, because the
+// bundler would look for it. Bundlers do not report to their callers that the field browser replaces a module by
+// nothing, so it is replaced by an empty file. needsEmpty reports whether there is such a module.
 func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
 	var all map[string]jsontext.Value
 	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &all, JSON) != nil || all == nil {
-		if name == rootManifest {
-			data = []byte(emptyManifest)
-		}
-		return data, false
+		return []byte(emptyManifest), false
 	}
-	isChanged := name == rootManifest
-	if isChanged && !bytes.HasPrefix(all["browser"], []byte("{")) {
+	if name == rootManifest && !bytes.HasPrefix(all["browser"], []byte("{")) {
 		all["browser"] = jsontext.Value("{}") // otherwise bundlers would use the field of a folder above
 	}
-	for _, field := range []string{"main", "module", "browser", "svelte"} {
+	for _, field := range []string{"main", "module", "browser", "svelte", "sideEffects"} {
+		raw, ok := all[field]
+		if !ok {
+			continue
+		}
 		var target any
-		_ = json.Unmarshal(all[field], &target, JSON)
+		_ = json.Unmarshal(raw, &target, JSON) // it is JSON
 		switch target := target.(type) {
 		case string:
-			if !isInside(name, target) {
+			if field != "sideEffects" && !isInside(name, target) {
 				delete(all, field)
-				isChanged = true
+				continue
 			}
 		case map[string]any:
 			for from, to := range target {
@@ -78,17 +78,14 @@ func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
 				switch {
 				case !isInside(name, from), isText && !isInside(name, text):
 					delete(target, from)
-					isChanged = true
 				case to == false:
 					target[from] = "./" + emptyFile
-					isChanged, needsEmpty = true, true
+					needsEmpty = true
 				}
 			}
-			all[field], _ = json.Marshal(target, JSON, json.Deterministic(true)) // it was decoded from JSON
 		}
-	}
-	if !isChanged {
-		return data, false
+		// Without halves of surrogate pairs, with which the bundler would panic.
+		all[field], _ = json.Marshal(target, JSON, json.Deterministic(true))
 	}
 	safe, err := json.Marshal(all, JSON, json.Deterministic(true))
 	if err != nil {

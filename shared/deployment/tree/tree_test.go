@@ -130,6 +130,7 @@ func TestManifest(t *testing.T) {
 	// Bundlers also read manifests with two values for a name, and with invalid UTF-8.
 	add(t, files, `{"a":1,"a":2,"main":"./in.js","main":"../../x.js"}`, "/two/package.json")
 	add(t, files, `{"main":"../../x.js","name":"`+"\xff"+`"}`, "/invalid/package.json")
+	add(t, files, `{"sideEffects":["a\ud800"],"main":"a.js","main":"b.js"}`, "/u/package.json")
 	add(t, files, "null", "/package.json")
 	add(t, files, `{}`, "/node_modules/.pnp.data.json")
 	if err := files.Finish(t.Context()); err != nil {
@@ -141,8 +142,9 @@ func TestManifest(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"p/package.json": `{"browser":{"./a.js":"./b.js","fs":"./__deployment_empty.js"},"exports":{"b":1,"a":2}}`,
-		"q/package.json": `{"browser":"./b.js"}`, "r/package.json": "{", "package.json": `{"browser":{}}`,
+		"q/package.json": `{"browser":"./b.js"}`, "r/package.json": `{"browser":{}}`, "package.json": `{"browser":{}}`,
 		"node_modules/s/x/y/package.json": `{"main":"../../lib/a.js"}`, "src/package.json": `{"browser":"../y.js"}`,
+		"u/package.json":              "{\"main\":\"b.js\",\"sideEffects\":[\"a\ufffd\"]}",
 		"node_modules/t/package.json": `{"browser":{"./c":"./d.js","q":"r"}}`,
 		"two/package.json":            `{"a":2}`, "invalid/package.json": `{"name":"` + "\ufffd" + `"}`,
 	} {

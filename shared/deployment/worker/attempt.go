@@ -14,6 +14,7 @@ import (
 	"devplatform/shared/deployment/build"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"
+	"devplatform/shared/deployment/sandbox"
 	"devplatform/shared/deployment/tree"
 	"devplatform/shared/job"
 	"devplatform/shared/project/file"
@@ -27,6 +28,11 @@ var (
 	errTimeout = &failure.Error{
 		Code:    failure.BuildTimeout,
 		Message: "The build took longer than 60 seconds. Use fewer files or packages.",
+	}
+	errProgram = &failure.Error{
+		Code: failure.BuildFailed,
+		Message: "The code of the project or of a package triggers an error in this service. Undo the last changes of the " +
+			"code and of the packages, and deploy again.",
 	}
 	errInterrupted = &failure.Error{
 		Code: failure.BuildInterrupted,
@@ -58,6 +64,11 @@ func (w *Worker) build(ctx context.Context, j job.Job) error {
 	cancel()
 	if err != nil && (errors.Is(cause, errTimeout) || errors.Is(cause, job.ErrLost)) {
 		err = cause
+	}
+	if errors.Is(err, sandbox.ErrProgram) {
+		w.Logger.ErrorContext(ctx, "the program of a build failed", "project", d.ProjectID, "deployment", d.ID,
+			"cause", err.Error())
+		err = errProgram
 	}
 	if err == nil {
 		err = a.finish(ctx, outcome)

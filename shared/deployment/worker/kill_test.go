@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/deployment"
 	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
@@ -198,7 +199,7 @@ var pauses = map[string]func(p *published, deploymentID string){
 // A worker can be paused at every call. When it continues after its deployment has ended, it changes nothing that users
 // and visitors can see, and the objects that it still writes are removed with the deployment.
 func TestWorkerIsPaused(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	for name, during := range pauses {
 		t.Run(name, func(t *testing.T) {

@@ -114,6 +114,19 @@ func TestFailedBuild(t *testing.T) {
 	}
 }
 
+// A panic of the bundler fails the deployment at once: the next attempt would panic, too.
+func TestProgramFails(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t).newUser("ada").newProject(map[string]string{
+		"/index.html": `<script type="module" src="/main.js"></script>`,
+		// The bundler looks for a similar name, and panics because this one is half of a surrogate pair.
+		"/main.js": `import * as b from "./b.js"; console.log(b["\ud800"])`, "/b.js": "export let a = 1",
+	}).deploy()
+	if got := failure(d); d.Text("status") != "failed" || !strings.Contains(got, "an error in this service") {
+		t.Errorf("got %s, want a failed deployment", d.Raw)
+	}
+}
+
 // through returns a worker whose calls go through a function.
 func (f *fixture) through(do func(r *http.Request) (*http.Response, error)) *clients {
 	return f.process(slicetest.DoFunc(do))

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
@@ -50,7 +50,7 @@ func TestCleanupResumesAfterAnyFailedCall(t *testing.T) {
 	storeDeletedProject(c, otherID, 3, 1)
 	_, otherItems := splitByProject(f, storedItems(c), "")
 	failedRuns, step, minFailedRuns := 0, 1, 20
-	if !slicetest.IsNightly() { // every fifth call only
+	if !testmode.IsNightly() { // every fifth call only
 		step, minFailedRuns = 5, 4
 	}
 	for calls := 0; ; calls += step {

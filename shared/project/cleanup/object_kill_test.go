@@ -24,6 +24,7 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/cleanup"
@@ -317,7 +318,7 @@ func (w *killWorld) newProject() string {
 func TestObjectsAndRecordsSurviveKills(t *testing.T) {
 	t.Parallel()
 	const seed = 17
-	kills, everyStep := 1000, slicetest.IsNightly() && !slicetest.HasRaceDetector
+	kills, everyStep := 1000, testmode.IsNightly() && !testmode.HasRaceDetector
 	if !everyStep {
 		kills = 200
 	}

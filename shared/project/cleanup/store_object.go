@@ -80,7 +80,7 @@ func (s store) unreferenced(ctx context.Context, projectID string, keys []string
 	for _, key := range keys {
 		remaining[key] = true
 	}
-	if err := s.deleteReferenced(ctx, projectID, remaining); err != nil || len(remaining) == 0 {
+	if err := s.dropReferenced(ctx, projectID, remaining); err != nil || len(remaining) == 0 {
 		return nil, err
 	}
 	after, err := s.treeState(ctx, projectID)
@@ -97,17 +97,23 @@ type treeState struct {
 	Changes     int    `dynamodbav:"changes"`
 }
 
+// treeState returns the state of a project. Error: errInvalidRecord.
 func (s store) treeState(ctx context.Context, projectID string) (treeState, error) {
 	item, err := s.projects.Get(ctx, db.TreeKey(projectID))
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return treeState{}, err
 	}
-	return db.Decode[treeState](item)
+	state, err := db.Decode[treeState](item)
+	if err != nil {
+		err = fmt.Errorf("%w: project %s: %w", errInvalidRecord, projectID, err)
+	}
+	return state, err
 }
 
-// deleteReferenced deletes the keys of the objects to which the records of a project refer from a set. It keeps nothing
-// else of the records, because a project can have millions of old versions. Error: errInvalidRecord.
-func (s store) deleteReferenced(ctx context.Context, projectID string, keys map[string]bool) error {
+// dropReferenced removes from keys the keys of all objects to which a record of the project refers. It deletes no
+// objects. It reads one page of records at a time, because a project can have millions of old versions. Error:
+// errInvalidRecord.
+func (s store) dropReferenced(ctx context.Context, projectID string, keys map[string]bool) error {
 	return s.projects.Each(ctx, db.ProjectPartition(projectID), func(item db.Item) error {
 		ref, err := db.Decode[content.Ref](item)
 		if err != nil {
@@ -123,14 +129,15 @@ type sweepPosition struct {
 	After string `dynamodbav:"after"` // the key of the last object that was handled
 }
 
-// position returns the key after which the sweep continues, or "" for the first object.
+// position returns the key after which the sweep continues, or "" for the first object. A position that is not valid is
+// "" too: the sweep replaces it.
 func (s store) position(ctx context.Context) (after string, err error) {
 	item, err := s.contents.Get(ctx, db.SweepKey())
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return "", err
 	}
-	p, err := db.Decode[sweepPosition](item)
-	return p.After, err
+	p, _ := db.Decode[sweepPosition](item)
+	return p.After, nil
 }
 
 func (s store) setPosition(ctx context.Context, after string) error {

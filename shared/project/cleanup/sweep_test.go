@@ -133,22 +133,49 @@ func TestSweepNeedsConstantMemory(t *testing.T) {
 // A record that is not valid does not stop the sweep. The objects of its project are kept.
 func TestSweepKeepsObjectsOfProjectWithInvalidRecord(t *testing.T) {
 	t.Parallel()
+	invalid := &types.AttributeValueMemberBOOL{Value: true}
+	for name, record := range map[string]func(projectID string) (db.Key, db.Item){
+		"file": func(projectID string) (db.Key, db.Item) {
+			return db.FileKey(projectID, "/a"), db.Item{"content": invalid}
+		},
+		"tree": func(projectID string) (db.Key, db.Item) { return db.TreeKey(projectID), db.Item{"changes": invalid} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := projecttest.New(t)
+			c := projecttest.NewCleaner(t, f)
+			damaged := f.IDs.New(id.Project)
+			key, item := record(damaged)
+			f.Put(f.Tables.Projects, map[db.Key]db.Item{key: item})
+			f.PutObject("contents/"+damaged+"/"+f.NewVersion(), []byte("x"))
+			for range 50 {
+				f.PutObject("contents/"+f.IDs.New(id.Project)+"/"+f.NewVersion(), []byte("x"))
+			}
+			err := c.Sweep(projecttest.Old)
+			if err == nil || errors.Is(err, db.ErrUnavailable) || !strings.Contains(err.Error(), damaged) {
+				t.Errorf("got error %v, want one with the ID of the project %s", err, damaged)
+			}
+			if keys := f.Objects(); len(keys) != 1 || !strings.Contains(keys[0], damaged) {
+				t.Errorf("got %d objects, want only the one of the project %s", len(keys), damaged)
+			}
+		})
+	}
+}
+
+// If the position of the last sweep is not valid, a sweep begins with the first object.
+func TestSweepWithInvalidPosition(t *testing.T) {
+	t.Parallel()
 	f := projecttest.New(t)
 	c := projecttest.NewCleaner(t, f)
-	damaged := f.IDs.New(id.Project)
-	f.Put(f.Tables.Projects, map[db.Key]db.Item{
-		db.FileKey(damaged, "/a"): {"content": &types.AttributeValueMemberBOOL{Value: true}},
+	f.PutObject("contents/"+f.IDs.New(id.Project)+"/"+f.NewVersion(), []byte("x"))
+	f.Put(f.Tables.Contents, map[db.Key]db.Item{
+		db.SweepKey(): {"after": &types.AttributeValueMemberBOOL{Value: true}},
 	})
-	f.PutObject("contents/"+damaged+"/"+f.NewVersion(), []byte("x"))
-	for range 50 {
-		f.PutObject("contents/"+f.IDs.New(id.Project)+"/"+f.NewVersion(), []byte("x"))
+	if err := c.Sweep(projecttest.Old); err != nil {
+		t.Fatal(err)
 	}
-	err := c.Sweep(projecttest.Old)
-	if err == nil || errors.Is(err, db.ErrUnavailable) || !strings.Contains(err.Error(), damaged) {
-		t.Errorf("got error %v, want one with the ID of the project %s", err, damaged)
-	}
-	if keys := f.Objects(); len(keys) != 1 || !strings.Contains(keys[0], damaged) {
-		t.Errorf("got %d objects, want only the one of the project %s", len(keys), damaged)
+	if keys := f.Objects(); len(keys) != 0 {
+		t.Errorf("got the objects %v, want none", keys)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/db"
 	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
@@ -140,7 +141,7 @@ func TestWorkerIsPaused(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	for _, changes := range []bool{true, false} {
-		if !slicetest.IsNightly() && !changes {
+		if !testmode.IsNightly() && !changes {
 			break
 		}
 		slicetest.Steps(t, 9, func(p *slicetest.Process) {
@@ -178,7 +179,7 @@ func TestWorkersRace(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	rounds := 4
-	if slicetest.IsNightly() {
+	if testmode.IsNightly() {
 		rounds = 40
 	}
 	for range rounds {

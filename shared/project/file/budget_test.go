@@ -25,9 +25,25 @@ import (
 )
 
 // Each request makes the expected number of calls to DynamoDB, and to S3. The depth is the number of calls to DynamoDB
-// that wait for each other.
+// that wait for each other. On a busy machine, calls of one request can begin one after the other, and the depth is
+// then larger. So if only depths are larger, all requests are made again, up to twice.
 func TestFileRequestCallCounts(t *testing.T) {
 	t.Parallel()
+	var deeper []string
+	for range 3 {
+		if deeper = checkCallCounts(t); deeper == nil || t.Failed() {
+			break
+		}
+	}
+	for _, text := range deeper {
+		t.Error(text)
+	}
+}
+
+// checkCallCounts reports an error for each request with the wrong numbers of calls or too small a depth, and returns
+// a text for each request with too large a depth.
+func checkCallCounts(t *testing.T) (deeper []string) {
+	t.Helper()
 	f := projecttest.New(t)
 	f.UseProxy(slicetest.Slow)
 	client := f.NewFilesClient("ada")
@@ -96,11 +112,17 @@ func TestFileRequestCallCounts(t *testing.T) {
 	} {
 		before := f.S3Calls.Load()
 		r := tc.do().Want(t, tc.status)
-		if s3Calls := f.S3Calls.Load() - before; r.Calls != tc.calls || r.Depth != tc.depth || s3Calls != tc.s3Calls {
-			t.Errorf("%s: got %d calls to DynamoDB with depth %d and %d calls to S3, want %d, %d and %d",
-				tc.name, r.Calls, r.Depth, s3Calls, tc.calls, tc.depth, tc.s3Calls)
+		s3Calls := f.S3Calls.Load() - before
+		text := fmt.Sprintf("%s: got %d calls to DynamoDB with depth %d and %d calls to S3, want %d, %d and %d",
+			tc.name, r.Calls, r.Depth, s3Calls, tc.calls, tc.depth, tc.s3Calls)
+		switch {
+		case r.Calls != tc.calls || r.Depth < tc.depth || s3Calls != tc.s3Calls:
+			t.Error(text)
+		case r.Depth > tc.depth:
+			deeper = append(deeper, text)
 		}
 	}
+	return deeper
 }
 
 // Each save consumes the expected write units in each table: twice the size of the items in KB, because of the

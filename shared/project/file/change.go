@@ -38,19 +38,19 @@ func (s *Service) apply(
 	}
 	err = db.Retry(ctx, "change files", func(ctx context.Context) error {
 		by := author{userID: caller.UserID, at: s.now(), newVersion: s.newVersion}
-		access, b, err := s.store.readState(ctx, caller.UserID, projectID, ops)
+		access, stored, err := s.store.readState(ctx, caller.UserID, projectID, ops)
 		if err != nil {
 			return err
 		}
 		if err := access.Check(workspace.Write); err != nil {
 			return err
 		}
-		p, err = planFiles(ops, b, by, s.quotas)
+		p, err = planFiles(ops, stored, by, s.quotas)
 		if errors.Is(err, errMustRecount) {
-			return s.recountOld(ctx, projectID, b.tree)
+			return s.recountOld(ctx, projectID, stored.tree) // db.ErrStale: another attempt
 		}
 		if err != nil || p.isEmpty() {
-			return s.releaseExpired(ctx, projectID, b.tree, err)
+			return s.releaseExpired(ctx, projectID, stored.tree, err) // db.ErrStale if an upload had expired
 		}
 		var events []db.Write
 		for _, c := range p.changes {

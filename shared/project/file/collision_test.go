@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/workspace"
 
 	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 )
 
 // fileStep is a request that changes files.
@@ -34,10 +35,10 @@ func renameStep(from, to string) fileStep {
 
 // Requests that run between the read and the write of another request never make a path both a file and a folder.
 func TestCollisionsBetweenReadAndWrite(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	initial := [][]string{nil, {"/s/p"}, {"/s/d"}, {"/s/d", "/s/p"}, {"/s/p/x"}}
-	if !slicetest.IsNightly() {
+	if !testmode.IsNightly() {
 		initial = initial[2:4]
 	}
 	for _, files := range initial {

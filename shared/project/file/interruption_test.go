@@ -18,6 +18,7 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/fault"
 )
 
@@ -87,7 +88,7 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 // For each call of a request, the test makes a concurrent change before that call. The request must take the change
 // into account.
 func TestConflictingFileChangesAtEveryCall(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	save := func(path string, change ...func(*http.Request)) func(filesClient) response {
 		return func(client filesClient) response {

@@ -4,7 +4,14 @@ import (
 	"fmt"
 
 	"devplatform/shared/fault"
-	"devplatform/shared/project/content"
+)
+
+// The limits of a batch. They keep its transaction within DynamoDB's 100 actions and 4 MB.
+const (
+	maxOperations   = 20
+	maxBatchContent = 3 << 20
+	// maxFolders limits the number of parent folders of the paths that a batch creates, because each folder is read.
+	maxFolders = 500
 )
 
 // Quotas limit the number and the total size of a project's files, and the bytes that a user writes.
@@ -20,26 +27,18 @@ func DefaultQuotas() Quotas {
 	return Quotas{Files: 5000, Bytes: 200 << 20, OldBytes: 400 << 20, WrittenPerDay: 2 << 30}
 }
 
-// QuotaSettings are the quotas that environment variables set, in MiB: the library that reads the variables accepts
-// only 32 bits for an int.
+// QuotaSettings are the quotas that environment variables set, in MiB. Their minimum is content.MaxUpload: with a
+// smaller quota, the largest file could not be replaced or deleted.
 type QuotaSettings struct {
-	OldVersions   int `env:"LIMIT_OLD_VERSIONS_MIB" envDefault:"400"`
-	WrittenPerDay int `env:"LIMIT_WRITTEN_MIB_DAY" envDefault:"2048"`
+	OldVersions   int `env:"LIMIT_OLD_VERSIONS_MIB" envDefault:"400" min:"25" max:"1073741824"`
+	WrittenPerDay int `env:"LIMIT_WRITTEN_MIB_DAY" envDefault:"2048" min:"25" max:"1073741824"`
 }
 
-// Quotas returns the quotas with these settings. It returns an error if a quota is smaller than a file can be. The
-// error names the environment variable.
-func (s QuotaSettings) Quotas() (Quotas, error) {
-	for name, value := range map[string]int{
-		"LIMIT_OLD_VERSIONS_MIB": s.OldVersions, "LIMIT_WRITTEN_MIB_DAY": s.WrittenPerDay,
-	} {
-		if least := content.MaxUpload >> 20; value < least { // otherwise the largest file could not be replaced or deleted
-			return Quotas{}, fmt.Errorf("%s=%d: must be at least %d, the size of the largest file", name, value, least)
-		}
-	}
+// Quotas returns the quotas with these settings.
+func (s QuotaSettings) Quotas() Quotas {
 	q := DefaultQuotas()
 	q.OldBytes, q.WrittenPerDay = s.OldVersions<<20, s.WrittenPerDay<<20
-	return q, nil
+	return q
 }
 
 func errFileQuota(quotas Quotas) *fault.Error {

@@ -20,14 +20,6 @@ const (
 	Rename Action = "rename"
 )
 
-// The limits of a batch. They keep its transaction within DynamoDB's 100 actions and 4 MB.
-const (
-	maxOperations   = 20
-	maxBatchContent = 3 << 20
-	// maxFolders limits the number of parent folders of the paths that a batch creates, because each folder is read.
-	maxFolders = 500
-)
-
 // BatchOperation is a change of one file: one operation of a batch, or the operation of a request for a single file.
 // Clients send the exported fields. checkBatch validates them and decodes the content.
 type BatchOperation struct {
@@ -107,7 +99,7 @@ func CheckLimits(ops []BatchOperation) (rules []string) {
 		}
 	}
 	if count > maxOperations {
-		rules = append(rules, "must have at most 20 operations; a rename counts as two")
+		rules = append(rules, fmt.Sprintf("must have at most %d operations; a rename counts as two", maxOperations))
 	}
 	if len(folders) > maxFolders {
 		rules = append(rules, fmt.Sprintf("must create paths in at most %d folders", maxFolders))

@@ -1,25 +1,29 @@
 package file_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
+	"devplatform/shared/config"
+	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
 )
 
-// Settings that are smaller than the largest file are not valid: it could not be replaced or deleted.
 func TestQuotaSettings(t *testing.T) {
-	t.Parallel()
-	got, err := file.QuotaSettings{OldVersions: 400, WrittenPerDay: 2048}.Quotas()
-	if err != nil || got != file.DefaultQuotas() {
-		t.Errorf("got the quotas %+v and error %v, want the defaults", got, err)
+	if got := config.Defaults[file.QuotaSettings]().Quotas(); got != file.DefaultQuotas() {
+		t.Errorf("got the quotas %+v, want the defaults", got)
 	}
-	for name, s := range map[string]file.QuotaSettings{
-		"LIMIT_OLD_VERSIONS_MIB=24": {OldVersions: 24, WrittenPerDay: 25},
-		"LIMIT_WRITTEN_MIB_DAY=-1":  {OldVersions: 25, WrittenPerDay: -1},
-	} {
-		if _, err := s.Quotas(); err == nil || !strings.Contains(err.Error(), name) {
+	const largest = content.MaxUpload >> 20 // a larger file than the quota could not be replaced or deleted
+	for _, name := range []string{"LIMIT_OLD_VERSIONS_MIB", "LIMIT_WRITTEN_MIB_DAY"} {
+		t.Setenv(name, strconv.Itoa(largest))
+		if _, err := config.Load[file.QuotaSettings](); err != nil {
+			t.Error(err)
+		}
+		t.Setenv(name, strconv.Itoa(largest-1))
+		if _, err := config.Load[file.QuotaSettings](); err == nil || !strings.Contains(err.Error(), name+"=24") {
 			t.Errorf("%s: got error %v, want one that names the variable", name, err)
 		}
+		t.Setenv(name, "")
 	}
 }

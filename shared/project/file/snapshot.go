@@ -14,7 +14,8 @@ import (
 )
 
 // Snapshot is all files of a project at one moment, in path order. The contents of the files remain readable for
-// content.Retention, even if the files change, unless a user deletes the project, or a version that was replaced.
+// content.Retention after the files change. They become unreadable earlier only if a user deletes the project, or
+// deletes the old version of a file.
 type Snapshot struct {
 	Files []File
 
@@ -65,18 +66,19 @@ const (
 	snapshotBytes = 4 << 20
 )
 
-// Each calls use for each file with its content, in path order. It needs constant memory: it reads small contents in
-// batches, and large ones while use reads them. The reader of a content that does not match its record ends with an
-// error. Errors: the errors of use; PROJECT_NOT_FOUND; db.ErrUnavailable; db.ErrConflict if a content was deleted after
-// its file had changed. Any other error means that a content is corrupt or missing.
-func (s *Snapshot) Each(ctx context.Context, use func(f File, data io.Reader) error) error {
+// Each calls visit for each file with its content, in path order. It needs constant memory: it reads small contents in
+// batches, and large ones while visit reads them. If the content of a file does not match its record, the reader
+// returns an error instead of io.EOF. Errors: the errors of visit; PROJECT_NOT_FOUND; db.ErrUnavailable;
+// db.ErrConflict if a content was deleted after its file had changed. Any other error means that a content is corrupt
+// or missing.
+func (s *Snapshot) Each(ctx context.Context, visit func(f File, data io.Reader) error) error {
 	for files := s.Files; len(files) > 0; {
 		n, err := 1, error(nil)
 		if files[0].IsLarge() {
-			err = s.useLarge(ctx, files[0], use)
+			err = s.visitLarge(ctx, files[0], visit)
 		} else {
 			n = batchSize(files)
-			err = s.useBatch(ctx, files[:n], use)
+			err = s.visitBatch(ctx, files[:n], visit)
 		}
 		if err != nil {
 			return err
@@ -97,7 +99,7 @@ func batchSize(files []File) int {
 	return len(files)
 }
 
-func (s *Snapshot) useBatch(ctx context.Context, files []File, use func(f File, data io.Reader) error) error {
+func (s *Snapshot) visitBatch(ctx context.Context, files []File, visit func(f File, data io.Reader) error) error {
 	contents, err := s.store.contentsOf(ctx, s.projectID, files...)
 	if err != nil {
 		return err
@@ -107,14 +109,14 @@ func (s *Snapshot) useBatch(ctx context.Context, files []File, use func(f File, 
 		if !found {
 			return s.errMissing(ctx, f)
 		}
-		if err := use(f, bytes.NewReader(data)); err != nil {
+		if err := visit(f, bytes.NewReader(data)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Snapshot) useLarge(ctx context.Context, f File, use func(f File, data io.Reader) error) error {
+func (s *Snapshot) visitLarge(ctx context.Context, f File, visit func(f File, data io.Reader) error) error {
 	body, _, err := s.store.bucket.Open(ctx, f.ObjectKey(s.projectID))
 	if errors.Is(err, objectstore.ErrNotFound) {
 		return s.errMissing(ctx, f)
@@ -123,7 +125,7 @@ func (s *Snapshot) useLarge(ctx context.Context, f File, use func(f File, data i
 		return storageError(err)
 	}
 	defer func() { _ = body.Close() }()
-	return storageError(use(f, &checkedReader{body: body, file: f, sum: sha256.New()}))
+	return storageError(visit(f, &checkedReader{body: body, file: f, sum: sha256.New()}))
 }
 
 // errMissing returns the error for a content that does not exist: PROJECT_NOT_FOUND if the project was deleted,

@@ -8,7 +8,6 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/webhook/sender"
@@ -23,12 +22,14 @@ import (
 // If the function dies before the result is recorded, an attempt with a lease still counts, and the delivery is found
 // in the index.
 type attempt struct {
-	worker   *worker
-	batch    *batch
-	received lambdafn.QueueMessage // in the fast lane
-	target                         // as read; after begin, delivery is the stored version
+	worker     *worker
+	invocation *invocation
+	received   lambdafn.QueueMessage // in the fast lane
+	target                           // as read; after begin, delivery is the stored version
 
-	moveTried bool // see hasMoved
+	// move is not nil if the delivery must move to the slow lane. It returns the moved delivery, and false if another
+	// worker changed the delivery so that it must not move. See FastWorker.move.
+	move func(Delivery) (Delivery, bool)
 	// Set by begin.
 	made    bool     // an attempt has begun
 	leased  bool     // with a lease
@@ -37,26 +38,30 @@ type attempt struct {
 	jitter  float64
 	secrets []string
 	// Set by run.
-	result sender.Result
-	ended  time.Time
-	// Set by decide.
+	result   sender.Result
+	ended    time.Time
 	decision decision
-	health   Health // of the endpoint, after the attempt
+	counts   bool // the result counts for the health of the endpoint
 }
 
-// run plans what to do with the delivery and does it. In the fast lane, it returns lambdafn.ErrLater if the queue must
-// deliver the message again.
+// run decides what to do with the delivery and does it. In the fast lane, it returns lambdafn.ErrLater if the queue
+// must deliver the message again.
 func (a *attempt) run(ctx context.Context) error {
-	err := a.begin(ctx)
-	if err != nil || !a.made {
+	if err := a.begin(ctx); err != nil || !a.made {
 		return err
 	}
-	a.result = a.worker.send(ctx, signedRequest(*a.delivery, a.payload, a.webhook.URL, a.secrets, a.at.Time()))
+	a.result = a.worker.send(ctx, signedRequest(*a.delivery, string(a.payload), a.webhook.URL, a.secrets, a.at.Time()))
 	a.ended = a.worker.now()
 	if a.worker.lane == fastLane && a.result.TimedOut {
-		return a.moveToSlowLane(ctx)
+		a.move = func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.leased, a.ended) }
+		return nil
 	}
-	a.decide(ctx)
+	a.decision = decide(a.trying, *a.webhook, a.result, a.ended, a.jitter)
+	// The webhook is disabled before the result is recorded, because the decision changes if it cannot be disabled. If
+	// the function dies in between, the next worker stores the delivery as failed, because the webhook is not active.
+	if a.decision.outcome == outcomeDisable && !a.disable(ctx) {
+		a.decision = retryOrGiveUp(a.trying, a.result, a.ended, a.jitter)
+	}
 	a.report(ctx)
 	if a.result.Aborted {
 		return nil // the function ran out of time: the delivery stays in the index
@@ -64,12 +69,12 @@ func (a *attempt) run(ctx context.Context) error {
 	if err := a.record(ctx); err != nil {
 		return err
 	}
-	a.saveHealth(ctx)
+	a.counts = a.decision.outcome != outcomeDisable // disable has stored the health
 	return a.requeue(ctx)
 }
 
-// begin carries out the plan for the delivery. If another writer changed the delivery after it was read, begin reads it
-// and plans again.
+// begin plans what to do with the delivery, and does it: it begins an attempt, or stores the delivery without one, or
+// sets move. If another writer changed the delivery after it was read, begin reads it and plans again.
 func (a *attempt) begin(ctx context.Context) error {
 	isStale := false
 	err := db.Retry(ctx, "begin attempt", func(ctx context.Context) error {
@@ -81,49 +86,34 @@ func (a *attempt) begin(ctx context.Context) error {
 			a.target = targets[0]
 		}
 		isStale = true
-		return a.carryOutPlan(ctx)
+		if a.err != nil {
+			return a.rejectUndecodable(ctx)
+		}
+		if a.delivery == nil {
+			return nil // expired
+		}
+		now := a.worker.now()
+		switch p := planNext(*a.delivery, a.webhook, a.worker.lane, now); p.action {
+		case actionWait:
+			return a.wait(ctx, p.until, now)
+		case actionMove:
+			a.move = func(d Delivery) (Delivery, bool) { return d.afterMove(now) }
+		case actionFail:
+			err := a.save(ctx, a.delivery.withFinalStatus(Failed, p.reason))
+			if err == nil {
+				a.worker.logger.InfoContext(ctx, "delivery failed without an attempt",
+					append(a.delivery.logAttrs(), "reason", p.reason)...)
+			}
+			return err
+		case actionAttempt:
+			return a.start(ctx, now)
+		}
+		return nil
 	})
 	if errors.Is(err, db.ErrConflict) && a.worker.lane == fastLane {
 		return a.worker.returnAfter(ctx, a.received, time.Second)
 	}
 	return err
-}
-
-// carryOutPlan carries out the plan for the delivery. Error: db.ErrStale if the delivery was changed after it was read;
-// then nothing has changed.
-func (a *attempt) carryOutPlan(ctx context.Context) error {
-	if a.err != nil {
-		return a.rejectUndecodable(ctx)
-	}
-	if a.delivery == nil {
-		return nil // expired
-	}
-	now := a.worker.now()
-	switch p := planNext(*a.delivery, a.webhook, a.worker.lane, now); p.action {
-	case actionSkip:
-		return nil
-	case actionWait:
-		switch {
-		case a.worker.lane == slowLane: // the index shows when it is due
-			return nil
-		case isSoon(p.until, now):
-			return a.worker.returnAfter(ctx, a.received, p.until.Sub(now))
-		case a.delivery.DueAt != nil && a.delivery.DueAt.Time().Equal(p.until): // the retry job sends a message
-			return nil
-		}
-		return a.save(ctx, a.delivery.withFastAttempt(p.until, p.until))
-	case actionMove:
-		return a.move(ctx, false, func(d Delivery) (Delivery, bool) { return d.afterMove(now), true })
-	case actionFail:
-		err := a.save(ctx, a.delivery.withFinalStatus(Failed, p.reason))
-		if err == nil {
-			a.worker.logger.InfoContext(ctx, "delivery failed without an attempt",
-				append(a.delivery.logAttrs(), "reason", p.reason)...)
-		}
-		return err
-	default:
-		return a.start(ctx, now)
-	}
 }
 
 // rejectUndecodable handles a record that cannot be decoded.
@@ -139,21 +129,22 @@ func (a *attempt) rejectUndecodable(ctx context.Context) error {
 	return nil
 }
 
-// move moves the delivery to the slow lane. next returns its next version, and false if it must not be moved. The
-// webhook is made due before the delivery is stored, so that a crash in between loses nothing.
-func (a *attempt) move(ctx context.Context, leaveFastLane bool, next func(Delivery) (Delivery, bool)) error {
-	if err := a.batch.makeDue(ctx, a.worker.store, *a.webhook, leaveFastLane, a.worker.now()); err != nil {
-		return err
+// wait handles a delivery whose next attempt is not due yet.
+func (a *attempt) wait(ctx context.Context, until, now time.Time) error {
+	switch {
+	case a.worker.lane == slowLane: // the index shows when it is due
+		return nil
+	case isSoon(until, now):
+		return a.worker.returnAfter(ctx, a.received, until.Sub(now))
+	case a.delivery.DueAt != nil && a.delivery.DueAt.Time().Equal(until): // the retry job sends a message
+		return nil
 	}
-	if next, ok := next(*a.delivery); ok {
-		return a.save(ctx, next)
-	}
-	return nil
+	return a.save(ctx, a.delivery.withFastAttempt(until, until))
 }
 
 // start begins an attempt.
 func (a *attempt) start(ctx context.Context, now time.Time) (err error) {
-	if a.batch.start.Err() != nil {
+	if a.invocation.start.Err() != nil {
 		return fmt.Errorf("%w: too little time remains for an attempt", lambdafn.ErrLater)
 	}
 	if a.secrets, err = a.worker.secrets(ctx, *a.webhook, now); err != nil {
@@ -174,7 +165,6 @@ func (a *attempt) start(ctx context.Context, now time.Time) (err error) {
 
 // save stores the next version of the delivery. Error: db.ErrStale.
 func (a *attempt) save(ctx context.Context, next Delivery) error {
-	a.moveTried = a.moveTried || next.waitsInSlowLane() && !a.delivery.waitsInSlowLane()
 	stored, err := a.worker.store.save(ctx, *a.delivery, next)
 	if err == nil {
 		a.delivery = &stored
@@ -183,61 +173,9 @@ func (a *attempt) save(ctx context.Context, next Delivery) error {
 }
 
 // signedRequest returns the signed request of an attempt. at is the time at which the attempt begins.
-func signedRequest(d Delivery, payload event.Text, url string, secrets []string, at time.Time) sender.Request {
-	body := []byte(payload)
-	header := signature.Sign(secrets, d.EventID, d.ID, string(d.Type), at, body)
-	return sender.Request{URL: url, Body: body, Header: header}
-}
-
-// moveToSlowLane moves the delivery to the slow lane after an attempt in the fast lane that took too long. The attempt
-// is not counted, and the endpoint leaves the fast lane.
-func (a *attempt) moveToSlowLane(ctx context.Context) error {
-	err := a.change(ctx, "move delivery", func(ctx context.Context) error {
-		return a.move(ctx, true, func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.leased, a.ended) })
-	})
-	if err == nil && a.hasMoved() {
-		a.worker.logger.InfoContext(ctx, "delivery moved to the slow lane",
-			append(a.delivery.logAttrs(), "durationMs", a.result.Duration.Milliseconds())...)
-	}
-	return err
-}
-
-// hasMoved reports whether the attempt has moved the delivery to the slow lane. moveTried is true if it sent such a
-// write: the response can be lost, and then the delivery shows whether the write was executed.
-func (a *attempt) hasMoved() bool { return a.moveTried && a.delivery.waitsInSlowLane() }
-
-// change calls store, which stores the next version of the delivery. If another writer changed the delivery, or storage
-// is unavailable, it reads the delivery and calls store again: a write that seemed to fail may have been executed. It
-// returns nil if the delivery has expired.
-func (a *attempt) change(ctx context.Context, operation string, store func(context.Context) error) error {
-	first := true
-	err := db.Retry(ctx, operation, func(ctx context.Context) error {
-		if !first {
-			current, err := a.worker.store.Get(ctx, a.delivery.WebhookID, a.delivery.ID)
-			if err != nil {
-				return retryUnavailable(err)
-			}
-			a.delivery = &current
-		}
-		first = false
-		return retryUnavailable(store(ctx))
-	})
-	if errors.Is(err, db.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
-// decide decides what happens to the delivery, and disables the webhook if that is the decision. It does so before the
-// result is recorded, because the decision changes if the webhook cannot be disabled. If the function dies before the
-// result is recorded, the worker that receives the next message stores the delivery as failed, because the webhook is
-// not active.
-func (a *attempt) decide(ctx context.Context) {
-	a.health = a.batch.endpoint(*a.webhook).add(a.result, a.ended)
-	a.decision = decide(a.trying, *a.webhook, a.result, a.ended, a.jitter)
-	if a.decision.outcome == outcomeDisable && !a.disable(ctx) {
-		a.decision = retryOrGiveUp(a.trying, a.result, a.ended, a.jitter)
-	}
+func signedRequest(d Delivery, body, url string, secrets []string, at time.Time) sender.Request {
+	header := signature.Sign(secrets, d.EventID, d.ID, string(d.Type), at, []byte(body))
+	return sender.Request{URL: url, Body: []byte(body), Header: header}
 }
 
 // disable disables the webhook. It reports false if the decision no longer applies, because the webhook has a new
@@ -251,7 +189,7 @@ func (a *attempt) disable(ctx context.Context) bool {
 		return false
 	}
 	if disabled {
-		a.batch.tally.count(metricDisabled)
+		a.invocation.count(metricDisabled)
 		log.WarnContext(ctx, "webhook disabled", "webhook", w.ID, "reason", a.decision.reason)
 		return true
 	}
@@ -275,94 +213,57 @@ func (a *attempt) report(ctx context.Context) {
 		attrs = append(attrs, "next", clock.Stamp(a.decision.at).String())
 	}
 	a.worker.logger.InfoContext(ctx, "delivery attempt", attrs...)
-	a.batch.tally.count(metricAttempts)
+	a.invocation.count(metricAttempts)
 	if !r.OK() {
-		a.batch.tally.count(metricFailures)
+		a.invocation.count(metricFailures)
 		return
 	}
-	a.batch.tally.count(metricSuccesses)
+	a.invocation.count(metricSuccesses)
 	if firstRun := len(d.Attempts) == d.Tries; firstRun {
 		latency := a.ended.Sub(d.eventTime())
-		a.batch.tally.observe(metricLatency, metric.Milliseconds, float64(latency.Milliseconds()))
+		a.invocation.observe(metricLatency, metric.Milliseconds, float64(latency.Milliseconds()))
 	}
 }
 
 // record stores the result. It retries while storage is unavailable, because an attempt whose result is not recorded is
 // repeated. If another writer changed the delivery during the attempt, as a redelivery does, record adds the result to
-// the changed delivery. If the endpoint has left the fast lane, the same write moves the delivery to the slow lane.
+// the changed delivery.
 func (a *attempt) record(ctx context.Context) error {
-	moves := a.decision.outcome == outcomeRetry && a.worker.lane == fastLane && a.health.lane() == slowLane
-	if moves {
-		if err := a.batch.makeDue(ctx, a.worker.store, *a.webhook, false, a.ended); err != nil {
-			a.worker.logger.WarnContext(ctx, "delivery stays in the fast lane until its next attempt",
-				append(a.delivery.logAttrs(), "cause", err.Error())...)
-			moves = false
-		}
-	}
-	result := attemptOf(a.at, a.result)
-	err := a.change(ctx, "record attempt", func(ctx context.Context) error {
-		var next Delivery
-		var changed bool
+	result := newAttempt(a.at, a.result)
+	stored, _, err := a.worker.store.change(ctx, "record attempt", *a.delivery, true, func(d Delivery) (Delivery, bool) {
 		if a.leased {
-			next, changed = a.delivery.withResult(result, a.trying.Manual > 0, a.decision, a.ended)
-		} else {
-			next, changed = a.delivery.withFirstResult(result, a.decision, a.ended)
+			return d.withResult(result, a.trying.Manual > 0, a.decision, a.ended)
 		}
-		if !changed {
-			return nil
-		}
-		if moves && a.isRetryOf(next) {
-			next = next.withSlowAttempt(a.decision.at)
-		}
-		return a.save(ctx, next)
+		return d.withFirstResult(result, a.decision, a.ended)
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, db.ErrNotFound): // it has expired
+		return nil
+	case err != nil:
 		return fmt.Errorf("delivery: the result of an attempt of %s was not recorded: %w", a.delivery.ID, err)
 	}
+	a.delivery = &stored
 	return nil
-}
-
-// isRetryOf reports whether the next attempt of the delivery is the retry that was decided. It is not if another writer
-// changed the delivery during the attempt.
-func (a *attempt) isRetryOf(d Delivery) bool {
-	return a.decision.outcome == outcomeRetry && d.Status == Pending && d.Manual == 0 && d.LeaseUntil == nil &&
-		d.NextAttemptAt != nil && d.NextAttemptAt.Equal(clock.Stamp(a.decision.at))
-}
-
-// retryUnavailable returns an error that db.Retry retries if err is db.ErrUnavailable. The write may have been
-// executed, so the delivery has to be read again.
-func retryUnavailable(err error) error {
-	if errors.Is(err, db.ErrUnavailable) {
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
-	return err
-}
-
-// saveHealth stores the health of the endpoint after the attempt. The result is already recorded, so an error is only
-// logged.
-func (a *attempt) saveHealth(ctx context.Context) {
-	if a.decision.outcome == outcomeDisable { // disable has stored it
-		return
-	}
-	if err := a.batch.endpoint(*a.webhook).save(ctx, a.worker.store, *a.webhook); err != nil {
-		a.worker.logger.WarnContext(ctx, "endpoint health was not stored", "webhook", a.webhook.ID, "cause", err.Error())
-	}
 }
 
 // requeue returns the message to the queue of the fast lane if the next attempt is soon. Otherwise the retry job sends
 // a new one. In the slow lane, the turn looks for the next delivery.
 func (a *attempt) requeue(ctx context.Context) error {
-	isManual := a.delivery.Status == Pending && a.delivery.Manual > 0 // its message may have been received and skipped
+	d := a.delivery
+	isManual := d.Status == Pending && d.Manual > 0 // its message may have been received and skipped
+	// Another writer may have changed the delivery during the attempt.
+	isOwnRetry := a.decision.outcome == outcomeRetry && d.Status == Pending && d.Manual == 0 && d.LeaseUntil == nil &&
+		d.NextAttemptAt != nil && d.NextAttemptAt.Equal(clock.Stamp(a.decision.at))
 	switch {
 	case a.worker.lane == slowLane && isManual:
-		if err := a.worker.fast.Send(ctx, a.delivery.message().queued(a.delivery.AccountID, 0)); err != nil {
+		if err := a.worker.fast.Send(ctx, d.message().queued(d.AccountID, 0)); err != nil {
 			a.worker.logger.WarnContext(ctx, "message was not sent, the retry job sends it",
-				"delivery", a.delivery.ID, "cause", err.Error())
+				"delivery", d.ID, "cause", err.Error())
 		}
 	case a.worker.lane == slowLane:
 	case isManual && a.received.Receives < maxReceives:
 		return a.worker.returnAfter(ctx, a.received, 0)
-	case a.isRetryOf(*a.delivery) && !a.delivery.waitsInSlowLane() && isSoon(a.decision.at, a.ended):
+	case isOwnRetry && !d.waitsInSlowLane() && isSoon(a.decision.at, a.ended):
 		return a.worker.returnAfter(ctx, a.received, a.decision.at.Sub(a.ended))
 	}
 	return nil

@@ -1,13 +1,9 @@
 package delivery
 
 import (
-	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"devplatform/shared/webhook/sender"
 )
 
 // A delivery that waits for its next attempt when the clock jumps ahead is due immediately. It is sent once, not once
@@ -67,57 +63,6 @@ func TestDeliveryAfterItsDeadline(t *testing.T) {
 				t.Errorf("got reason %q, want %q", d.Reason, reasonDeadline)
 			}
 			f.wantRequests(1)
-		})
-	}
-}
-
-// The clock was ahead and is set back while deliveries wait, and while a delivery is leased to a function that was
-// killed. No delivery is sent twice because of this. All deliveries are finished soon after the clock again reaches the
-// time from which it was set back.
-func TestDeliveriesWhenTheClockIsSetBack(t *testing.T) {
-	t.Parallel()
-	for _, by := range []time.Duration{10 * time.Second, time.Hour, 24 * time.Hour} {
-		t.Run(by.String(), func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			workspaceID := f.newWorkspace()
-			f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=1"))
-			f.advance(by)
-			for range 4 {
-				f.publish(f.newEvent(workspaceID))
-			}
-			send, killed := f.fast.send, atomic.Bool{}
-			f.fast.send = func(ctx context.Context, r sender.Request) sender.Result {
-				if killed.CompareAndSwap(false, true) {
-					panic("killed")
-				}
-				return send(ctx, r)
-			}
-			f.handleMessages() // three attempts fail, and one is interrupted
-			f.advance(-by)
-			f.publish(f.newEvent(workspaceID)) // the first attempt of this event is due now
-			for range 3 {
-				f.runRetryJob()
-				f.handleMessages()
-			}
-			if n := f.receiver.Total(); n != 4 {
-				t.Errorf("got %d requests, want 4: the first attempts that were not interrupted", n)
-			}
-			setBackAt := f.now()
-			f.runUntilFinished()
-			for _, d := range f.allDeliveries() {
-				if d.Status != Succeeded {
-					t.Errorf("got delivery %+v, want a success", d)
-				}
-			}
-			if took := f.now().Sub(setBackAt); took > by+10*time.Minute {
-				t.Errorf("the deliveries took %v, want at most %v", took, by+10*time.Minute)
-			}
-			for id, n := range f.receiver.IDs("/fail/a") {
-				if n != 2 {
-					t.Errorf("got %d requests with event %s, want 2", n, id)
-				}
-			}
 		})
 	}
 }

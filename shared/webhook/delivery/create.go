@@ -21,9 +21,9 @@ type newItem struct {
 	existed  bool // an earlier invocation has stored the delivery
 }
 
-// deliveriesOf returns the deliveries of the events of one workspace: one for each event and each webhook that
+// newItems returns the deliveries of the events of one workspace: one for each event and each webhook that
 // subscribes to it. If a webhook is not active, its deliveries have the status Failed, so that they can be recovered.
-func deliveriesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) []newItem {
+func newItems(occurrences []occurrence, webhooks []Webhook, now time.Time) []newItem {
 	var items []newItem
 	for _, o := range occurrences {
 		for _, w := range webhooks {
@@ -85,7 +85,7 @@ func mergeCreations(creations []creation) (merged []creation) {
 // messages. No other record remembers these deliveries. The waits between the attempts grow and add up to seven hours,
 // so that the deliveries are created even after an outage of hours.
 func (w SlowWorker) createOrReturn(
-	ctx context.Context, shared *batch, c creation, received []lambdafn.QueueMessage, errs []error,
+	ctx context.Context, shared *invocation, c creation, received []lambdafn.QueueMessage, errs []error,
 ) {
 	err := async.Recover(func() error { return w.create(ctx, shared, c.message) })
 	if err == nil {
@@ -116,7 +116,7 @@ func createWait(receives int) time.Duration {
 // the webhooks of the others due. If a webhook were due before its deliveries are stored, a turn could find nothing. If
 // the function crashes, the message is received again. Deliveries that were stored before keep their lane. If one of
 // the webhooks cannot be decoded, create returns an error at the end: a retry creates its deliveries after a repair.
-func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error {
+func (w SlowWorker) create(ctx context.Context, shared *invocation, m message) error {
 	webhooks, broken, err := w.store.Webhooks(ctx, m.WorkspaceID)
 	if err != nil {
 		return err
@@ -126,12 +126,12 @@ func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error 
 		return err
 	}
 	named := slices.DeleteFunc(webhooks, func(webhook Webhook) bool { return !slices.Contains(m.Webhooks, webhook.ID) })
-	items := deliveriesOf(occurrences, named, w.now())
+	items := newItems(occurrences, named, w.now())
 	created, err := w.store.addAll(ctx, items)
 	if err != nil {
 		return err
 	}
-	shared.tally.add(metricCreated, float64(created))
+	shared.add(metricCreated, float64(created))
 	_, messages := fastMessages(items)
 	if err := w.fast.Send(ctx, messages...); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (s Store) occurrences(ctx context.Context, m message) ([]occurrence, error)
 		if items[key] == nil {
 			continue // it has expired
 		}
-		o, err := occurrenceOf(i, items[key])
+		o, err := decodeOccurrence(i, items[key])
 		if err != nil {
 			return nil, fmt.Errorf("delivery: an event cannot be decoded: %w", err)
 		}

@@ -1,11 +1,8 @@
 package delivery
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"testing"
 	"time"
 
@@ -84,18 +81,16 @@ func TestCreationAfterTheLaneHasChanged(t *testing.T) {
 	for name, promptFirst := range map[string]bool{"left the fast lane": true, "entered the fast lane": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			killed := false // after the deliveries are stored
-			f := newFixture(t, failCalls("SendMessageBatch", func() bool { return killed }),
-				failCalls("UpdateItem", func() bool { return killed }))
+			f := newFixture(t)
 			workspaceID := f.newWorkspace()
 			w := f.subscribe(workspaceID, f.receiver.URL("/ok"), func(w *Webhook) { w.Prompt = promptFirst })
 			f.publish(f.newEvents(workspaceID, maxDirect+1)...)
 			messages := f.receiveFrom(f.creations)
-			killed = true
+			f.breakCalls(refuseAll("SendMessageBatch", "UpdateItem")) // killed after the deliveries are stored
 			if errs := f.slow.Handle(t.Context(), messages); errs[0] == nil {
 				t.Fatal("the creation succeeded without messages")
 			}
-			killed = false
+			f.breakCalls(nil)
 			w.Prompt = !promptFirst
 			f.putWebhook(w)
 			if errs := f.slow.Handle(t.Context(), messages); errs[0] != nil {
@@ -130,14 +125,14 @@ func TestEventsAroundADeactivation(t *testing.T) {
 					return f.subscribe(workspaceID, "https://example.com", func(w *Webhook) { w.Prompt = prompt }, change)
 				}
 				before := webhook(func(w *Webhook) {
-					w.Active, w.DeactivatedAt = false, stampPtr(start.Add(time.Hour))
+					w.Active, w.DeactivatedAt = false, stamp(start.Add(time.Hour))
 				})
 				after := webhook(func(w *Webhook) {
-					w.DeactivatedAt, w.ActivatedAt = stampPtr(start.Add(-time.Hour)), stampPtr(start)
+					w.DeactivatedAt, w.ActivatedAt = stamp(start.Add(-time.Hour)), stamp(start)
 				})
-				webhook(func(w *Webhook) { w.Active, w.DeactivatedAt = false, stampPtr(start.Add(-time.Hour)) })
+				webhook(func(w *Webhook) { w.Active, w.DeactivatedAt = false, stamp(start.Add(-time.Hour)) })
 				webhook(func(w *Webhook) {
-					w.DeactivatedAt, w.ActivatedAt = stampPtr(start.Add(-time.Hour)), stampPtr(start.Add(time.Hour))
+					w.DeactivatedAt, w.ActivatedAt = stamp(start.Add(-time.Hour)), stamp(start.Add(time.Hour))
 				})
 				f.publish(f.newEvents(workspaceID, events)...)
 				f.createDeliveries()
@@ -219,29 +214,28 @@ func TestCreationsOfSeveralAccounts(t *testing.T) {
 // not affect the others again. A message that is received twice creates nothing twice.
 func TestCreationsAreMerged(t *testing.T) {
 	t.Parallel()
-	counter, middleware := countCalls()
-	f := newFixture(t, middleware)
+	f := newFixture(t)
 	workspaceID := f.newWorkspace()
 	f.subscribe(workspaceID, f.receiver.URL("/ok"))
 	for range 2 {
 		f.publish(f.newEvents(workspaceID, maxDirect+1)...)
 	}
 	messages := f.receiveFrom(f.creations)
-	counter.take()
+	f.takeCalls()
 	for _, err := range f.slow.Handle(t.Context(), append(messages, messages[0])) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := map[string]int{"Query": 1, "BatchGetItem": 2, "BatchWriteItem": 1, "SendMessageBatch": 3}
-	if diff := cmp.Diff(want, counter.take()); diff != "" {
+	if diff := cmp.Diff(want, f.takeCalls()); diff != "" {
 		t.Errorf("the calls for two messages (-want +got):\n%s", diff)
 	}
 	for i := range messages {
 		messages[i].Receives++
 	}
 	f.slow.Handle(t.Context(), messages)
-	if got := counter.take()["Query"]; got != len(messages) {
+	if got := f.takeCalls()["Query"]; got != len(messages) {
 		t.Errorf("got %d queries for messages that are received again, want one for each", got)
 	}
 	for _, m := range messages {
@@ -251,19 +245,12 @@ func TestCreationsAreMerged(t *testing.T) {
 	f.wantRequests(2 * (maxDirect + 1))
 }
 
-// readBody returns the body of a request, and leaves it in the request.
-func readBody(r *http.Request) string {
-	body, _ := io.ReadAll(r.Body) // the body is in memory
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	return string(body)
-}
-
 // If deliveries cannot be created, the message is returned to the queue with growing waits, and is handled completely
 // later. Handling it twice creates nothing twice.
 func TestCreationIsRetried(t *testing.T) {
 	t.Parallel()
-	outage := true
-	f := newFixture(t, failCalls("BatchWriteItem", func() bool { return outage }))
+	f := newFixture(t)
+	f.breakCalls(refuseAll("BatchWriteItem"))
 	workspaceID := f.newWorkspace()
 	for i := range 3 {
 		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)), inSlowLane)
@@ -273,7 +260,7 @@ func TestCreationIsRetried(t *testing.T) {
 		t.Errorf("got the errors %v, want ErrLater", errs)
 	}
 	f.wantLog("deliveries were not created")
-	outage = false
+	f.breakCalls(nil)
 	if n, _ := f.handleMessages(); n != 0 {
 		t.Errorf("got %d messages at once, want none", n)
 	}

@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-var compareUnexported = cmp.AllowUnexported(plan{}, decision{}, nextTurn{})
+var compareUnexported = cmp.AllowUnexported(plan{}, decision{})
 
 func TestPlanNext(t *testing.T) {
 	t.Parallel()
@@ -23,8 +23,8 @@ func TestPlanNext(t *testing.T) {
 	inactive := &Webhook{Health: Health{Prompt: true}}
 	unchanged := func(*Delivery) {}
 	manual := func(d *Delivery) { d.Manual = 1 }
-	dueAt := func(at time.Time) func(*Delivery) { return func(d *Delivery) { d.NextAttemptAt = stampPtr(at) } }
-	leasedUntil := func(at time.Time) func(*Delivery) { return func(d *Delivery) { d.LeaseUntil = stampPtr(at) } }
+	dueAt := func(at time.Time) func(*Delivery) { return func(d *Delivery) { d.NextAttemptAt = stamp(at) } }
+	leasedUntil := func(at time.Time) func(*Delivery) { return func(d *Delivery) { d.LeaseUntil = stamp(at) } }
 	deadline := func(at time.Time) func(*Delivery) { return func(d *Delivery) { d.Deadline = clock.Stamp(at) } }
 	expired := now.Add(-deadlineGrace - time.Millisecond)
 	later := now.Add(3 * time.Second)
@@ -123,7 +123,7 @@ func TestDecide(t *testing.T) {
 	fiveDaysAgo := now.Add(-5 * 24 * time.Hour)
 	// failing returns a webhook as it is before the attempt: failures does not count the attempt.
 	failing := func(since time.Time, failures int) Webhook {
-		return Webhook{Active: true, Health: Health{Failures: failures, FailingSince: stampPtr(since)}}
+		return Webhook{Active: true, Health: Health{Failures: failures, FailingSince: stamp(since)}}
 	}
 	ok := sender.Result{StatusCode: 204}
 	failure := sender.Result{StatusCode: 500, Error: "status 500"}
@@ -166,7 +166,7 @@ func TestDecide(t *testing.T) {
 		{"failed redelivery, inactive webhook", 1, Webhook{}, failure, 0, decision{outcome: outcomeGiveUp}},
 		{
 			"five days, ten failures", 1, failing(fiveDaysAgo, 9), failure, 0,
-			decision{outcome: outcomeDisable, reason: disabledFailing, failingSince: stampPtr(fiveDaysAgo)},
+			decision{outcome: outcomeDisable, reason: disabledFailing, failingSince: stamp(fiveDaysAgo)},
 		},
 		{
 			"less than five days", 1, failing(fiveDaysAgo.Add(time.Millisecond), 10), failure, 0,

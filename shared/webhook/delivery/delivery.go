@@ -104,9 +104,9 @@ const (
 // interruptedText is the stored error of an attempt whose result was not recorded.
 const interruptedText = "the attempt was interrupted; whether the endpoint was reached is not known"
 
-// leaseOf returns the end of the lease of an attempt. at is the time at which the attempt began. The result identifies
+// leaseEnd returns the end of the lease of an attempt. at is the time at which the attempt began. The result identifies
 // the attempt within its delivery.
-func leaseOf(at clock.Timestamp) clock.Timestamp { return clock.Stamp(at.Time().Add(leaseTime)) }
+func leaseEnd(at clock.Timestamp) clock.Timestamp { return clock.Stamp(at.Time().Add(leaseTime)) }
 
 // hasLease reports whether an attempt with a lease is in progress.
 func (d Delivery) hasLease(now time.Time) bool {
@@ -121,11 +121,10 @@ func (d Delivery) waitsInSlowLane() bool {
 // dueInSlowLane returns when a turn can attempt the delivery, which waits in the slow lane.
 func (d Delivery) dueInSlowLane() time.Time {
 	var at time.Time
-	if d.DueAt != nil {
-		at = d.DueAt.Time()
-	}
-	if d.LeaseUntil != nil && d.LeaseUntil.Time().After(at) {
-		return d.LeaseUntil.Time()
+	for _, end := range []*clock.Timestamp{d.DueAt, d.LeaseUntil} {
+		if end != nil && end.Time().After(at) {
+			at = end.Time()
+		}
 	}
 	return at
 }
@@ -139,7 +138,7 @@ func (d Delivery) recoverable(now time.Time) bool {
 // FinishedAttempts returns the attempts that are not in progress.
 func (d Delivery) FinishedAttempts(now time.Time) []Attempt {
 	return slices.DeleteFunc(slices.Clone(d.Attempts), func(a Attempt) bool {
-		return a.Error == interruptedText && leaseOf(a.At).Time().After(now)
+		return a.Error == interruptedText && leaseEnd(a.At).Time().After(now)
 	})
 }
 

@@ -71,9 +71,9 @@ type creation struct {
 	message message
 }
 
-// routes are the deliveries of the events of one workspace: the deliveries that the fan-out creates, and the messages
-// that ask SlowWorker to create the others.
-type routes struct {
+// assignment divides the deliveries of the events of one workspace: the fan-out creates items, and SlowWorker creates
+// the others, for which messages ask.
+type assignment struct {
 	items     []newItem  // all in the fast lane
 	creations []creation // one for each account
 }
@@ -88,7 +88,7 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 		if r.EventName != "INSERT" { // events do not change, and the expiry of an item is ignored
 			continue
 		}
-		o, err := occurrenceOf(i, r.NewImage)
+		o, err := decodeOccurrence(i, r.NewImage)
 		if err != nil {
 			errs[i] = fmt.Errorf("%w: no delivery was created: %w", lambdafn.ErrPoison, err)
 			continue
@@ -105,8 +105,8 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 	return errs
 }
 
-// occurrenceOf decodes a stored event. record is its index.
-func occurrenceOf(record int, item db.Item) (occurrence, error) {
+// decodeOccurrence decodes a stored event. record is its index.
+func decodeOccurrence(record int, item db.Item) (occurrence, error) {
 	e, err := event.FromItem(item)
 	if err != nil {
 		return occurrence{}, err
@@ -131,7 +131,7 @@ func (f *Fanout) route(
 	ctx context.Context, byWorkspace map[string][]occurrence, errs []error, counts *tally,
 ) (items []newItem, creations []creation) {
 	workspaces := slices.Sorted(maps.Keys(byWorkspace))
-	webhooks, all := make([][]Webhook, len(workspaces)), make([]routes, len(workspaces))
+	webhooks, all := make([][]Webhook, len(workspaces)), make([]assignment, len(workspaces))
 	total := 0
 	for i, err := range lambdafn.Parallel(len(workspaces), fanoutReads, func(i int) error {
 		var broken []BrokenItem
@@ -151,23 +151,23 @@ func (f *Fanout) route(
 			}
 			continue
 		}
-		all[i] = routesOf(occurrences, webhooks[i], f.now())
+		all[i] = assign(occurrences, webhooks[i], f.now())
 		total += len(all[i].items)
 	}
 	for i, r := range all {
 		if total > maxDirect && len(r.items) > maxDirectEach {
-			all[i] = routes{creations: creationsFor(byWorkspace[workspaces[i]], webhooks[i])}
+			all[i] = assignment{creations: newCreations(byWorkspace[workspaces[i]], webhooks[i])}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b routes) int { return len(a.items) - len(b.items) })
+	slices.SortStableFunc(all, func(a, b assignment) int { return len(a.items) - len(b.items) })
 	for _, r := range all {
 		items, creations = append(items, r.items...), append(creations, r.creations...)
 	}
 	return items, creations
 }
 
-// routesOf returns the routes of the events of one workspace by the lanes of its endpoints.
-func routesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) routes {
+// assign divides the deliveries of the events of one workspace by the lanes of its endpoints.
+func assign(occurrences []occurrence, webhooks []Webhook, now time.Time) assignment {
 	var fast, slow []Webhook
 	for _, w := range webhooks {
 		if w.lane() == fastLane {
@@ -176,32 +176,30 @@ func routesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) route
 			slow = append(slow, w)
 		}
 	}
-	return routes{deliveriesOf(occurrences, fast, now), creationsFor(occurrences, slow)}
+	return assignment{newItems(occurrences, fast, now), newCreations(occurrences, slow)}
 }
 
-// creationsFor returns the messages that ask for the creation of the deliveries of events to webhooks of their
+// newCreations returns the messages that ask for the creation of the deliveries of events to webhooks of their
 // workspace: one for each account of the webhooks.
-func creationsFor(occurrences []occurrence, webhooks []Webhook) []creation {
-	byAccount := map[string][]Webhook{}
+func newCreations(occurrences []occurrence, webhooks []Webhook) (all []creation) {
 	for _, w := range webhooks {
-		if slices.ContainsFunc(occurrences, func(o occurrence) bool { return w.wants(o.event, o.at) }) {
-			byAccount[w.AccountID] = append(byAccount[w.AccountID], w)
-		}
-	}
-	var all []creation
-	for _, account := range slices.Sorted(maps.Keys(byAccount)) {
-		c := creation{account: account}
-		for _, w := range byAccount[account] {
-			c.message.WorkspaceID = w.WorkspaceID
-			c.message.Webhooks = append(c.message.Webhooks, w.ID)
-		}
 		for _, o := range occurrences {
-			if slices.ContainsFunc(byAccount[account], func(w Webhook) bool { return w.wants(o.event, o.at) }) {
-				c.message.Events = append(c.message.Events, eventRef{o.event.ID, o.event.ProjectID})
+			if !w.wants(o.event, o.at) {
+				continue
+			}
+			n := slices.IndexFunc(all, func(c creation) bool { return c.account == w.AccountID })
+			if n < 0 {
+				n, all = len(all), append(all, creation{account: w.AccountID, message: message{WorkspaceID: w.WorkspaceID}})
+			}
+			c := &all[n]
+			if !slices.Contains(c.message.Webhooks, w.ID) {
+				c.message.Webhooks = append(c.message.Webhooks, w.ID)
+			}
+			if !slices.Contains(c.indexes, o.record) {
 				c.indexes = append(c.indexes, o.record)
+				c.message.Events = append(c.message.Events, eventRef{o.event.ID, o.event.ProjectID})
 			}
 		}
-		all = append(all, c)
 	}
 	return all
 }

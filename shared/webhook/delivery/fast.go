@@ -1,9 +1,13 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"maps"
 	"slices"
 
+	"devplatform/shared/db"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/queue"
 )
@@ -26,46 +30,106 @@ func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 		}
 		return errs
 	}
-	shared, cancel := newBatch(ctx)
+	shared, cancel := newInvocation(ctx)
 	defer cancel()
 	attempts := make([]*attempt, len(messages))
 	for i, err := range lambdafn.Parallel(len(messages), len(messages), func(i int) error {
 		if slices.ContainsFunc(messages[:i], func(m message) bool { return m.DeliveryID == messages[i].DeliveryID }) {
 			return nil // a duplicate
 		}
-		attempts[i] = &attempt{worker: w.worker, batch: shared, received: received[indexes[i]], target: targets[i]}
+		attempts[i] = &attempt{worker: w.worker, invocation: shared, received: received[indexes[i]], target: targets[i]}
 		return attempts[i].run(ctx)
 	}) {
 		errs[indexes[i]] = err
 	}
-	w.sendTurns(ctx, shared, attempts)
-	w.metrics.Put(ctx, shared.tally.all()...)
+	for i, err := range w.moveAll(ctx, attempts) {
+		errs[indexes[i]] = cmp.Or(errs[indexes[i]], err)
+	}
+	w.saveHealth(ctx, attempts)
+	w.metrics.Put(ctx, shared.all()...)
 	return errs
 }
 
-// sendTurns sends messages for the turns of endpoints to which deliveries have moved: one for each endpoint that needs
-// it, and one for each endpoint to which a redelivery was requested. If that fails, the retry job sends them.
-func (w FastWorker) sendTurns(ctx context.Context, shared *batch, attempts []*attempt) {
-	waiting := map[string][]string{} // by webhook
-	for _, a := range attempts {
-		if a == nil || a.webhook == nil || a.delivery == nil || !a.delivery.waitsInSlowLane() {
-			continue
+// moveAll moves the deliveries that must move to the slow lane, and sends the messages for the turns of their
+// endpoints. If a message is not sent, the retry job sends it. It returns the error of each attempt.
+func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) []error {
+	errs, byWebhook := make([]error, len(attempts)), map[string][]int{}
+	for i, a := range attempts {
+		if a != nil && a.move != nil {
+			byWebhook[a.webhook.ID] = append(byWebhook[a.webhook.ID], i)
 		}
-		if a.hasMoved() {
-			shared.tally.count(metricMoved)
-		}
-		if a.hasMoved() && a.delivery.Manual > 0 {
-			shared.turns.Store(a.webhook.ID, *a.webhook)
-		}
-		waiting[a.webhook.ID] = append(waiting[a.webhook.ID], a.delivery.ID)
 	}
-	var messages []queue.Message
-	shared.turns.Range(func(id, webhook any) bool {
-		w := webhook.(Webhook)
-		messages = append(messages, w.turnMessage(waiting[id.(string)]...).queued(w.AccountID, 0))
-		return true
-	})
-	if err := w.slow.Send(ctx, messages...); err != nil {
+	webhooks := slices.Sorted(maps.Keys(byWebhook))
+	turns := make([][]queue.Message, len(webhooks))
+	for n, err := range lambdafn.Parallel(len(webhooks), len(webhooks), func(n int) (err error) {
+		var moves []*attempt
+		for _, i := range byWebhook[webhooks[n]] {
+			moves = append(moves, attempts[i])
+		}
+		var failed []error
+		turns[n], failed, err = w.move(ctx, moves)
+		for k, i := range byWebhook[webhooks[n]][:len(failed)] {
+			errs[i] = failed[k]
+		}
+		return err
+	}) {
+		for _, i := range byWebhook[webhooks[n]] {
+			errs[i] = cmp.Or(errs[i], err)
+		}
+	}
+	if err := w.slow.Send(ctx, slices.Concat(turns...)...); err != nil {
 		w.logger.WarnContext(ctx, "messages for turns were not sent, the retry job sends them", "cause", err.Error())
 	}
+	return errs
+}
+
+// move moves deliveries of one webhook to the slow lane. If an attempt timed out, the endpoint leaves the fast lane.
+// The webhook is made due before the deliveries are stored, so that a crash in between loses nothing. move returns the
+// message for the turn, if one must be sent, and the error of each attempt.
+func (w FastWorker) move(ctx context.Context, attempts []*attempt) (turn []queue.Message, errs []error, _ error) {
+	first := attempts[max(0, slices.IndexFunc(attempts, func(a *attempt) bool { return a.made }))]
+	webhook := *first.webhook
+	send, err := w.store.makeDue(ctx, webhook, first.made, w.now())
+	if err != nil {
+		return nil, nil, err
+	}
+	moved := make([]*Delivery, len(attempts))
+	errs = lambdafn.Parallel(len(attempts), len(attempts), func(i int) (err error) {
+		moved[i], err = attempts[i].moveToSlowLane(ctx)
+		return err
+	})
+	var waiting []string
+	for _, d := range moved {
+		if d != nil {
+			waiting = append(waiting, d.ID)
+			send = send || d.Manual > 0 // its turn does not wait until the endpoint has rested
+		}
+	}
+	if send {
+		turn = []queue.Message{webhook.turnMessage(waiting...).queued(webhook.AccountID, 0)}
+	}
+	return turn, errs, nil
+}
+
+// moveToSlowLane stores the moved delivery. It returns nil if another worker changed the delivery so that it must not
+// move. An attempt that timed out is not counted.
+func (a *attempt) moveToSlowLane(ctx context.Context) (*Delivery, error) {
+	tried := false // the response to an earlier write can be lost, and then the delivery has moved already
+	d, _, err := a.worker.store.change(ctx, "move delivery", *a.delivery, true, func(d Delivery) (Delivery, bool) {
+		next, moves := a.move(d)
+		tried = tried || moves
+		return next, moves
+	})
+	switch {
+	case errors.Is(err, db.ErrNotFound): // it has expired
+		return nil, nil
+	case err != nil || !tried || !d.waitsInSlowLane():
+		return nil, err
+	}
+	a.invocation.count(metricMoved)
+	if a.made {
+		a.worker.logger.InfoContext(ctx, "delivery moved to the slow lane",
+			append(d.logAttrs(), "durationMs", a.result.Duration.Milliseconds())...)
+	}
+	return &d, nil
 }

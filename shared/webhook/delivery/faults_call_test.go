@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/webhook/sender"
 )
@@ -205,7 +205,7 @@ var faultySteps = []faultyStep{
 	}, fastQueue},
 	{"failure in the fast lane moves a delivery", func(f *fixture, workspaceID string) sender.Result {
 		f.subscribe(workspaceID, "https://example.com", func(w *Webhook) {
-			w.Failures, w.FailingSince = slowFailures-1, stampPtr(f.now())
+			w.Failures, w.FailingSince = slowFailures-1, stamp(f.now())
 		})
 		f.publish(f.newEvent(workspaceID))
 		return rejected
@@ -338,7 +338,7 @@ func (f *fixture) checkAfterFault(workspaceID string, requests int) {
 // A fault in any call of any step loses no delivery. The test covers the steps of both lanes, the moves between them,
 // and deliveries that are parked, woken or wait for a slot.
 func TestFaultInEachCall(t *testing.T) {
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	t.Parallel()
 	for _, step := range faultySteps {
 		t.Run(step.name, func(t *testing.T) {
@@ -348,7 +348,7 @@ func TestFaultInEachCall(t *testing.T) {
 				t.Fatal("the step makes no calls")
 			}
 			every := 4 // each fault in other calls
-			if slicetest.IsNightly() {
+			if testmode.IsNightly() {
 				every = 1
 			}
 			for i, name := range slices.Sorted(maps.Keys(callFaults)) {

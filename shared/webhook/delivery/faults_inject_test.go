@@ -54,27 +54,27 @@ func (i *faultInjector) randomInt(n int) int {
 	return i.random.IntN(n)
 }
 
-// invocation is an invocation of a function that may be killed. Its calls fail after it was killed.
-type invocation struct {
+// killable is an killable of a function that may be killed. Its calls fail after it was killed.
+type killable struct {
 	mu        sync.Mutex
 	stepsLeft int // until it is killed; 0: it is not killed
 	cancel    context.CancelFunc
 	killed    bool
 }
 
-type invocationKey struct{}
+type killableKey struct{}
 
-// invocationOf returns the invocation that a context belongs to; nil if there is none.
-func invocationOf(ctx context.Context) *invocation {
-	v, _ := ctx.Value(invocationKey{}).(*invocation)
+// killableOf returns the killable that a context belongs to; nil if there is none.
+func killableOf(ctx context.Context) *killable {
+	v, _ := ctx.Value(killableKey{}).(*killable)
 	return v
 }
 
 var errKilled = errors.New("the function was killed")
 
-// step counts a step of the invocation. There is one step before and one after each call. step returns errKilled if the
-// invocation was killed. A nil invocation is never killed.
-func (v *invocation) step() error {
+// step counts a step of the killable. There is one step before and one after each call. step returns errKilled if the
+// killable was killed. A nil killable is never killed.
+func (v *killable) step() error {
 	if v == nil {
 		return nil
 	}
@@ -94,18 +94,18 @@ func (v *invocation) step() error {
 func (i *faultInjector) invoke(ctx context.Context, probability float64, run func(context.Context)) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	v := &invocation{cancel: cancel}
+	v := &killable{cancel: cancel}
 	if i.inject(faultKilled, probability) {
 		v.stepsLeft = 1 + i.randomInt(60)
 	}
-	run(context.WithValue(ctx, invocationKey{}, v))
+	run(context.WithValue(ctx, killableKey{}, v))
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return !v.killed
 }
 
 func (i *faultInjector) RoundTrip(r *http.Request) (*http.Response, error) {
-	v := invocationOf(r.Context())
+	v := killableOf(r.Context())
 	if err := v.step(); err != nil {
 		return nil, err
 	}

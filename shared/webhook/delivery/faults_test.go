@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
@@ -93,7 +93,7 @@ func (ft *faultTest) subscribeWorkspaces() (workspaces [][]Webhook) {
 
 // send simulates an endpoint that may fail. The function may be killed immediately before or after the request.
 func (ft *faultTest) send(ctx context.Context, r sender.Request, l lane) sender.Result {
-	v := invocationOf(ctx)
+	v := killableOf(ctx)
 	if err := v.step(); err != nil {
 		return sender.Result{Error: err.Error(), Aborted: true}
 	}
@@ -293,7 +293,7 @@ func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 	t.Parallel()
 	const shards = 4
 	events := 240
-	if slicetest.IsNightly() {
+	if testmode.IsNightly() {
 		events = 2000
 	}
 	seed := rand.Uint64()
@@ -313,7 +313,7 @@ func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 	faults := []string{
 		faultKilled, faultCallLost, faultResponseLost, faultPartialBatch, faultEndpointFails, faultEndpointSlow,
 	}
-	if slicetest.IsNightly() { // they are too rare to occur in each short form
+	if testmode.IsNightly() { // they are too rare to occur in each short form
 		faults = append(faults, faultRecordsReplayed, faultMessagesRepeated, faultMessagesLost)
 	}
 	for _, fault := range faults {

@@ -6,8 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
@@ -144,12 +148,30 @@ func (f *fixture) anyPending() bool {
 	return slices.ContainsFunc(f.allDeliveries(), func(d Delivery) bool { return d.Status == Pending })
 }
 
-// storedSlots returns the stored slots of an account.
-func (f *fixture) storedSlots(account string) slots {
+// storedSlots returns the ends of the leases of an account's slots.
+func (f *fixture) storedSlots(account string) (ends []time.Time) {
 	f.t.Helper()
 	item, err := f.store.Table.Get(f.t.Context(), db.SlotsKey(account))
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		f.t.Fatal(err)
 	}
-	return slotsOf(item)
+	for name, value := range item {
+		if text, ok := value.(*types.AttributeValueMemberS); ok && strings.HasPrefix(name, "slot") {
+			end, _, _ := strings.Cut(text.Value, " ")
+			at, err := clock.ParseTimestamp(end)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			ends = append(ends, at.Time())
+		}
+	}
+	return ends
+}
+
+// saveHealth stores the health of an endpoint after an attempt.
+func (f *fixture) saveHealth(w Webhook, after Health) {
+	f.t.Helper()
+	if err := f.store.saveHealth(f.t.Context(), w, after, after.LastStatus == Succeeded); err != nil {
+		f.t.Error(err)
+	}
 }

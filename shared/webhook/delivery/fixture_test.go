@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -49,6 +48,7 @@ type fixture struct {
 	log                                             *slicetest.Log
 	receiver                                        *hooktest.Receiver
 	lastRun                                         time.Time
+	wire                                            *wire
 }
 
 const webhookSecret = "whsec_c2l4dGVlbiBieXRlcyBvZiBzZWNyZXQgYW5kIG1vcmU="
@@ -59,20 +59,10 @@ var midnight = time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
 // middleware wraps the transport of the calls to DynamoDB and SQS.
 type middleware func(http.RoundTripper) http.RoundTripper
 
-const (
-	// attemptLimit is the time limit of an attempt. Endpoints respond at once, also on a slow machine.
-	attemptLimit = 20 * time.Second
-	// hangLimit is the time limit of an attempt in tests of endpoints that do not respond.
-	hangLimit = 300 * time.Millisecond
-)
+// attemptLimit is the time limit of an attempt. Endpoints respond at once, also on a slow machine.
+const attemptLimit = 20 * time.Second
 
 func newFixture(t *testing.T, transports ...middleware) *fixture {
-	t.Helper()
-	return newFixtureWithLimit(t, attemptLimit, transports...)
-}
-
-// newFixtureWithLimit is like newFixture. limit is the time limit of an attempt.
-func newFixtureWithLimit(t *testing.T, limit time.Duration, transports ...middleware) *fixture {
 	t.Helper()
 	f := &fixture{
 		t: t, table: "webhooks-" + rand.Text(), events: "events-" + rand.Text(), log: slicetest.NewLog(),
@@ -83,6 +73,8 @@ func newFixtureWithLimit(t *testing.T, limit time.Duration, transports ...middle
 	for _, wrap := range transports {
 		client.Transport = wrap(client.Transport)
 	}
+	f.wire = &wire{next: client.Transport, counts: map[string]int{}}
+	client.Transport = f.wire
 	dynamo, sqsEndpoint := dynamotest.StartServer(t), sqstest.StartServer(t, sqstest.Clock(f.now))
 	f.sdk, f.queues = dynamotest.Client(dynamo), sqstest.Client(sqsEndpoint)
 	functiontest.CreateWebhooksTable(t, f.sdk, f.table)
@@ -115,7 +107,7 @@ func newFixtureWithLimit(t *testing.T, limit time.Duration, transports ...middle
 	f.fanout, f.job = NewFanout(deps), NewRetryJob(deps)
 	workers := WorkerDeps{
 		Deps: deps, Failures: queues.Queue(f.failures), Keys: f.secrets.Keys,
-		Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.now, Timeout: limit}),
+		Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.now, Timeout: attemptLimit}),
 	}
 	f.fast, f.slow = NewFastWorker(workers), NewSlowWorker(workers)
 	return f
@@ -183,42 +175,5 @@ func (f *fixture) wantLog(texts ...string) {
 
 func (f *fixture) newWorkspace() string { return f.ids.New(id.Workspace) }
 
-// callCounter is a transport that counts calls by operation.
-type callCounter struct {
-	next   http.RoundTripper
-	mu     sync.Mutex
-	counts map[string]int
-}
-
-// countCalls returns a counter and the middleware that counts the calls of a fixture.
-func countCalls() (*callCounter, middleware) {
-	c := &callCounter{counts: map[string]int{}}
-	return c, func(next http.RoundTripper) http.RoundTripper {
-		c.next = next
-		return c
-	}
-}
-
-func (c *callCounter) RoundTrip(r *http.Request) (*http.Response, error) {
-	c.mu.Lock()
-	c.counts[dynamotest.Operation(r)]++
-	c.mu.Unlock()
-	return c.next.RoundTrip(r)
-}
-
-// take returns the counts since the previous take.
-func (c *callCounter) take() map[string]int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	counts := c.counts
-	c.counts = map[string]int{}
-	return counts
-}
-
 // noJitter is a jitter of zero.
 func noJitter() float64 { return 0 }
-
-func stampPtr(at time.Time) *clock.Timestamp {
-	s := clock.Stamp(at)
-	return &s
-}

@@ -3,7 +3,6 @@ package delivery
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -11,7 +10,6 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
-	"devplatform/shared/queue"
 )
 
 // The messages of both lanes, as they are in the queues.
@@ -58,40 +56,6 @@ func TestParseMessage(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// The messages that this program sends are accepted by the lane that receives them, and are not changed on the way.
-func TestMessagesAreReceivedAsSent(t *testing.T) {
-	t.Parallel()
-	const workspaceID = "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
-	w := Webhook{ID: webhookA, WorkspaceID: workspaceID, AccountID: "usr_1"}
-	d := Delivery{ID: deliveryA, WebhookID: webhookA, WorkspaceID: workspaceID, EventID: "evt_1", ProjectID: "prj_1"}
-	expand := message{WorkspaceID: workspaceID, Webhooks: []string{webhookA}, Events: []eventRef{{"evt_1", ""}}}
-	var ten []string
-	for range 10 {
-		ten = append(ten, deliveryA)
-	}
-	for l, messages := range map[lane][]message{
-		fastLane: {d.message()}, slowLane: {w.turnMessage(), w.turnMessage(ten...), expand},
-	} {
-		for _, m := range messages {
-			sent := m.queued(w.AccountID, time.Second)
-			want := queue.Message{Body: sent.Body, Group: "usr_1", Delay: time.Second}
-			if diff := cmp.Diff(want, sent); diff != "" {
-				t.Errorf("the message (-want +got):\n%s", diff)
-			}
-			got, err := parseMessage(sent.Body, l)
-			if err != nil {
-				t.Errorf("lane %d does not accept %s", l, sent.Body)
-			}
-			if diff := cmp.Diff(m, got); diff != "" {
-				t.Errorf("%s (-sent +received):\n%s", sent.Body, diff)
-			}
-		}
-	}
-	if n := len(w.turnMessage(ten...).Deliveries); n != maxWindow {
-		t.Errorf("a message for a turn names %d of 10 deliveries, want %d", n, maxWindow)
 	}
 }
 
@@ -152,7 +116,7 @@ func FuzzSealed(f *testing.F) {
 func FuzzDecodeStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"wh_1"},"events":{"L":[{"S":"file.*"}]},"previous":{"L":[{"M":{"sealed":{"S":"k.x"},"until":{"S":"2026-01-31T08:15:30.123Z"}}}]},"lastAt":{"S":"2026-01-31T08:15:30.123Z"}}`,
-		`{"id":{"S":"wh_1"},"prompt":{"BOOL":true},"due":{"S":"DUE#1"},"dueAt":{"S":"2026-01-31T08:15:30.123Z"},"notBefore":{"S":"2031-05-05T13:00:00.000Z"},"additions":{"N":"2"},"drainedAt":{"S":"2026-01-31T08:15:30.123Z"}}`,
+		`{"id":{"S":"wh_1"},"prompt":{"BOOL":true},"due":{"S":"DUE#1"},"dueAt":{"S":"2026-01-31T08:15:30.123Z"},"notBefore":{"S":"2031-05-05T13:00:00.000Z"},"drainedAt":{"S":"2026-01-31T08:15:30.123Z"}}`,
 		`{"id":{"S":"dlv_1"},"attempts":{"L":[{"M":{"at":{"S":"2026-01-31T08:15:30.123Z"},"statusCode":{"N":"500"},"durationMs":{"N":"12"}}}]},"status":{"S":"pending"},"tries":{"N":"-1"}}`,
 		`{"id":{"S":"dlv_1"},"webhookId":{"S":"` + webhookA + `"},"due":{"S":"SLOW#` +
 			webhookA + `"},"status":{"S":"pending"},"active":{"BOOL":true}}`,
@@ -168,8 +132,7 @@ func FuzzDecodeStored(f *testing.F) {
 		}
 		w, _ := slicetest.DecodeStored[Webhook](t, item)
 		w.dueAfterAddition(noon)
-		turnEnd{failed: true}.nextTurn(w.Health, w.DrainedAt, noon, 0)
-		slotsOf(item).free(noon)
+		turnEnd{failed: true}.nextTurns(w, noon, 0)
 		d, ok := slicetest.DecodeStored[Delivery](t, item)
 		if !ok {
 			return

@@ -10,26 +10,6 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// Nothing is sent after a webhook was deactivated, in the slow lane as well.
-func TestInactiveWebhookInTheSlowLane(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
-	f.publish(f.newEvents(workspaceID, 3)...)
-	f.createDeliveries()
-	w = f.storedWebhook(w)
-	w.Active = false
-	f.putWebhook(w)
-	f.runUntilFinished()
-	f.wantRequests(0)
-	for _, d := range f.allDeliveries() {
-		if d.Status != Failed || d.Reason != w.inactiveReason() {
-			t.Errorf("got delivery %+v, want a failed one because the webhook is not active", d)
-		}
-	}
-}
-
 // If a webhook is deactivated, disabled or deleted during a turn, the turn sends nothing more. The requests that are in
 // progress at that time are completed.
 func TestWebhookIsSwitchedOffDuringATurn(t *testing.T) {

@@ -27,7 +27,7 @@ func (m *model) step(t *rapid.T, l lane) {
 	case actionFail:
 		m.d = m.d.withFinalStatus(Failed, p.reason)
 	case actionMove:
-		m.d = m.d.afterMove(m.now)
+		m.d, _ = m.d.afterMove(m.now)
 	case actionWait:
 		if l == fastLane && !isSoon(p.until, m.now) {
 			m.d = m.d.withFastAttempt(p.until, p.until)
@@ -55,12 +55,12 @@ func (m *model) end(t *rapid.T, trying Delivery, at clock.Timestamp, leased bool
 	r, ended := rapid.SampledFrom(results).Draw(t, "result"), m.now
 	store := func(d Delivery) Delivery {
 		v := decide(trying, m.w, r, ended, jitter)
-		next, changed := d.withResult(attemptOf(at, r), trying.Manual > 0, v, ended)
+		next, changed := d.withResult(newAttempt(at, r), trying.Manual > 0, v, ended)
 		switch {
 		case l == fastLane && r.TimedOut:
 			next, changed = d.afterTimeout(at, leased, ended)
 		case !leased:
-			next, changed = d.withFirstResult(attemptOf(at, r), v, ended)
+			next, changed = d.withFirstResult(newAttempt(at, r), v, ended)
 		}
 		if !changed {
 			return d
@@ -108,7 +108,7 @@ func checkIndex(t *rapid.T, d Delivery, now time.Time) {
 		if !due.Equal(next) || d.Wakes != 0 {
 			t.Fatalf("due at %v after %d wakes, want the time %v of the next attempt and no wakes", due, d.Wakes, next)
 		}
-	case db.DuePartition(shardOf(deliveryA)):
+	case duePartition(deliveryA):
 		if d.LeaseUntil != nil && due.Before(d.LeaseUntil.Time()) {
 			t.Fatalf("the delivery is due at %v, want not before the end of the lease at %v", due, d.LeaseUntil)
 		}
@@ -176,7 +176,7 @@ func (m *redeliveries) plan() (lane, bool) {
 	for _, l := range []lane{fastLane, slowLane} {
 		switch planNext(m.d, &m.w, l, m.now).action {
 		case actionMove:
-			m.d = m.d.afterMove(m.now)
+			m.d, _ = m.d.afterMove(m.now)
 		case actionAttempt:
 			return l, true
 		}
@@ -212,9 +212,9 @@ func (m *redeliveries) attempt(t *rapid.T, requests int, timesOut bool) {
 		}
 		m.w.Prompt = false
 	case leased:
-		m.d, _ = m.d.withResult(attemptOf(at, r), trying.Manual > 0, v, m.now)
+		m.d, _ = m.d.withResult(newAttempt(at, r), trying.Manual > 0, v, m.now)
 	default:
-		m.d, _ = m.d.withFirstResult(attemptOf(at, r), v, m.now)
+		m.d, _ = m.d.withFirstResult(newAttempt(at, r), v, m.now)
 	}
 	m.attempted += before - m.d.Manual
 	if _, due := m.plan(); m.d.Manual > 0 && !due {

@@ -30,32 +30,13 @@ type Log struct {
 // delivery or of its webhook. If an attempt is in progress, the delivery is sent again after that attempt. Errors:
 // db.ErrNotFound if the delivery has expired, db.ErrConflict.
 func (l Log) Redeliver(ctx context.Context, d Delivery) (Delivery, error) {
-	d, _, err := l.change(ctx, d, func(d Delivery) (Delivery, bool) { return d.afterRestart(l.Clock(), true), true })
+	d, _, err := l.change(ctx, "redeliver", d, false, func(d Delivery) (Delivery, bool) {
+		return d.afterRestart(l.Clock(), true), true
+	})
 	if err == nil {
 		l.enqueue(ctx, []Delivery{d})
 	}
 	return d, err
-}
-
-// change stores the version of a delivery that decide returns. If another writer changed the delivery, change reads it
-// and calls decide again. It reports false if decide reports no change. Errors: db.ErrNotFound, db.ErrConflict.
-func (l Log) change(
-	ctx context.Context, d Delivery, decide func(Delivery) (Delivery, bool),
-) (result Delivery, changed bool, err error) {
-	stale := false
-	err = db.Retry(ctx, "change delivery", func(ctx context.Context) (err error) {
-		if stale {
-			if d, err = l.Get(ctx, d.WebhookID, d.ID); err != nil {
-				return err
-			}
-		}
-		stale = true
-		if result, changed = decide(d); changed {
-			result, err = l.save(ctx, d, result)
-		}
-		return err
-	})
-	return result, changed && err == nil, err
 }
 
 // enqueue sends the messages of deliveries that are due. A failure is only logged, because the retry job sends the
@@ -154,7 +135,7 @@ func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error)
 	group.SetLimit(recoverParallel)
 	for i, d := range deliveries {
 		group.Go(func() error {
-			d, changed, err := l.change(groupCtx, d, restart)
+			d, changed, err := l.change(groupCtx, "recover delivery", d, false, restart)
 			if changed {
 				recovered[i] = &d
 			}
@@ -184,13 +165,13 @@ func (l Log) Test(ctx context.Context, w Webhook, e event.Record, at time.Time) 
 	}
 	d := newDelivery(e, at, w, fastLane, at)
 	d.Payload = e.Payload // the events table does not contain the event
-	result := l.Sender.Send(ctx, signedRequest(d, d.Payload, w.URL, secrets, at))
+	result := l.Sender.Send(ctx, signedRequest(d, string(d.Payload), w.URL, secrets, at))
 	status := Failed
 	if result.OK() {
 		status = Succeeded
 	}
 	d = d.withFinalStatus(status, "")
-	d.Test, d.Tries, d.Attempts = true, 1, []Attempt{attemptOf(clock.Stamp(at), result)}
+	d.Test, d.Tries, d.Attempts = true, 1, []Attempt{newAttempt(clock.Stamp(at), result)}
 	_, err = l.add(ctx, d)
 	return d, err
 }

@@ -111,15 +111,13 @@ func TestSuccessPreventsDisabling(t *testing.T) {
 	f := newFixture(t)
 	workspaceID := f.newWorkspace()
 	w := f.subscribe(workspaceID, f.receiver.URL("/fail/a"), func(w *Webhook) {
-		w.Failures, w.FailingSince, w.LastStatus = disableFailures, stampPtr(midnight.Add(-disableAfter)), Failed
+		w.Failures, w.FailingSince, w.LastStatus = disableFailures, stamp(midnight.Add(-disableAfter)), Failed
 	})
 	f.publish(f.newEvent(workspaceID))
 	send := f.slow.send
 	f.slow.send = func(ctx context.Context, r sender.Request) sender.Result {
 		if f.receiver.Total() == 0 {
-			if err := f.store.saveHealth(ctx, w, w.after(sender.Result{StatusCode: 200}, f.now())); err != nil {
-				t.Error(err)
-			}
+			f.saveHealth(w, w.after(sender.Result{StatusCode: 200}, f.now()))
 		}
 		return send(ctx, r)
 	}
@@ -150,18 +148,27 @@ func TestInactiveOrDeletedBeforeTheAttempt(t *testing.T) {
 		}},
 		{"deleted", "the webhook was deleted", func(f *fixture, w Webhook) { f.deleteWebhook(w) }},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			workspaceID := f.newWorkspace()
-			w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-			f.publish(f.newEvent(workspaceID))
-			tc.change(f, w)
-			f.runUntilFinished()
-			if d := f.wantDelivery(Failed, 0); d.Reason != tc.reason || d.Due != "" {
-				t.Errorf("got delivery %+v, want reason %q and no entry in the index", d, tc.reason)
+		for lane, prompt := range map[string]bool{"fast": true, "slow": false} {
+			if tc.name == "deleted" && !prompt {
+				continue // its deliveries are not read again
 			}
-			f.wantRequests(0)
-		})
+			t.Run(tc.name+", "+lane+" lane", func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t)
+				workspaceID := f.newWorkspace()
+				w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), func(w *Webhook) { w.Prompt = prompt })
+				f.publish(f.newEvent(workspaceID))
+				if !prompt {
+					f.createDeliveries()
+					w = f.storedWebhook(w)
+				}
+				tc.change(f, w)
+				f.runUntilFinished()
+				if d := f.wantDelivery(Failed, 0); d.Reason != tc.reason || d.Due != "" {
+					t.Errorf("got delivery %+v, want reason %q and no entry in the index", d, tc.reason)
+				}
+				f.wantRequests(0)
+			})
+		}
 	}
 }

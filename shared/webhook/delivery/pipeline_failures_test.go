@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
@@ -24,20 +22,22 @@ import (
 // A hanging endpoint does not delay the other deliveries of its batch.
 func TestHangingEndpointDoesNotDelayItsBatch(t *testing.T) {
 	t.Parallel()
-	f := newFixtureWithLimit(t, hangLimit)
+	f := newFixture(t)
 	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/hang"))
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.subscribe(workspaceID, "https://hang.example.com")
+	f.subscribe(workspaceID, "https://ok.example.com")
 	f.publish(f.newEvent(workspaceID))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f.handleMessages()
-	}()
-	if _, err := f.receiver.WaitFor(t.Context(), "/ok/a", 1); err != nil {
-		t.Error(err)
+	delivered := make(chan struct{})
+	f.fast.send = func(_ context.Context, r sender.Request) sender.Result {
+		if strings.Contains(r.URL, "hang.") {
+			<-delivered // the other attempt ends first
+			return timedOut
+		}
+		close(delivered)
+		return accepted
 	}
-	<-done
+	f.slow.send = func(context.Context, sender.Request) sender.Result { return rejected }
+	f.handleMessages()
 	for _, d := range f.allDeliveries() {
 		if d.Tries != 1 {
 			t.Errorf("got delivery %+v, want one attempt", d)
@@ -90,22 +90,7 @@ func TestBatchIsStoredInPart(t *testing.T) {
 	t.Parallel()
 	// A chunk with two batches, and another chunk.
 	const webhooks, workspaces = maxSingleWrites, fanoutChunk/maxSingleWrites + 2
-	var outage atomic.Bool
-	var writes atomic.Int32
-	stored := make(chan struct{}) // closed after the first batch
-	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if dynamotest.Operation(r) != "BatchWriteItem" || !outage.Load() {
-				return next.RoundTrip(r)
-			}
-			if writes.Add(1) == 1 {
-				defer close(stored)
-				return next.RoundTrip(r)
-			}
-			<-stored
-			return nil, errors.New("connection lost")
-		})
-	})
+	f := newFixture(t)
 	var events []event.Record
 	for range workspaces {
 		workspaceID := f.newWorkspace()
@@ -115,7 +100,19 @@ func TestBatchIsStoredInPart(t *testing.T) {
 		events = append(events, f.newEvent(workspaceID))
 	}
 	f.putEvents(events...)
-	outage.Store(true)
+	var writes atomic.Int32
+	stored := make(chan struct{}) // closed before the first batch is stored
+	f.breakCalls(func(operation, _ string) callOutcome {
+		switch {
+		case operation != "BatchWriteItem":
+			return callPasses
+		case writes.Add(1) == 1:
+			close(stored)
+			return callPasses
+		}
+		<-stored
+		return callRefused
+	})
 	failed := 0
 	for _, err := range f.fanout.Handle(t.Context(), streamRecords(t, events...)) {
 		if err != nil {
@@ -128,7 +125,7 @@ func TestBatchIsStoredInPart(t *testing.T) {
 	if n, _ := f.handleMessages(); n != 0 {
 		t.Errorf("got %d messages of the chunks that failed, want none", n)
 	}
-	outage.Store(false)
+	f.breakCalls(nil)
 	f.publish(events...)
 	f.runUntilFinished()
 	all := f.allDeliveries()
@@ -228,22 +225,6 @@ func TestAbortedAttemptDoesNotChangeHealth(t *testing.T) {
 	}
 }
 
-// failCalls makes the calls of an operation fail while unavailable returns true.
-func failCalls(operation string, unavailable func() bool) middleware {
-	return func(next http.RoundTripper) http.RoundTripper {
-		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if dynamotest.Operation(r) == operation && unavailable() {
-				return nil, errors.New("connection lost")
-			}
-			return next.RoundTrip(r)
-		})
-	}
-}
-
-type roundTripFunc func(*http.Request) (*http.Response, error)
-
-func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 // While storage or the queue is unavailable, messages and records fail and are retried later.
 func TestOutages(t *testing.T) {
 	t.Parallel()
@@ -263,21 +244,20 @@ func TestOutages(t *testing.T) {
 	} {
 		t.Run(tc.operation, func(t *testing.T) {
 			t.Parallel()
-			outage := false
-			f := newFixture(t, failCalls(tc.operation, func() bool { return outage }))
+			f := newFixture(t)
 			workspaceID := f.newWorkspace()
 			f.subscribe(workspaceID, f.receiver.URL("/fail/a"))
 			e := f.newEvent(workspaceID)
-			outage = true
+			f.breakCalls(refuseAll(tc.operation))
 			err := errors.Join(f.fanout.Handle(t.Context(), streamRecords(t, e))...)
 			unavailable := errors.Is(err, db.ErrUnavailable) || errors.Is(err, queue.ErrUnavailable)
 			if (err != nil) != tc.fanoutFails || unavailable != tc.fanoutFails {
 				t.Errorf("fan-out: got %v, want ErrUnavailable: %t", err, tc.fanoutFails)
 			}
-			outage = false
+			f.breakCalls(nil)
 			f.publish(e)
 			f.advance(replayDelay)
-			outage = true
+			f.breakCalls(refuseAll(tc.operation))
 			err = f.fast.Handle(t.Context(), f.receiveMessages()[:1])[0]
 			if failed := errors.Is(err, db.ErrUnavailable); failed != tc.workerFails {
 				t.Errorf("worker: got %v, want ErrUnavailable: %t", err, tc.workerFails)
@@ -287,7 +267,7 @@ func TestOutages(t *testing.T) {
 			if err := f.job.Run(t.Context()); (err != nil) != tc.jobFails {
 				t.Errorf("retry job: got %v, want an error: %t", err, tc.jobFails)
 			}
-			outage = false
+			f.breakCalls(nil)
 			f.runUntilFinished()
 			if d := f.onlyDelivery(); d.Status != Succeeded || d.Tries > 3 {
 				t.Errorf("got delivery %+v, want a success after at most three attempts", d)
@@ -296,43 +276,12 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// While the keys are unavailable, no attempt is made or counted.
-func TestUnavailableKeys(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
-	secrets := f.fast.secrets
-	f.fast.secrets = func(context.Context, Webhook, time.Time) ([]string, error) { return nil, errors.New("no keys") }
-	if errs := f.fast.Handle(t.Context(), f.receiveMessages()); errs[0] == nil {
-		t.Error("got no error, want one because the keys are unavailable")
-	}
-	if d := f.onlyDelivery(); d.Tries != 0 {
-		t.Errorf("got %d tries, want none", d.Tries)
-	}
-	f.fast.secrets = secrets
-	f.runUntilFinished()
-	f.wantDelivery(Succeeded, 1)
-}
-
 // The result of an attempt is stored even if responses are lost repeatedly, so that the request is not sent twice.
 func TestRecordIsRetried(t *testing.T) {
 	t.Parallel()
-	const claims, lostResponses = 1, 2 * awsclient.MaxAttempts // twice the attempts of one SDK call
-	updates := 0
-	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			response, err := next.RoundTrip(r)
-			if dynamotest.Operation(r) == "UpdateItem" {
-				if updates++; updates > claims && updates <= claims+lostResponses {
-					_ = response.Body.Close()
-					return nil, errors.New("lost")
-				}
-			}
-			return response, err
-		})
-	})
+	const lostResponses = 2 * awsclient.MaxAttempts // twice the attempts of one SDK call
+	f := newFixture(t)
+	f.loseResponses(lostResponses)
 	workspaceID := f.newWorkspace()
 	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 	f.publish(f.newEvent(workspaceID))

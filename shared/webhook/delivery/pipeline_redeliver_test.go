@@ -136,21 +136,3 @@ func TestMessageReceivedOftenIsNotReturned(t *testing.T) {
 	f.wantDelivery(Succeeded, 2)
 	f.wantRequests(2)
 }
-
-// A redelivery is attempted even if the webhook is not active, and is not retried.
-func TestRedeliveryToAnInactiveWebhook(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/status/500"))
-	e := f.newEvent(workspaceID)
-	f.publish(e)
-	f.handleMessages()
-	w.Active = false
-	f.putWebhook(w)
-	f.redeliver()
-	f.publish(e)
-	f.runUntilFinished()
-	f.wantDelivery(Failed, 2)
-	f.wantRequests(2)
-}

@@ -64,8 +64,8 @@ func (j *RetryJob) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// shard sends the messages of one shard of the index, page by page, until start ends. It
-// continues after a page that cannot be sent.
+// shard sends the messages of one shard of the index, page by page, until start ends. It continues after a page that
+// cannot be sent.
 func (j *RetryJob) shard(ctx, start context.Context, shard int, counts *tally) error {
 	var after db.IndexKey
 	var errs []error
@@ -113,29 +113,32 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 	if e.at.After(from) {
 		from = e.at
 	}
-	record, err := j.store.wake(ctx, e, from.Add(wakeWait(e.wakes)))
-	switch {
-	case errors.Is(err, db.ErrStale):
+	item, err := j.store.wake(ctx, e, from.Add(wakeWait(e.wakes)))
+	if errors.Is(err, db.ErrStale) {
 		return nil, nil
-	case errors.Is(err, errUndecodable):
-		j.logger.ErrorContext(ctx, "item of the index cannot be decoded", "key", e.key.SK, "cause", err.Error())
-		return nil, nil
-	case err != nil:
+	}
+	if err != nil {
 		return nil, err
 	}
-	delay := max(0, e.at.Sub(now))
-	if w := record.webhook; w != nil {
-		counts.add(metricTurnsDue, 1)
-		m := w.turnMessage().queued(w.AccountID, delay)
-		return &m, nil
+	var m message
+	var account, name string
+	if e.isWebhook() {
+		w, decodeErr := db.Decode[Webhook](item)
+		m, account, name, err = w.turnMessage(), w.AccountID, metricTurnsDue, decodeErr
+	} else {
+		d, decodeErr := db.Decode[Delivery](item)
+		m, account, name, err = d.message(), d.AccountID, metricDue, decodeErr
+		if err == nil && d.NextAttemptAt != nil {
+			counts.highest(metricOldest, metric.Seconds, now.Sub(d.NextAttemptAt.Time()).Seconds())
+		}
 	}
-	d := record.delivery
-	counts.add(metricDue, 1)
-	if d.NextAttemptAt != nil {
-		counts.highest(metricOldest, metric.Seconds, now.Sub(d.NextAttemptAt.Time()).Seconds())
+	if err != nil {
+		j.logger.ErrorContext(ctx, "item of the index cannot be decoded", "key", e.key.SK, "cause", err.Error())
+		return nil, nil
 	}
-	m := d.message().queued(d.AccountID, delay)
-	return &m, nil
+	counts.count(name)
+	queued := m.queued(account, max(0, e.at.Sub(now)))
+	return &queued, nil
 }
 
 // wakeWait returns the time until the next wake. wakes is the number of wakes since the latest attempt or turn.

@@ -2,11 +2,8 @@ package delivery
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,50 +13,23 @@ import (
 	"devplatform/shared/db"
 )
 
-// A lost message delays a delivery by two minutes. If its messages are lost repeatedly, the job sends further ones at
-// growing intervals.
-func TestLostMessages(t *testing.T) {
+// The job makes one write for each wake. The wait doubles after each wake, up to an hour.
+func TestCallsOfAWake(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	workspaceID := f.newWorkspace()
 	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 	f.publish(f.newEvent(workspaceID))
-	if n := f.purgeQueue(); n != 1 {
-		t.Fatalf("got %d messages, want 1", n)
-	}
-	for i, minutes := range []time.Duration{2, 4, 8, 16, 32, 64, 124, 184} {
-		due := midnight.Add(minutes * time.Minute)
-		f.advance(due.Add(-2 * time.Minute).Sub(f.now()))
-		for received := 0; received == 0 && f.now().Before(due.Add(5*time.Minute)); received = f.purgeQueue() {
-			f.runRetryJob()
-			f.advance(time.Minute)
-		}
-		if difference := f.now().Sub(due).Abs(); difference > time.Minute {
-			t.Fatalf("got message %d after %v, want it after about %d minutes", i, f.now().Sub(midnight), minutes)
-		}
-	}
-	f.runUntilFinished()
-	f.wantDelivery(Succeeded, 1)
-}
-
-// The job makes one write for each wake. The wait doubles after each wake.
-func TestCallsOfAWake(t *testing.T) {
-	t.Parallel()
-	calls, countTransport := countCalls()
-	f := newFixture(t, countTransport)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
-	for wakes, wait := range []time.Duration{2 * time.Minute, 4 * time.Minute, 8 * time.Minute} {
+	for wakes, wait := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
 		f.purgeQueue()
 		f.advance(f.onlyDelivery().DueAt.Time().Sub(f.now()))
-		calls.take()
+		f.takeCalls()
 		f.runRetryJob()
-		if n := calls.take()["UpdateItem"]; n != 1 {
+		if n := f.takeCalls()["UpdateItem"]; n != 1 {
 			t.Errorf("got %d writes, want 1", n)
 		}
-		if d := f.onlyDelivery(); d.Wakes != wakes+1 || d.DueAt.Time().Sub(f.now()) != wait {
-			t.Errorf("got %d wakes, due in %v, want %d and %v", d.Wakes, d.DueAt.Time().Sub(f.now()), wakes+1, wait)
+		if d := f.onlyDelivery(); d.Wakes != wakes+1 || d.DueAt.Time().Sub(f.now()) != wait*time.Minute {
+			t.Errorf("got %d wakes, due in %v, want %d and %d minutes", d.Wakes, d.DueAt.Time().Sub(f.now()), wakes+1, wait)
 		}
 	}
 }
@@ -127,27 +97,14 @@ func TestConcurrentRunsSendOnce(t *testing.T) {
 // A wake whose response is lost still sends its message.
 func TestWakeWithLostResponse(t *testing.T) {
 	t.Parallel()
-	var lose atomic.Bool
-	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			response, err := next.RoundTrip(r)
-			if dynamotest.Operation(r) == "UpdateItem" && lose.CompareAndSwap(true, false) {
-				_ = response.Body.Close()
-				return nil, errors.New("lost")
-			}
-			return response, err
-		})
-	})
+	f := newFixture(t)
 	workspaceID := f.newWorkspace()
 	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 	f.publish(f.newEvent(workspaceID))
 	f.purgeQueue()
 	f.advance(messageTimeout)
-	lose.Store(true)
+	f.loseResponses(1)
 	f.runRetryJob()
-	if lose.Load() {
-		t.Error("no response was lost")
-	}
 	if n := f.purgeQueue(); n != 1 {
 		t.Errorf("got %d messages, want 1", n)
 	}

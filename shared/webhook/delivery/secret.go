@@ -42,10 +42,7 @@ func (s Secrets) Seal(ctx context.Context, webhookID, secret string) (string, er
 	if err != nil {
 		return "", fmt.Errorf("delivery: sealing a secret: %w", err)
 	}
-	aead, err := newAEAD(key)
-	if err != nil {
-		return "", err
-	}
+	aead := newAEAD(key)
 	sealed := aead.Seal(nil, nil, []byte(secret), []byte(webhookID)) //nolint:gosec // without a nonce, it generates one
 	return kid + "." + sealedEncoding.EncodeToString(sealed), nil
 }
@@ -67,11 +64,7 @@ func (s Secrets) Open(ctx context.Context, webhookID, sealed string) (string, er
 	if err != nil {
 		return "", fmt.Errorf("delivery: opening a secret: %w", err)
 	}
-	aead, err := newAEAD(key)
-	if err != nil {
-		return "", err
-	}
-	secret, err := aead.Open(nil, nil, data, []byte(webhookID))
+	secret, err := newAEAD(key).Open(nil, nil, data, []byte(webhookID))
 	if err != nil {
 		return "", errSealed
 	}
@@ -133,15 +126,10 @@ func validPrevious(all []PreviousSecret, now time.Time) []PreviousSecret {
 	return slices.DeleteFunc(slices.Clone(all), func(p PreviousSecret) bool { return !p.Until.Time().After(now) })
 }
 
-// newAEAD returns AES-256-GCM with a random nonce, which precedes the ciphertext.
-func newAEAD(key []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, fmt.Errorf("delivery: %w", err)
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		return nil, fmt.Errorf("delivery: %w", err)
-	}
-	return aead, nil
+// newAEAD returns AES-256-GCM with a random nonce, which precedes the ciphertext. The keys of the ring have 32 bytes,
+// so it cannot fail.
+func newAEAD(key []byte) cipher.AEAD {
+	block, _ := aes.NewCipher(key)
+	aead, _ := cipher.NewGCMWithRandomNonce(block)
+	return aead
 }

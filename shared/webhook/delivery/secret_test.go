@@ -53,7 +53,6 @@ func TestSealing(t *testing.T) {
 	}
 }
 
-// Sealing the same secret twice returns different texts.
 func TestSealingIsRandomized(t *testing.T) {
 	t.Parallel()
 	s := Secrets{slicetest.Keys(fixedClock)}

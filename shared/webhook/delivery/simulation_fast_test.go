@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"slices"
 	"time"
 
 	"devplatform/shared/webhook/sender"
@@ -15,7 +16,7 @@ func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
 			webhooks[i] = e.stored
 		}
 		occurrences := []occurrence{{0, s.event(a, at), midnight.Add(at)}}
-		p := routesOf(occurrences, webhooks, s.now())
+		p := assign(occurrences, webhooks, s.now())
 		s.after(storageTime, func() { // the deliveries are stored
 			records := make([]*simRecord, len(p.items))
 			for i, n := range p.items {
@@ -28,7 +29,7 @@ func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
 					s.fast.send(r.message(), 0)
 				}
 				for _, c := range p.creations {
-					s.creations.send(&simMessage{message: c.message, group: &a.creations, births: births, events: occurrences}, 0)
+					s.creations.send(&simMessage{message: c.message, births: births, events: occurrences}, 0)
 				}
 			})
 		})
@@ -37,7 +38,7 @@ func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
 
 // message returns the message that names the delivery.
 func (r *simRecord) message() *simMessage {
-	return &simMessage{message: r.stored.message(), group: &r.endpoint.account.fast, record: r, endpoint: r.endpoint}
+	return &simMessage{message: r.stored.message(), record: r, endpoint: r.endpoint}
 }
 
 // simAttempt is an attempt in the simulation. It has the steps of attempt.
@@ -55,16 +56,19 @@ type simAttempt struct {
 func (s *simulation) handleFast(batch []*simMessage, done func()) {
 	startEnd := s.at + functionTime - attemptTime
 	s.after(storageTime, func() {
-		left := len(batch)
-		for _, m := range batch {
+		attempts, left := make([]*simAttempt, len(batch)), len(batch)
+		for i, m := range batch {
 			d, w := m.record.stored, m.endpoint.stored
 			a := &simAttempt{lane: fastLane, record: m.record, message: m, startEnd: startEnd}
 			a.delivery, a.webhook, a.received.Receives = &d, &w, m.receives
 			a.end = func() {
 				if left--; left == 0 {
-					done()
+					s.moveAll(attempts, done)
 				}
 			}
+			attempts[i] = a
+		}
+		for _, a := range attempts {
 			s.begin(a)
 		}
 	})
@@ -107,7 +111,8 @@ func (s *simulation) begin(a *simAttempt) {
 	case actionWait:
 		s.wait(a, p.until, now, again)
 	case actionMove:
-		s.move(a, false, func(d Delivery) (Delivery, bool) { return d.afterMove(now), true }, again)
+		a.move = func(d Delivery) (Delivery, bool) { return d.afterMove(now) }
+		a.end()
 	case actionFail:
 		s.save(a, a.delivery.withFinalStatus(Failed, p.reason), again, a.end)
 	default:
@@ -115,7 +120,7 @@ func (s *simulation) begin(a *simAttempt) {
 	}
 }
 
-// wait does what attempt.carryOutPlan does with actionWait.
+// wait does what attempt.wait does.
 func (s *simulation) wait(a *simAttempt, until, now time.Time, again func()) {
 	switch {
 	case a.lane == slowLane:
@@ -130,27 +135,61 @@ func (s *simulation) wait(a *simAttempt, until, now time.Time, again func()) {
 	}
 }
 
-// move does what attempt.move and FastWorker.sendTurns do, for one delivery.
-func (s *simulation) move(a *simAttempt, leaveFastLane bool, next func(Delivery) (Delivery, bool), again func()) {
-	e := a.record.endpoint
-	s.makeDue(e, *a.webhook, leaveFastLane, func(send bool) {
-		moved, ok := next(*a.delivery)
-		if !ok {
-			a.end()
-			return
-		}
-		s.save(a, moved, again, func() {
-			s.stats.moved++
-			if !send {
-				a.end()
-				return
+// moveAll does what FastWorker.moveAll does.
+func (s *simulation) moveAll(attempts []*simAttempt, done func()) {
+	byEndpoint, order := map[*simEndpoint][]*simAttempt{}, []*simEndpoint(nil)
+	for _, a := range attempts {
+		if e := a.record.endpoint; a.move != nil {
+			if byEndpoint[e] == nil {
+				order = append(order, e)
 			}
-			s.after(storageTime, func() {
-				s.slow.send(e.turnMessage(moved.ID), 0)
-				a.end()
-			})
+			byEndpoint[e] = append(byEndpoint[e], a)
+		}
+	}
+	left := len(order)
+	end := func() {
+		if left--; left <= 0 {
+			done()
+		}
+	}
+	if left == 0 {
+		end()
+	}
+	for _, e := range order {
+		moves := byEndpoint[e]
+		first := moves[max(0, slices.IndexFunc(moves, func(a *simAttempt) bool { return a.made }))]
+		s.makeDue(e, *first.webhook, first.made, func(send bool) {
+			pending, waiting := len(moves), []string(nil)
+			for _, a := range moves {
+				s.change(a, func(moved bool) {
+					if moved {
+						s.stats.moved++
+						waiting = append(waiting, a.delivery.ID)
+					}
+					switch pending--; {
+					case pending > 0:
+					case send:
+						s.after(storageTime, func() {
+							s.slow.send(e.turnMessage(waiting...), 0)
+							end()
+						})
+					default:
+						end()
+					}
+				})
+			}
 		})
-	})
+	}
+}
+
+// change stores the moved delivery. moved is false if it must not move.
+func (s *simulation) change(a *simAttempt, then func(moved bool)) {
+	next, ok := a.move(*a.delivery)
+	if !ok {
+		then(false)
+		return
+	}
+	s.save(a, next, func() { s.change(a, then) }, func() { then(true) })
 }
 
 // start does what attempt.start does, and makes the attempt.
@@ -188,7 +227,8 @@ func (s *simulation) post(a *simAttempt) {
 		account.inFlight--
 		a.ended = s.now()
 		if a.lane == fastLane && a.result.TimedOut {
-			s.moveToSlowLane(a)
+			a.move = func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.leased, a.ended) }
+			a.end()
 			return
 		}
 		a.decision = decide(a.trying, *a.webhook, a.result, a.ended, a.jitter)
@@ -199,16 +239,9 @@ func (s *simulation) post(a *simAttempt) {
 	})
 }
 
-// moveToSlowLane does what attempt.moveToSlowLane does.
-func (s *simulation) moveToSlowLane(a *simAttempt) {
-	s.move(a, true, func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.leased, a.ended) },
-		func() { s.moveToSlowLane(a) })
-}
-
-// record does what attempt.record does, and the steps after it. No delivery moves with its result: the endpoints of the
-// simulation fail only by time-outs.
+// record does what attempt.record does, and the steps after it.
 func (s *simulation) record(a *simAttempt) {
-	result := attemptOf(a.at, a.result)
+	result := newAttempt(a.at, a.result)
 	next, changed := a.delivery.withResult(result, a.trying.Manual > 0, a.decision, a.ended)
 	if !a.leased {
 		next, changed = a.delivery.withFirstResult(result, a.decision, a.ended)
@@ -228,7 +261,7 @@ func (r *simRecord) succeeded(result sender.Result, s *simulation) {
 	}
 }
 
-// saveHealth does what attempt.saveHealth does, with one write for each attempt.
+// saveHealth does what worker.saveHealth does, with one write for each attempt.
 func (s *simulation) saveHealth(a *simAttempt) {
 	after := a.webhook.after(a.result, a.ended)
 	if !after.changedSince(a.webhook.Health) {

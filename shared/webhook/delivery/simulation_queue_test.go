@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"container/heap"
 	"math/rand/v2"
 	"time"
 )
@@ -54,44 +55,29 @@ func (s *simulator) runUntil(end time.Duration) {
 	}
 }
 
-// simHeap is a binary heap.
-type simHeap[T any] struct {
+// simHeap is a priority queue. Its embedded items implement heap.Interface.
+type simHeap[T any] struct{ simItems[T] }
+
+func (h *simHeap[T]) push(item T) { heap.Push(&h.simItems, item) }
+func (h *simHeap[T]) pop() T      { return heap.Pop(&h.simItems).(T) }
+
+type simItems[T any] struct {
 	items  []T
 	before func(a, b *T) bool
 }
 
-func (h *simHeap[T]) push(item T) {
-	h.items = append(h.items, item)
-	for i := len(h.items) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if !h.before(&h.items[i], &h.items[parent]) {
-			return
-		}
-		h.items[i], h.items[parent] = h.items[parent], h.items[i]
-		i = parent
-	}
-}
+func (s *simItems[T]) Len() int           { return len(s.items) }
+func (s *simItems[T]) Less(i, j int) bool { return s.before(&s.items[i], &s.items[j]) }
+func (s *simItems[T]) Swap(i, j int)      { s.items[i], s.items[j] = s.items[j], s.items[i] }
+func (s *simItems[T]) Push(item any)      { s.items = append(s.items, item.(T)) }
 
-func (h *simHeap[T]) pop() T {
-	first, last := h.items[0], len(h.items)-1
-	h.items[0] = h.items[last]
+func (s *simItems[T]) Pop() any {
 	var none T
-	h.items[last] = none
-	h.items = h.items[:last]
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= last {
-			return first
-		}
-		if child+1 < last && h.before(&h.items[child+1], &h.items[child]) {
-			child++
-		}
-		if !h.before(&h.items[child], &h.items[i]) {
-			return first
-		}
-		h.items[i], h.items[child] = h.items[child], h.items[i]
-		i = child
-	}
+	last := len(s.items) - 1
+	item := s.items[last]
+	s.items[last] = none
+	s.items = s.items[:last]
+	return item
 }
 
 // simFIFO is a first-in, first-out list.
@@ -118,38 +104,24 @@ func (f *simFIFO[T]) pop() T {
 // simMessage is a message in a queue.
 type simMessage struct {
 	message
-	group    *simGroup
 	record   *simRecord // in the fast lane
 	endpoint *simEndpoint
 	births   []*simBirth  // of the events of a message that creates deliveries
 	events   []occurrence // the same
 	receives int
-	number   uint64        // order in the queue
 	shown    time.Duration // when it became visible
 	hidden   bool          // it returns to the queue after this receive
 }
 
-// simGroup are the messages of an account in a queue.
-type simGroup struct {
-	inFlight int
-	held     simFIFO[*simMessage] // visible messages that were passed over because the group was noisy
-	isHeld   bool
-}
-
-// simQueue is an SQS queue with fair groups and the event source mapping of its function. A group is noisy while it has
-// at least 30 messages and more than a tenth of the messages in flight: then it is served last. SQS also limits the
-// share of the processing time of a group. The simulation does not, so it has less protection than SQS.
+// simQueue is an SQS queue and the event source mapping of its function. It has no fair groups, so it has less
+// protection than SQS.
 type simQueue struct {
 	*simulator
-	handle   func(batch []*simMessage, done func())
-	workers  int
-	busy     int
-	visible  simFIFO[*simMessage]
-	held     []*simGroup // with visible messages in simGroup.held
-	waiting  int         // number of visible messages
-	inFlight int
-	number   uint64
-	stats    simQueueStats
+	handle  func(batch []*simMessage, done func())
+	workers int
+	busy    int
+	visible simFIFO[*simMessage]
+	stats   simQueueStats
 }
 
 // simQueueStats describe a queue in a phase of the simulation.
@@ -177,74 +149,29 @@ func (q *simQueue) send(m *simMessage, delay time.Duration) {
 
 // show makes a message visible.
 func (q *simQueue) show(m *simMessage) {
-	q.number++
-	m.number, m.shown, m.hidden = q.number, q.at, false
+	m.shown, m.hidden = q.at, false
 	q.visible.push(m)
-	q.waiting++
-	q.stats.maxWaiting = max(q.stats.maxWaiting, q.waiting)
+	q.stats.maxWaiting = max(q.stats.maxWaiting, q.visible.len())
 	q.dispatch()
 }
 
-// hide returns a received message to the queue after a wait. It stays in flight until then. The message that becomes
-// visible is a copy, because the worker that returned the message still uses it.
+// hide returns a received message to the queue after a wait. The message that becomes visible is a copy, because the
+// worker that returned the message still uses it.
 func (q *simQueue) hide(m *simMessage, wait time.Duration) {
 	if m.hidden {
 		panic("simulation: a message was returned twice")
 	}
 	m.hidden = true
 	again := *m
-	q.after(wholeSeconds(wait), func() {
-		q.inFlight--
-		again.group.inFlight--
-		q.show(&again)
-	})
-}
-
-func (q *simQueue) isNoisy(g *simGroup) bool { return g.inFlight >= 30 && 10*g.inFlight > q.inFlight }
-
-// take takes the next visible message: the oldest one of the groups that are not noisy, otherwise the oldest one.
-func (q *simQueue) take() *simMessage {
-	for q.visible.len() > 0 && q.isNoisy(q.visible.first().group) {
-		m := q.visible.pop()
-		m.group.held.push(m)
-		if !m.group.isHeld {
-			m.group.isHeld = true
-			q.held = append(q.held, m.group)
-		}
-	}
-	var best *simGroup
-	for _, g := range q.held {
-		if best == nil || q.isNoisy(best) != q.isNoisy(g) && q.isNoisy(best) ||
-			q.isNoisy(best) == q.isNoisy(g) && g.held.first().number < best.held.first().number {
-			best = g
-		}
-	}
-	if q.visible.len() > 0 && (best == nil || q.isNoisy(best) ||
-		q.visible.first().number < best.held.first().number) {
-		return q.visible.pop()
-	}
-	m := best.held.pop()
-	if best.held.len() == 0 {
-		best.isHeld = false
-		for i, g := range q.held {
-			if g == best {
-				q.held = append(q.held[:i], q.held[i+1:]...)
-				break
-			}
-		}
-	}
-	return m
+	q.after(wholeSeconds(wait), func() { q.show(&again) })
 }
 
 // dispatch invokes the function while there are visible messages and workers that are not busy.
 func (q *simQueue) dispatch() {
-	for q.busy < q.workers && q.waiting > 0 {
-		batch := make([]*simMessage, 0, min(batchSize, q.waiting))
-		for len(batch) < batchSize && q.waiting > 0 {
-			m := q.take()
-			q.waiting--
-			q.inFlight++
-			m.group.inFlight++
+	for q.busy < q.workers && q.visible.len() > 0 {
+		var batch []*simMessage
+		for len(batch) < batchSize && q.visible.len() > 0 {
+			m := q.visible.pop()
 			m.receives++
 			q.stats.maxAge = max(q.stats.maxAge, q.at-m.shown)
 			batch = append(batch, m)
@@ -253,19 +180,12 @@ func (q *simQueue) dispatch() {
 		q.stats.batches++
 		q.stats.received += len(batch)
 		begin := q.at
-		q.after(storageTime, func() { q.handle(batch, func() { q.finish(batch, begin) }) })
+		q.after(storageTime, func() {
+			q.handle(batch, func() { // the messages that were not hidden are deleted
+				q.busy--
+				q.stats.busyTime += q.at - begin
+				q.dispatch()
+			})
+		})
 	}
-}
-
-// finish deletes the messages of a batch, except those that return to the queue.
-func (q *simQueue) finish(batch []*simMessage, begin time.Duration) {
-	for _, m := range batch {
-		if !m.hidden {
-			q.inFlight--
-			m.group.inFlight--
-		}
-	}
-	q.busy--
-	q.stats.busyTime += q.at - begin
-	q.dispatch()
 }

@@ -14,7 +14,7 @@ type simTurn struct {
 
 // turnMessage returns the message that asks for a turn.
 func (e *simEndpoint) turnMessage(deliveries ...string) *simMessage {
-	return &simMessage{message: e.stored.turnMessage(deliveries...), group: &e.account.slow, endpoint: e}
+	return &simMessage{message: e.stored.turnMessage(deliveries...), endpoint: e}
 }
 
 // handleSlow does what SlowWorker.Handle does.
@@ -48,25 +48,25 @@ func (s *simulation) handleSlow(batch []*simMessage, done func()) {
 func (s *simulation) takeSlot(account *simAccount, then func(slot int, lease time.Time)) {
 	now := s.now()
 	s.after(storageTime, func() { // the slots are read
-		all := account.slots
-		var take func()
-		take = func() {
-			slot, ok := all.free(now)
-			if !ok {
+		var take func(slot int)
+		take = func(slot int) {
+			for slot < slotsPerAccount && account.slots[slot].After(now) {
+				slot++
+			}
+			if slot == slotsPerAccount {
 				then(-1, time.Time{})
 				return
 			}
 			s.after(storageTime, func() {
 				if account.slots[slot].After(now) { // another worker has taken it
-					all[slot] = now.Add(leaseTime)
-					take()
+					take(slot + 1)
 					return
 				}
 				account.slots[slot] = now.Add(leaseTime)
 				then(slot, account.slots[slot])
 			})
 		}
-		take()
+		take(0)
 	})
 }
 
@@ -104,8 +104,6 @@ func (s *simulation) runTurns(account *simAccount, turns []*simTurn, slot int, b
 func (s *simulation) later(t *simTurn) {
 	if t.received.Receives < quickReceives {
 		s.slow.hide(t.message, time.Duration((3+2*s.jitter())*float64(time.Second)))
-	} else {
-		s.stats.dropped++
 	}
 	t.done()
 }
@@ -116,19 +114,17 @@ func (s *simulation) beginTurn(t *simTurn) {
 	s.after(storageTime, func() {
 		w := t.endpoint.stored
 		if w.isResting(t.now) || w.hasTurn(t.now) {
-			s.stats.notNeeded++
 			t.done()
 			return
 		}
 		s.after(storageTime, func() {
 			stored := &t.endpoint.stored
 			if stored.hasTurn(t.now) {
-				s.stats.notNeeded++
 				t.done()
 				return
 			}
 			until := t.now.Add(leaseTime)
-			stored.TurnUntil, t.endpoint.turn = stampOf(until), t
+			stored.TurnUntil, stored.AddedAt, t.endpoint.turn = stamp(until), nil, t
 			t.webhook = *stored
 			t.window = stored.window()
 			s.stats.turn(t.endpoint.account)
@@ -236,14 +232,14 @@ func (t *simTurn) unread(records []*simRecord) (fresh []*simRecord) {
 // finishTurn does what turn.finish does.
 func (s *simulation) finishTurn(t *simTurn) {
 	t.end.window = t.window
-	next, wait, soon := t.nextTurn(s.now(), s.jitter())
+	next, wait, soon := t.nextTurns(s.now(), s.jitter())
 	s.after(storageTime, func() {
 		if s.endTurn(t, next, !t.end.more) {
 			s.endedTurn(t, wait, soon)
 			return
 		}
 		t.end.more = true // deliveries were added
-		next, wait, soon := t.nextTurn(s.now(), s.jitter())
+		next, wait, soon := t.nextTurns(s.now(), s.jitter())
 		s.after(storageTime, func() {
 			s.endTurn(t, next, false)
 			s.endedTurn(t, wait, soon)
@@ -256,8 +252,6 @@ func (s *simulation) endedTurn(t *simTurn, wait time.Duration, soon bool) {
 	t.endpoint.account.turns--
 	if soon {
 		s.slow.hide(t.message, wait)
-	} else if t.end.more {
-		s.stats.paused++
 	}
 	t.done()
 }
@@ -274,7 +268,7 @@ func (s *simulation) createAll(messages []*simMessage, then func()) {
 		for _, webhookID := range m.Webhooks {
 			named = append(named, s.endpoints[webhookID].stored)
 		}
-		items := deliveriesOf(m.events, named, s.now())
+		items := newItems(m.events, named, s.now())
 		s.after(2*storageTime, func() { // reads which deliveries exist, and stores the others in batches
 			var fast []*simRecord
 			for _, n := range items {
@@ -360,7 +354,7 @@ func (s *simulation) wake(d simDue, now time.Time) {
 	}
 	s.stats.deliveryWakes++
 	stored := &d.record.stored
-	stored.DueAt = stampOf(from.Add(wakeWait(stored.Wakes)))
+	stored.DueAt = stamp(from.Add(wakeWait(stored.Wakes)))
 	stored.Wakes++
 	s.due.push(simDue{stored.DueAt.Time(), s.nextDue(), d.record, nil})
 	s.after(storageTime, func() { s.fast.send(d.record.message(), delay) })

@@ -50,11 +50,9 @@ type simPhaseStats struct {
 	maxInFlight int // attempts at the same time, of an account
 	fast, slow  simQueueStats
 	// wakes and deliveryWakes count the messages of the retry job: for turns, and for deliveries of the fast lane.
-	// turnMessages counts the messages for turns that were received. turns counts the messages that led to a turn. noSlot
-	// counts the messages that found no slot, and dropped the messages without a slot that were received too often. paused
-	// counts the messages of endpoints with more deliveries that were received too often. notNeeded counts all other
-	// messages.
-	wakes, deliveryWakes, turnMessages, turns, noSlot, dropped, paused, notNeeded, moved int
+	// turnMessages counts the messages for turns that were received, turns the messages that led to a turn, and noSlot
+	// the messages that found no slot.
+	wakes, deliveryWakes, turnMessages, turns, noSlot, moved int
 }
 
 func newSimStats(s *simulator, phases []simPhase) *simStats {

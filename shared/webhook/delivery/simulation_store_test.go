@@ -5,21 +5,18 @@ import (
 	"slices"
 	"time"
 
-	"devplatform/shared/clock"
-	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/webhook/sender"
 )
 
 // simAccount is a tenant: an account with one workspace.
 type simAccount struct {
-	id                    string
-	class                 simClass
-	endpoints             []*simEndpoint
-	fast, slow, creations simGroup // of the messages in the queues
-	slots                 slots
-	inFlight              int // attempts
-	turns                 int
+	id        string
+	class     simClass
+	endpoints []*simEndpoint
+	slots     [slotsPerAccount]time.Time // the ends of their leases
+	inFlight  int                        // attempts
+	turns     int
 }
 
 // simEndpoint is a webhook and its endpoint.
@@ -178,11 +175,14 @@ func (d simDue) stale() bool {
 
 // setDue sets the time at which an endpoint is due.
 func (s *simulation) setDue(e *simEndpoint, at time.Time) {
-	e.stored.Due, e.stored.DueAt = "", nil
-	if !at.IsZero() {
-		stamp := clock.Stamp(at)
-		e.stored.Due, e.stored.DueAt = db.DuePartition(0), &stamp
-		s.due.push(simDue{stamp.Time(), s.nextDue(), nil, e})
+	e.stored.Due, e.stored.DueAt = duePartition(e.stored.ID), stamp(at)
+	s.pushDue(e)
+}
+
+// pushDue adds the endpoint to the index, if it is due.
+func (s *simulation) pushDue(e *simEndpoint) {
+	if e.stored.DueAt != nil {
+		s.due.push(simDue{e.stored.DueAt.Time(), s.nextDue(), nil, e})
 	}
 }
 
@@ -191,11 +191,10 @@ func (s *simulation) makeDue(e *simEndpoint, w Webhook, leaveFastLane bool, then
 	now := s.now()
 	dueAt := w.dueAfterAddition(now)
 	s.after(storageTime, func() {
-		e.stored.Additions++
 		s.setDue(e, dueAt)
 		e.stored.DrainedAt = nil
 		if e.stored.AddedAt == nil || w.AddedAt != nil && !w.hasRecentAddition(now) {
-			e.stored.AddedAt = stampOf(now)
+			e.stored.AddedAt = stamp(now)
 		}
 		if leaveFastLane {
 			e.stored.Prompt = false
@@ -205,23 +204,13 @@ func (s *simulation) makeDue(e *simEndpoint, w Webhook, leaveFastLane bool, then
 }
 
 // endTurn does what Store.endTurn does.
-func (s *simulation) endTurn(t *simTurn, next nextTurn, unlessAdded bool) bool {
+func (s *simulation) endTurn(t *simTurn, next Turns, unlessAdded bool) bool {
 	w := &t.endpoint.stored
-	if t.endpoint.turn != t || unlessAdded && w.Additions != t.webhook.Additions {
+	if t.endpoint.turn != t || unlessAdded && w.AddedAt != nil {
 		return false
 	}
-	t.endpoint.turn = nil
-	w.Window = next.window
-	w.TurnUntil, w.AddedAt, w.NotBefore, w.Wakes, w.DrainedAt = nil, nil, nil, 0, nil
-	s.setDue(t.endpoint, next.dueAt)
-	if !next.drainedAt.IsZero() {
-		stamp := clock.Stamp(next.drainedAt)
-		w.DrainedAt = &stamp
-	}
-	if !next.notBefore.IsZero() {
-		stamp := clock.Stamp(next.notBefore)
-		w.NotBefore = &stamp
-	}
+	t.endpoint.turn, w.Turns = nil, next
+	s.pushDue(t.endpoint)
 	return true
 }
 
@@ -236,12 +225,6 @@ func storeHealth(h *Health, before, after Health) {
 	if h.FailingSince == nil {
 		h.FailingSince = after.LastAt
 	}
-}
-
-// stampOf returns a pointer to a timestamp.
-func stampOf(at time.Time) *clock.Timestamp {
-	stamp := clock.Stamp(at)
-	return &stamp
 }
 
 // respond returns the result of a request that begins now.

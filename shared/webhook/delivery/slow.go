@@ -20,7 +20,7 @@ func NewSlowWorker(d WorkerDeps) SlowWorker { return SlowWorker{newWorker(d, slo
 // message again later; errors of storage, after which a retry may succeed.
 func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
 	messages, indexes, errs := w.parse(ctx, received)
-	shared, cancel := newBatch(ctx)
+	shared, cancel := newInvocation(ctx)
 	defer cancel()
 	accounts := map[string][]*turn{}
 	var creations []creation
@@ -35,8 +35,8 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 			}
 			continue
 		}
-		account := cmp.Or(received[i].Group, m.WorkspaceID)
-		t := &turn{worker: w.worker, batch: shared, received: received[i], named: m.Deliveries, err: &errs[i]}
+		account := received[i].Group
+		t := &turn{worker: w.worker, invocation: shared, received: received[i], named: m.Deliveries, err: &errs[i]}
 		t.webhook.WorkspaceID, t.webhook.ID = m.WorkspaceID, m.WebhookID
 		accounts[account] = append(accounts[account], t)
 	}
@@ -54,7 +54,7 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 		})
 	}
 	_ = group.Wait() // the functions return no error
-	w.metrics.Put(ctx, shared.tally.all()...)
+	w.metrics.Put(ctx, shared.all()...)
 	return errs
 }
 
@@ -64,7 +64,7 @@ const longTurn = PromptTime
 
 // runTurns runs turns of the endpoints of an account, one after the other, in one slot of the account. It sets the
 // error of each turn, and returns an error if it could not run the turns.
-func (w SlowWorker) runTurns(ctx context.Context, shared *batch, account string, turns []*turn) error {
+func (w SlowWorker) runTurns(ctx context.Context, shared *invocation, account string, turns []*turn) error {
 	slot, err := w.store.takeSlot(ctx, account, w.now())
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (w SlowWorker) runTurns(ctx context.Context, shared *batch, account string,
 	begin := w.now()
 	for _, t := range turns {
 		if slot == nil || w.now().Sub(begin) >= longTurn {
-			shared.tally.count(metricTurnsDelayed)
+			shared.count(metricTurnsDelayed)
 			*t.err = t.returnMessage(ctx)
 			continue
 		}

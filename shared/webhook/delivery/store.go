@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -86,49 +87,50 @@ func (s Store) targets(ctx context.Context, messages ...message) ([]target, erro
 	if err != nil {
 		return nil, err
 	}
-	targets := make([]target, len(messages))
+	targets, missing := make([]target, len(messages)), []db.Ref(nil)
 	for i, m := range messages {
-		delivery, derr := optional[Delivery](items[s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID))])
-		webhook, werr := optional[Webhook](items[s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID))])
-		targets[i] = target{delivery: delivery, webhook: webhook, err: errors.Join(derr, werr)}
-	}
-	return targets, s.addPayloads(ctx, targets, items)
-}
-
-// addPayloads sets the payloads of targets. read are items that were already read. The other events are read in one
-// call.
-func (s Store) addPayloads(ctx context.Context, targets []target, read map[db.Ref]db.Item) error {
-	var missing []db.Ref
-	for _, t := range targets {
-		if d := t.delivery; t.err == nil && d != nil && d.Payload == "" && read[s.Events.Ref(d.eventKey())] == nil {
-			missing = append(missing, s.Events.Ref(d.eventKey()))
+		t := &targets[i]
+		var derr, werr error
+		t.delivery, derr = optional[Delivery](items[s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID))])
+		t.webhook, werr = optional[Webhook](items[s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID))])
+		if t.err = errors.Join(derr, werr); t.err == nil && t.delivery != nil && t.delivery.Payload == "" {
+			if ref := s.Events.Ref(t.delivery.eventKey()); items[ref] == nil {
+				missing = append(missing, ref)
+			}
 		}
 	}
 	events, err := s.Client.BatchGet(ctx, missing...)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	maps.Copy(items, events)
 	for i, t := range targets {
 		if t.err != nil || t.delivery == nil {
 			continue
 		}
-		if t.delivery.Payload != "" {
-			targets[i].payload = t.delivery.Payload
-			continue
-		}
-		ref := s.Events.Ref(t.delivery.eventKey())
-		item := read[ref]
-		if item == nil {
-			item = events[ref]
-		}
-		if item == nil {
+		d, err := withPayload(*t.delivery, items[s.Events.Ref(t.delivery.eventKey())])
+		switch {
+		case errors.Is(err, db.ErrNotFound):
 			targets[i].delivery = nil // the event has expired, and so has the delivery
-			continue
+		default:
+			targets[i].payload, targets[i].err = d.Payload, err
 		}
-		e, err := event.FromItem(item)
-		targets[i].payload, targets[i].err = e.Payload, err
 	}
-	return nil
+	return targets, nil
+}
+
+// withPayload returns the delivery with its payload, from the stored event if the delivery does not contain it. Error:
+// db.ErrNotFound if there is no event.
+func withPayload(d Delivery, item db.Item) (Delivery, error) {
+	if d.Payload != "" {
+		return d, nil
+	}
+	if item == nil {
+		return d, db.ErrNotFound
+	}
+	e, err := event.FromItem(item)
+	d.Payload = e.Payload
+	return d, err
 }
 
 // optional decodes an item. It returns nil if there is no item.
@@ -155,15 +157,11 @@ func (s Store) Read(ctx context.Context, webhookID, deliveryID string) (Delivery
 	if err != nil || d.Payload != "" {
 		return d, err
 	}
-	targets := []target{{delivery: &d}}
-	if err := s.addPayloads(ctx, targets, nil); err != nil {
+	items, err := s.Events.BatchGet(ctx, d.eventKey())
+	if err != nil {
 		return d, err
 	}
-	if targets[0].delivery == nil {
-		return d, db.ErrNotFound
-	}
-	d.Payload = targets[0].payload
-	return d, targets[0].err
+	return withPayload(d, items[d.eventKey()])
 }
 
 // add stores a new delivery. It reports false if the delivery already exists, in any state.
@@ -230,15 +228,37 @@ func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) 
 	return next, err
 }
 
+// change stores the version of a delivery that next returns. If another writer changed the delivery, change reads it
+// and calls next again. If retryUnavailable is set, it does so also if storage is unavailable: a write that seemed to
+// fail may have been executed, so next must recognize its own change. It reports false if next reports no change.
+// Errors: db.ErrNotFound, db.ErrConflict.
+func (s Store) change(
+	ctx context.Context, operation string, d Delivery, retryUnavailable bool, next func(Delivery) (Delivery, bool),
+) (result Delivery, changed bool, _ error) {
+	isStale := false
+	err := db.Retry(ctx, operation, func(ctx context.Context) (err error) {
+		if isStale {
+			d, err = s.Get(ctx, d.WebhookID, d.ID)
+		}
+		isStale = true
+		if err == nil {
+			if result, changed = next(d); changed {
+				result, err = s.save(ctx, d, result)
+			}
+		}
+		if retryUnavailable && errors.Is(err, db.ErrUnavailable) {
+			return fmt.Errorf("%w: %w", db.ErrStale, err)
+		}
+		return err
+	})
+	return result, changed && err == nil, err
+}
+
 // changes returns the update that turns one version of a delivery into the next. It writes only the attributes that
-// differ, because the payload and the attempts can be long. It always writes dueAt and wakes, because the retry job
-// changes them without storing a new version.
-func changes(read, next Delivery) (expression.UpdateBuilder, error) {
-	update, err := attemptChanges(read.Attempts, next.Attempts)
-	if err != nil {
-		return update, err
-	}
-	read.Attempts, next.Attempts, read.Payload, next.Payload = nil, nil, "", ""
+// differ, and never the payload, which Read sets. It always writes dueAt and wakes, because the retry job changes them
+// without storing a new version.
+func changes(read, next Delivery) (update expression.UpdateBuilder, _ error) {
+	read.Payload, next.Payload = "", ""
 	before, err := db.Encode(read)
 	if err != nil {
 		return update, err
@@ -256,30 +276,6 @@ func changes(read, next Delivery) (expression.UpdateBuilder, error) {
 	for name := range before {
 		if after[name] == nil {
 			update = update.Remove(expression.Name(name))
-		}
-	}
-	return update, nil
-}
-
-// attemptChanges returns the update of the attribute "attempts". It appends or replaces single attempts if possible. It
-// replaces the whole list if the oldest attempt was dropped, or if the stored list might not exist.
-func attemptChanges(read, next []Attempt) (update expression.UpdateBuilder, err error) {
-	const name = "attempts"
-	values := make([]types.AttributeValue, len(next))
-	for i, a := range next {
-		item, err := db.Encode(a)
-		if err != nil {
-			return update, err
-		}
-		values[i] = &types.AttributeValueMemberM{Value: item}
-	}
-	if len(next) < len(read) || len(next) > 0 && (len(read) == 0 || !next[0].At.Equal(read[0].At)) {
-		return update.Set(expression.Name(name), expression.Value(&types.AttributeValueMemberL{Value: values})), nil
-	}
-	for i, value := range values {
-		if i >= len(read) || next[i] != read[i] {
-			element := expression.Name(fmt.Sprintf("%s[%d]", name, i)) // an index after the end of the list appends
-			update = update.Set(element, expression.Value(value))
 		}
 	}
 	return update, nil

@@ -4,13 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -42,19 +39,15 @@ func (s Store) dueUntil(
 	}
 	entries := make([]dueEntry, 0, len(page.Items))
 	for _, item := range page.Items {
-		dueAt, ok := item[attrDueAt].(*types.AttributeValueMemberS)
-		if !ok {
-			continue // impossible: the index would not contain it
-		}
-		at, err := clock.ParseTimestamp(dueAt.Value)
+		stored, _ := db.Decode[struct {
+			DueAt string `dynamodbav:"dueAt"`
+			Wakes int    `dynamodbav:"wakes"`
+		}](item)
+		at, err := clock.ParseTimestamp(stored.DueAt)
 		if err != nil {
 			at = clock.Stamp(until) // not written by this program; the wake replaces it with a valid time
 		}
-		wakes := 0
-		if n, ok := item[attrWakes].(*types.AttributeValueMemberN); ok {
-			wakes, _ = strconv.Atoi(n.Value) // 0 if it is not a number
-		}
-		entries = append(entries, dueEntry{db.KeyOf(item), dueAt.Value, at.Time(), wakes})
+		entries = append(entries, dueEntry{db.KeyOf(item), stored.DueAt, at.Time(), stored.Wakes})
 	}
 	return entries, page.Next, nil
 }
@@ -62,20 +55,10 @@ func (s Store) dueUntil(
 // isWebhook reports whether the entry is a webhook.
 func (e dueEntry) isWebhook() bool { return strings.HasPrefix(e.key.SK, "WEBHOOK#") }
 
-// errUndecodable reports that a delivery or a webhook exists and cannot be decoded.
-var errUndecodable = errors.New("delivery: the item cannot be decoded")
-
-// dueRecord is a delivery or a webhook that the retry job has woken. The other one is nil.
-type dueRecord struct {
-	delivery *Delivery
-	webhook  *Webhook
-}
-
 // wake sets the time at which a delivery or a webhook is due, on the condition that the stored time is still the one in
 // the entry. It also counts the wake, and returns the item. The version of a delivery does not change, so that the
-// write of a worker that has read the delivery does not become stale. Errors: db.ErrStale; errUndecodable, after which
-// the new time is stored.
-func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (dueRecord, error) {
+// write of a worker that has read the delivery does not become stale. Error: db.ErrStale.
+func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (db.Item, error) {
 	by := rand.Text()
 	update := expression.Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(next).String())).
 		Set(expression.Name(attrWokenBy), expression.Value(by)).
@@ -84,19 +67,7 @@ func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (dueRecord,
 		If(expression.Name(attrDueAt).Equal(expression.Value(e.dueAt))).Mine(hasText(attrWokenBy, by))
 	item, err := s.Client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
-		return dueRecord{}, db.ErrStale
+		return nil, db.ErrStale
 	}
-	if err != nil {
-		return dueRecord{}, err
-	}
-	var record dueRecord
-	if e.isWebhook() {
-		record.webhook, err = optional[Webhook](item)
-	} else {
-		record.delivery, err = optional[Delivery](item)
-	}
-	if err != nil {
-		return dueRecord{}, fmt.Errorf("%w: %w", errUndecodable, err)
-	}
-	return record, nil
+	return item, err
 }

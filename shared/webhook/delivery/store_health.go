@@ -42,17 +42,21 @@ func (s Store) writeIf(ctx context.Context, write db.Write) (bool, error) {
 	return err == nil, err
 }
 
-// saveHealth stores the health of an endpoint after an attempt. w is the webhook as it was read. The counts of
-// concurrent attempts are added up. Nothing is written if the webhook has a new endpoint, or was deleted.
-func (s Store) saveHealth(ctx context.Context, w Webhook, after Health) error {
-	_, err := s.writeIf(ctx, s.endpointUpdate(w, healthUpdate(w.Health, after)))
+// saveHealth stores the health of an endpoint after attempts, if it changed. w is the webhook as it was read, and
+// succeeded reports whether one of the attempts succeeded. The failures of concurrent attempts are added up. Nothing is
+// written if the webhook has a new endpoint, or was deleted.
+func (s Store) saveHealth(ctx context.Context, w Webhook, after Health, succeeded bool) error {
+	if endsSeries := succeeded && w.FailingSince != nil; !endsSeries && !after.changedSince(w.Health) {
+		return nil
+	}
+	_, err := s.writeIf(ctx, s.endpointUpdate(w, healthUpdate(w.Health, after, succeeded)))
 	return err
 }
 
 // disable stores the health and disables the webhook for the reason of the decision. It reports false if the webhook is
 // no longer active, the webhook has a new endpoint, or the series of failures has ended.
 func (s Store) disable(ctx context.Context, w Webhook, after Health, v decision, now time.Time) (bool, error) {
-	update := healthUpdate(w.Health, after).
+	update := healthUpdate(w.Health, after, false).
 		Set(expression.Name(attrActive), expression.Value(false)).
 		Set(expression.Name(attrDisabledReason), expression.Value(v.reason)).
 		Set(expression.Name(attrUpdatedAt), expression.Value(clock.Stamp(now).String())).
@@ -64,29 +68,28 @@ func (s Store) disable(ctx context.Context, w Webhook, after Health, v decision,
 	return s.writeIf(ctx, write)
 }
 
-// healthUpdate returns the update that changes the stored health from before to after.
-func healthUpdate(before, after Health) expression.UpdateBuilder {
+// healthUpdate returns the update that changes the stored health from before to after. succeeded reports whether one of
+// the attempts succeeded.
+func healthUpdate(before, after Health, succeeded bool) expression.UpdateBuilder {
 	update := expression.Set(expression.Name(attrLastAt), expression.Value(after.LastAt.String())).
 		Set(expression.Name(attrLastStatus), expression.Value(string(after.LastStatus)))
 	switch {
 	case !after.Prompt:
 		update = update.Remove(expression.Name(attrPrompt))
-	case after.LastStatus == Succeeded: // a failure does not undo the time-out of a concurrent attempt
+	case succeeded: // after a failure, a concurrent attempt may have removed it
 		update = update.Set(expression.Name(attrPrompt), expression.Value(true))
 	}
-	if after.LastStatus == Succeeded { // also resets the failures that were counted after the webhook was read
-		return update.Remove(expression.Name(attrFailures)).Remove(expression.Name(attrFailingSince))
-	}
-	if before.FailingSince != nil && !before.FailingSince.Equal(*after.FailingSince) {
-		// A success ended the stored series, but could not be stored.
-		return update.Set(expression.Name(attrFailures), expression.Value(after.Failures)).
-			Set(expression.Name(attrFailingSince), expression.Value(after.FailingSince.String()))
-	}
-	if after.Failures > before.Failures {
-		update = update.Add(expression.Name(attrFailures), expression.Value(after.Failures-before.Failures))
+	failures, since := expression.Name(attrFailures), expression.Name(attrFailingSince)
+	switch {
+	case after.LastStatus == Succeeded: // also resets the failures that were counted after the webhook was read
+		return update.Remove(failures).Remove(since)
+	case succeeded: // the failures after the success are a new series
+		return update.Set(failures, expression.Value(after.Failures)).
+			Set(since, expression.Value(after.FailingSince.String()))
+	case after.Failures > before.Failures:
+		update = update.Add(failures, expression.Value(after.Failures-before.Failures))
 	}
 	// The time of the first failure is kept. If a success has ended the series in the meantime, this failure is the
 	// first one of a new series.
-	since := expression.Name(attrFailingSince)
 	return update.Set(since, since.IfNotExists(expression.Value(after.LastAt.String())))
 }

@@ -27,22 +27,18 @@ func TestHealthOfConcurrentAttempts(t *testing.T) {
 	w := f.subscribe(f.newWorkspace(), "https://example.com")
 	for i := range 3 {
 		at := midnight.Add(time.Duration(i) * time.Second)
-		if err := f.store.saveHealth(t.Context(), w, w.after(failure, at)); err != nil {
-			t.Fatal(err)
-		}
+		f.saveHealth(w, w.after(failure, at))
 	}
 	want := Health{
-		Prompt: true, Failures: 3, FailingSince: stampPtr(midnight),
-		LastAt: stampPtr(midnight.Add(2 * time.Second)), LastStatus: Failed,
+		Prompt: true, Failures: 3, FailingSince: stamp(midnight),
+		LastAt: stamp(midnight.Add(2 * time.Second)), LastStatus: Failed,
 	}
 	if diff := cmp.Diff(want, f.storedWebhook(w).Health); diff != "" {
 		t.Errorf("the health after three failures (-want +got):\n%s", diff)
 	}
 	// A success resets the failures even if its attempt read the health before them.
-	if err := f.store.saveHealth(t.Context(), w, w.after(promptOK, midnight)); err != nil {
-		t.Fatal(err)
-	}
-	want = Health{Prompt: true, LastAt: stampPtr(midnight), LastStatus: Succeeded}
+	f.saveHealth(w, w.after(promptOK, midnight))
+	want = Health{Prompt: true, LastAt: stamp(midnight), LastStatus: Succeeded}
 	if diff := cmp.Diff(want, f.storedWebhook(w).Health); diff != "" {
 		t.Errorf("the health after the success (-want +got):\n%s", diff)
 	}
@@ -54,13 +50,11 @@ func TestFailuresBeyondTheirLimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	w := f.subscribe(f.newWorkspace(), "https://example.com", func(w *Webhook) {
-		w.Failures, w.FailingSince = disableFailures-1, stampPtr(midnight)
+		w.Failures, w.FailingSince = disableFailures-1, stamp(midnight)
 	})
 	saveFailure := func(read Webhook) {
 		t.Helper()
-		if err := f.store.saveHealth(t.Context(), read, read.after(failure, midnight.Add(time.Second))); err != nil {
-			t.Fatal(err)
-		}
+		f.saveHealth(read, read.after(failure, midnight.Add(time.Second)))
 	}
 	const attempts = 10 // they all read a counter that is 1 below its limit
 	for range attempts {
@@ -113,9 +107,7 @@ func TestPromptIsStored(t *testing.T) {
 			stored := f.subscribe(f.newWorkspace(), "https://example.com", func(w *Webhook) { w.Prompt = tc.stored })
 			read := stored
 			read.Prompt = tc.read
-			if err := f.store.saveHealth(t.Context(), read, read.after(tc.result, midnight)); err != nil {
-				t.Fatal(err)
-			}
+			f.saveHealth(read, read.after(tc.result, midnight))
 			if got := f.storedWebhook(stored).Prompt; got != tc.want {
 				t.Errorf("prompt: got %t, want %t", got, tc.want)
 			}
@@ -136,9 +128,7 @@ func TestResultsForReplacedAndDeletedWebhooksAreIgnored(t *testing.T) {
 	f.deleteWebhook(deleted)
 	for _, w := range []Webhook{read, deleted} {
 		after := w.after(tooSlow, midnight)
-		if err := f.store.saveHealth(t.Context(), w, after); err != nil {
-			t.Error(err)
-		}
+		f.saveHealth(w, after)
 		disabled, err := f.store.disable(t.Context(), w, after, decision{reason: "the reason"}, midnight)
 		if disabled || err != nil {
 			t.Errorf("disable: got %t, %v, want false", disabled, err)
@@ -176,7 +166,7 @@ func TestWebhookIsNotDisabledAfterASuccess(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	since, end := midnight.Add(-disableAfter), midnight
-	failing := func(w *Webhook) { w.Failures, w.FailingSince = disableFailures, stampPtr(since) }
+	failing := func(w *Webhook) { w.Failures, w.FailingSince = disableFailures, stamp(since) }
 	for _, tc := range []struct {
 		name         string
 		meantime     []sender.Result
@@ -189,9 +179,7 @@ func TestWebhookIsNotDisabledAfterASuccess(t *testing.T) {
 		w := f.subscribe(f.newWorkspace(), "https://example.com", failing)
 		v := decide(Delivery{Tries: 1}, w, failure, end, 0)
 		for _, r := range tc.meantime {
-			if err := f.store.saveHealth(t.Context(), w, f.storedWebhook(w).after(r, end)); err != nil {
-				t.Fatal(err)
-			}
+			f.saveHealth(w, f.storedWebhook(w).after(r, end))
 		}
 		before := f.storedWebhook(w)
 		disabled, err := f.store.disable(t.Context(), w, w.after(failure, end), v, end)

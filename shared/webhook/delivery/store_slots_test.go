@@ -37,98 +37,68 @@ func (f *fixture) releaseSlot(lease slotLease) {
 }
 
 // An account never has more than two slots, even if responses are lost. The slots of other accounts are independent of
-// them. A slot can be taken again when its lease has expired, or when it was released.
-func TestTakeSlot(t *testing.T) {
+// them. A slot can be taken again when its lease has expired, or when it was released. A lease that has expired
+// releases nothing if another worker has taken the slot.
+func TestSlots(t *testing.T) {
 	t.Parallel()
-	var responsesToLose atomic.Int32
-	f := newFixture(t, losing(&responsesToLose))
+	f := newFixture(t)
 	var mu sync.Mutex
-	var taken []slotLease
-	take := func(account string, at time.Time) int32 {
-		return concurrently(func() bool {
-			lease := f.takeSlot(account, at)
+	taken := map[string][]slotLease{}
+	take := func(account string, at time.Duration, lost, want int32) {
+		t.Helper()
+		if f.loseResponses(lost); account == accountA && at == 0 { // all requests read the slots before the first write
+			var reads sync.WaitGroup
+			reads.Add(16)
+			var writes atomic.Int32
+			f.breakCalls(func(operation, _ string) callOutcome {
+				if operation == "UpdateItem" && writes.Add(1) <= 16 {
+					reads.Done()
+					reads.Wait()
+				}
+				return callPasses
+			})
+		}
+		taken[account] = nil
+		if got := concurrently(func() bool {
+			lease := f.takeSlot(account, midnight.Add(at))
 			if lease == nil {
 				return false
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			taken = append(taken, *lease)
+			taken[account] = append(taken[account], *lease)
 			return true
-		})
-	}
-	for _, tc := range []struct {
-		name    string
-		account string
-		at      time.Duration // after midnight
-		lost    int32
-		want    int32
-	}{
-		{"new account", accountA, 0, 0, 2},
-		{"both are leased", accountA, leaseTime - time.Millisecond, 0, 0},
-		{"another account, lost responses", accountB, 0, 2, 2},
-		{"both leases have expired", accountA, leaseTime, 1, 2},
-	} {
-		taken = nil
-		responsesToLose.Store(tc.lost)
-		if got := take(tc.account, midnight.Add(tc.at)); got != tc.want {
-			t.Errorf("%s: %d requests took a slot, want %d", tc.name, got, tc.want)
+		}); got != want {
+			t.Errorf("%s, after %v: %d requests took a slot, want %d", account, at, got, want)
 		}
-		if len(taken) == 2 && (taken[0].slot == taken[1].slot || taken[0].token == taken[1].token) {
-			t.Errorf("%s: got the slots %+v, want different ones", tc.name, taken)
+		if all := taken[account]; len(all) == 2 && all[0].attribute == all[1].attribute {
+			t.Errorf("%s, after %v: got the slots %+v, want different ones", account, at, all)
 		}
 	}
-	released := taken[0]
-	f.releaseSlot(released)
-	taken = nil
-	if got := take(accountA, midnight.Add(leaseTime+time.Second)); got != 1 || taken[0].slot != released.slot {
-		t.Errorf("after slot %d was released, %d requests took %+v, want this slot once", released.slot, got, taken)
-	}
-}
-
-// A lease that has expired releases nothing if another worker has taken the slot.
-func TestReleaseSlot(t *testing.T) {
-	t.Parallel()
-	var responsesToLose atomic.Int32
-	f := newFixture(t, losing(&responsesToLose))
-	stale := []*slotLease{f.takeSlot(accountA, midnight), f.takeSlot(accountA, midnight)}
-	now := midnight.Add(leaseTime)
-	current := []*slotLease{f.takeSlot(accountA, now), f.takeSlot(accountA, now)}
+	const again = leaseTime + time.Millisecond
+	take(accountA, 0, 0, 2)
+	stale := taken[accountA]
+	take(accountA, leaseTime-time.Millisecond, 0, 0)
+	take(accountB, 0, 2, 2)
+	take(accountA, again, 1, 2)
+	current := taken[accountA]
 	for _, lease := range stale {
-		f.releaseSlot(*lease)
+		f.releaseSlot(lease)
 	}
-	if lease := f.takeSlot(accountA, now); lease != nil {
-		t.Errorf("a stale lease released slot %d of another worker", lease.slot)
+	take(accountA, again, 0, 0)
+	f.loseResponses(1)
+	f.releaseSlot(current[1])
+	f.releaseSlot(current[1])
+	take(accountA, again, 0, 1)
+	if got := taken[accountA][0]; got.attribute != current[1].attribute {
+		t.Errorf("got %+v, want the released slot %+v", got, current[1])
 	}
-	responsesToLose.Store(1)
-	f.releaseSlot(*current[1])
-	f.releaseSlot(*current[1])
-	if lease := f.takeSlot(accountA, now); lease == nil || lease.slot != current[1].slot {
-		t.Errorf("got %+v, want the released slot %d", lease, current[1].slot)
-	}
-	if lease := f.takeSlot(accountA, now); lease != nil {
-		t.Errorf("slot %d was released, want only one", lease.slot)
-	}
-}
-
-// The slots of an account expire when they have not been used for a day. They can be taken until they are deleted.
-func TestUnusedSlotsExpire(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.takeSlot(accountA, f.now())
-	items := dynamotest.Dump(t, f.sdk, f.table)
-	if len(items) != 1 {
-		t.Fatalf("got items %v, want one", items)
-	}
-	want := fmt.Sprint(midnight.Add(24 * time.Hour).Unix())
-	if got, ok := items[0][db.AttrExpiresAt].(*types.AttributeValueMemberN); !ok || got.Value != want {
-		t.Errorf("got item %v, want it to expire at %s", items[0], want)
-	}
-	f.advance(25 * time.Hour)
-	if first, second := f.takeSlot(accountA, f.now()), f.takeSlot(accountA, f.now()); first == nil || second == nil {
-		t.Errorf("got %+v and %+v, want both slots", first, second)
-	}
-	if lease := f.takeSlot(accountA, f.now()); lease != nil {
-		t.Errorf("got a third slot %+v", lease)
+	want := fmt.Sprint(midnight.Add(again + slotsTTL).Unix())
+	for _, item := range dynamotest.Dump(t, f.sdk, f.table) {
+		got, ok := item[db.AttrExpiresAt].(*types.AttributeValueMemberN)
+		if !ok || got.Value != want && db.KeyOf(item) == db.SlotsKey(accountA) {
+			t.Errorf("got item %v, want it to expire at %s", item, want)
+		}
 	}
 }
 

@@ -22,7 +22,6 @@ const (
 	attrTurnBy    = "turnBy" // random ID of the turn in progress
 	attrNotBefore = "notBefore"
 	attrAddedAt   = "addedAt"
-	attrAdditions = "additions"
 	attrDrainedAt = "drainedAt"
 	attrWindow    = "window"
 )
@@ -36,8 +35,7 @@ func (s Store) makeDue(ctx context.Context, w Webhook, leaveFastLane bool, now t
 		return false, nil
 	}
 	addedAt, at := expression.Name(attrAddedAt), expression.Value(clock.Stamp(now).String())
-	update := expression.Add(expression.Name(attrAdditions), expression.Value(1)).
-		Set(expression.Name(attrDue), expression.Value(db.DuePartition(shardOf(w.ID)))).
+	update := expression.Set(expression.Name(attrDue), expression.Value(duePartition(w.ID))).
 		Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(w.dueAfterAddition(now)).String())).
 		Remove(expression.Name(attrDrainedAt))
 	if w.AddedAt != nil && !w.hasRecentAddition(now) { // the message of that time was lost, or is late
@@ -71,7 +69,7 @@ func (s Store) takeTurn(
 ) (_ Webhook, token string, _ bool, _ error) {
 	token, lease := rand.Text(), expression.Name(attrTurnUntil)
 	update := expression.Set(lease, expression.Value(clock.Stamp(until).String())).
-		Set(expression.Name(attrTurnBy), expression.Value(token))
+		Set(expression.Name(attrTurnBy), expression.Value(token)).Remove(expression.Name(attrAddedAt))
 	if w.TurnUntil != nil { // the latest turn was interrupted
 		update = update.Remove(expression.Name(attrWindow))
 	}
@@ -101,22 +99,16 @@ const (
 // endTurn releases the lease of a turn and stores when the next turn is due. w is the webhook as takeTurn returned it.
 // It changes nothing and reports false if the condition does not hold, or if another turn has begun.
 func (s Store) endTurn(
-	ctx context.Context, w Webhook, token string, next nextTurn, condition turnCondition,
+	ctx context.Context, w Webhook, token string, next Turns, condition turnCondition,
 ) (bool, error) {
+	addedAt := expression.Name(attrAddedAt)
 	update := expression.Remove(expression.Name(attrTurnUntil)).Remove(expression.Name(attrTurnBy)).
-		Remove(expression.Name(attrAddedAt)).Remove(expression.Name(attrWakes))
-	due, window := "", 0
-	if !next.dueAt.IsZero() {
-		due = db.DuePartition(shardOf(w.ID))
-	}
-	if next.window > 1 {
-		window = next.window
-	}
-	update = setOrRemove(update, attrDue, due)
-	update = setOrRemove(update, attrDueAt, stampText(next.dueAt))
-	update = setOrRemove(update, attrWindow, window)
-	update = setOrRemove(update, attrNotBefore, stampText(next.notBefore))
-	update = setOrRemove(update, attrDrainedAt, stampText(next.drainedAt))
+		Remove(addedAt).Remove(expression.Name(attrWakes))
+	update = setOrRemove(update, attrDue, next.Due)
+	update = setOrRemove(update, attrDueAt, stampText(next.DueAt))
+	update = setOrRemove(update, attrWindow, next.Window)
+	update = setOrRemove(update, attrNotBefore, stampText(next.NotBefore))
+	update = setOrRemove(update, attrDrainedAt, stampText(next.DrainedAt))
 	write := s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).
 		If(expression.Name(attrTurnBy).Equal(expression.Value(token))).
 		Mine(func(stored db.Item) bool { return stored[attrTurnBy] == nil }) // no other turn has begun
@@ -124,12 +116,7 @@ func (s Store) endTurn(
 		write = write.If(expression.Name(attrGeneration).Equal(expression.Value(w.Generation)))
 	}
 	if condition == ifUnchanged {
-		additions := expression.Name(attrAdditions)
-		same := additions.Equal(expression.Value(w.Additions))
-		if w.Additions == 0 {
-			same = same.Or(expression.AttributeNotExists(additions))
-		}
-		write = write.If(same)
+		write = write.If(addedAt.AttributeNotExists())
 	}
 	return s.writeIf(ctx, write)
 }
@@ -145,42 +132,20 @@ func setOrRemove[T comparable](
 	return update.Set(expression.Name(attribute), expression.Value(value))
 }
 
-// stampText returns the stored form of a time. It returns "" for the zero time.
-func stampText(at time.Time) string {
-	if at.IsZero() {
+// stampText returns the stored form of a time. It returns "" if there is none.
+func stampText(at *clock.Timestamp) string {
+	if at == nil {
 		return ""
 	}
-	return clock.Stamp(at).String()
-}
-
-// slotAttributes returns the names of the attributes of a slot: the end of its lease, and the random ID of its turn.
-func slotAttributes(slot int) (until, by string) {
-	return fmt.Sprintf("slot%dUntil", slot), fmt.Sprintf("slot%dBy", slot)
-}
-
-// slotsOf returns the slots of an account. item is the stored item; nil if there is none.
-func slotsOf(item db.Item) slots {
-	var all slots
-	for i := range all {
-		attribute, _ := slotAttributes(i)
-		if value, ok := item[attribute].(*types.AttributeValueMemberS); ok {
-			if at, err := clock.ParseTimestamp(value.Value); err == nil {
-				all[i] = at.Time()
-			}
-		}
-	}
-	return all
+	return at.String()
 }
 
 // slotsTTL is the time after which the unused slots of an account are deleted.
 const slotsTTL = 24 * time.Hour
 
-// slotLease identifies a slot that a worker has taken.
-type slotLease struct {
-	account string
-	slot    int
-	token   string
-}
+// slotLease is a slot of an account that a worker has taken. value is its stored form: the end of the lease, and a
+// random text.
+type slotLease struct{ account, attribute, value string }
 
 // takeSlot takes a free slot of an account. It returns nil if there is none.
 func (s Store) takeSlot(ctx context.Context, account string, now time.Time) (*slotLease, error) {
@@ -188,37 +153,33 @@ func (s Store) takeSlot(ctx context.Context, account string, now time.Time) (*sl
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return nil, err
 	}
-	all, until := slotsOf(item), now.Add(leaseTime)
-	for {
-		free, ok := all.free(now)
-		if !ok {
-			return nil, nil
+	stampedNow := clock.Stamp(now).String()
+	for slot := range slotsPerAccount {
+		lease := &slotLease{account, fmt.Sprint("slot", slot), clock.Stamp(now.Add(leaseTime)).String() + " " + rand.Text()}
+		if held, ok := item[lease.attribute].(*types.AttributeValueMemberS); ok && held.Value > stampedNow {
+			continue
 		}
-		lease := &slotLease{account, free, rand.Text()}
-		attribute, by := slotAttributes(free)
-		end := expression.Name(attribute)
-		update := expression.Set(end, expression.Value(clock.Stamp(until).String())).
-			Set(expression.Name(by), expression.Value(lease.token)).
+		name := expression.Name(lease.attribute)
+		update := expression.Set(name, expression.Value(lease.value)).
 			Set(expression.Name(db.AttrExpiresAt), expression.Value(now.Add(slotsTTL).Unix()))
-		expired := end.LessThanEqual(expression.Value(clock.Stamp(now).String()))
-		taken, err := s.writeIf(ctx, s.Table.Update(db.SlotsKey(account), update).
-			If(expression.AttributeNotExists(end).Or(expired)).Mine(hasText(by, lease.token)))
+		isFree := name.AttributeNotExists().Or(name.LessThanEqual(expression.Value(stampedNow)))
+		taken, err := s.writeIf(ctx, s.Table.Update(db.SlotsKey(account), update).If(isFree).
+			Mine(hasText(lease.attribute, lease.value)))
 		if err != nil {
 			return nil, err
 		}
 		if taken {
 			return lease, nil
 		}
-		all[free] = until // another worker has taken it
 	}
+	return nil, nil
 }
 
 // releaseSlot releases a slot, unless its lease has expired and another worker has taken it.
 func (s Store) releaseSlot(ctx context.Context, lease slotLease) error {
-	attribute, by := slotAttributes(lease.slot)
-	update := expression.Remove(expression.Name(attribute)).Remove(expression.Name(by))
-	_, err := s.writeIf(ctx, s.Table.Update(db.SlotsKey(lease.account), update).
-		If(expression.Name(by).Equal(expression.Value(lease.token))))
+	name := expression.Name(lease.attribute)
+	_, err := s.writeIf(ctx, s.Table.Update(db.SlotsKey(lease.account), expression.Remove(name)).
+		If(name.Equal(expression.Value(lease.value))))
 	return err
 }
 

@@ -42,7 +42,7 @@ func newDelivery(e event.Record, at time.Time, w Webhook, l lane, now time.Time)
 func (d Delivery) withFastAttempt(next, due time.Time) Delivery {
 	nextAt, dueAt := clock.Stamp(next), clock.Stamp(due)
 	d.Status, d.Reason, d.LeaseUntil, d.Wakes = Pending, "", nil, 0
-	d.NextAttemptAt, d.DueAt, d.Due = &nextAt, &dueAt, db.DuePartition(shardOf(d.ID))
+	d.NextAttemptAt, d.DueAt, d.Due = &nextAt, &dueAt, duePartition(d.ID)
 	return d
 }
 
@@ -53,18 +53,20 @@ func (d Delivery) withSlowAttempt(next time.Time) Delivery {
 	return d
 }
 
-// shardOf returns the shard of the index that contains a delivery or a webhook.
-func shardOf(recordID string) int {
+// duePartition returns the partition of the index that contains a delivery of the fast lane or a webhook.
+func duePartition(recordID string) string {
 	sum := sha256.Sum256([]byte(recordID))
-	return int(sum[0]) % db.DueShards
+	return db.DuePartition(int(sum[0]) % db.DueShards)
 }
 
-// afterMove returns the delivery in the slow lane. It keeps the time of the next attempt.
-func (d Delivery) afterMove(now time.Time) Delivery {
+// afterMove returns the delivery in the slow lane. It keeps the time of the next attempt. It returns false if the
+// delivery is finished, leased, or in the slow lane already.
+func (d Delivery) afterMove(now time.Time) (Delivery, bool) {
+	moves := d.Status == Pending && !d.hasLease(now) && !d.waitsInSlowLane()
 	if d.NextAttemptAt != nil {
 		now = d.NextAttemptAt.Time()
 	}
-	return d.withSlowAttempt(now)
+	return d.withSlowAttempt(now), moves
 }
 
 // afterTimeout returns the delivery in the slow lane without an attempt in the fast lane that timed out. The next
@@ -74,7 +76,7 @@ func (d Delivery) afterTimeout(at clock.Timestamp, leased bool, now time.Time) (
 	if !leased {
 		return d.withSlowAttempt(now), d.isUntried() && !d.waitsInSlowLane()
 	}
-	if d.LeaseUntil == nil || !d.LeaseUntil.Equal(leaseOf(at)) {
+	if d.LeaseUntil == nil || !d.LeaseUntil.Equal(leaseEnd(at)) {
 		return d, false
 	}
 	d.Tries = max(0, d.Tries-1)
@@ -153,7 +155,7 @@ func appendAttempt(attempts []Attempt, a Attempt) []Attempt {
 // attempt kills its function.
 func (d Delivery) withLease(w Webhook, now time.Time, jitter float64) (Delivery, clock.Timestamp) {
 	d, at := d.withAttempt(now)
-	lease := leaseOf(at)
+	lease := leaseEnd(at)
 	next := lease.Time() // if the last attempt is interrupted, another worker stores the failure after the lease
 	if v := decide(d, w, sender.Result{Error: interruptedText, Aborted: true}, now, jitter); v.outcome == outcomeRetry {
 		next = v.at
@@ -178,7 +180,7 @@ func (d Delivery) withResult(a Attempt, manual bool, v decision, now time.Time) 
 	if changed && manual {
 		d.Manual = max(0, d.Manual-1)
 	}
-	if d.LeaseUntil == nil || !d.LeaseUntil.Equal(leaseOf(a.At)) {
+	if d.LeaseUntil == nil || !d.LeaseUntil.Equal(leaseEnd(a.At)) {
 		return d, changed
 	}
 	d.LeaseUntil = nil
@@ -219,8 +221,8 @@ func (d Delivery) afterDecision(v decision, now time.Time) Delivery {
 	}
 }
 
-// attemptOf returns the stored form of the result of an attempt.
-func attemptOf(at clock.Timestamp, r sender.Result) Attempt {
+// newAttempt returns the stored form of the result of an attempt.
+func newAttempt(at clock.Timestamp, r sender.Result) Attempt {
 	return Attempt{
 		At: at, StatusCode: r.StatusCode, DurationMs: int(r.Duration.Milliseconds()), Error: r.Error, Response: r.Response,
 	}

@@ -39,41 +39,6 @@ func TestClaimKeepsTheIndexEntry(t *testing.T) {
 	}
 }
 
-// If a redelivery is requested during an attempt, the result of the attempt is recorded, but does not end the new run
-// that the redelivery begins.
-func TestRecordAfterARedeliveryRequest(t *testing.T) {
-	t.Parallel()
-	now := midnight
-	d, at := newFast(now).withLease(Webhook{Active: true}, now, 0)
-	redelivered := d.afterRestart(now, true)
-	ok := sender.Result{StatusCode: 200}
-	got, changed := redelivered.withResult(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
-	if !changed || got.Status != Pending || got.Manual != 1 || got.hasLease(now) || got.Tries != 0 ||
-		got.Attempts[0].StatusCode != 200 {
-		t.Errorf("got %+v, changed: %t, want the recorded result and a pending redelivery", got, changed)
-	}
-	if redelivered.Attempts[0].StatusCode != 0 {
-		t.Error("withResult changed its receiver")
-	}
-	second, secondAt := got.withLease(Webhook{Active: true}, now, 0) // in the same millisecond
-	if secondAt.Equal(at) {
-		t.Error("two attempts have the same time")
-	}
-	got, changed = second.withResult(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
-	if changed || got.Status != Pending {
-		t.Errorf("got %+v, changed: %t, want no change, because the result is already recorded", got, changed)
-	}
-	third, changed := second.withResult(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
-	if !changed || third.Status != Succeeded || third.Manual != 0 {
-		t.Errorf("got %+v, changed: %t, want a success and no pending redelivery", third, changed)
-	}
-	again := third.afterRestart(now, true)
-	got, changed = again.withResult(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
-	if changed || got.Manual != 1 {
-		t.Errorf("got %+v, changed: %t, want no change, because the redelivery is already recorded", got, changed)
-	}
-}
-
 // result describes a delivery after a result was recorded.
 type result struct {
 	Changed          bool
@@ -115,13 +80,16 @@ func TestResultsWithoutALease(t *testing.T) {
 	}
 	byAnother := func(d Delivery) Delivery { // another worker has attempted the delivery successfully
 		d, other := d.withAttempt(midnight.Add(-time.Second))
-		d, _ = d.withResult(attemptOf(other, sender.Result{StatusCode: 204}), false, decision{}, ended)
+		d, _ = d.withResult(newAttempt(other, sender.Result{StatusCode: 204}), false, decision{}, ended)
 		return d.withFinalStatus(Succeeded, "")
 	}
 	redelivered := func(d Delivery) Delivery { return d.afterRestart(midnight, true) }
-	moved := func(d Delivery) Delivery { return d.afterMove(midnight) }
+	moved := func(d Delivery) Delivery {
+		d, _ = d.afterMove(midnight)
+		return d
+	}
 	recorded := func(d Delivery) Delivery {
-		d, _ = d.withFirstResult(attemptOf(at, sender.Result{StatusCode: 500}), decision{
+		d, _ = d.withFirstResult(newAttempt(at, sender.Result{StatusCode: 500}), decision{
 			outcome: outcomeRetry, at: midnight.Add(time.Minute),
 		}, ended)
 		return d
@@ -174,7 +142,7 @@ func TestResultsWithoutALease(t *testing.T) {
 			t.Parallel()
 			d := tc.change(newFast(midnight))
 			record := func(r sender.Result) result {
-				return resultOf(d.withFirstResult(attemptOf(at, r), decide(trying, w, r, ended, 0), ended))
+				return resultOf(d.withFirstResult(newAttempt(at, r), decide(trying, w, r, ended, 0), ended))
 			}
 			next, moves := d.afterTimeout(at, false, ended)
 			if !moves {
@@ -235,7 +203,7 @@ func TestResultsWithALease(t *testing.T) {
 			},
 		} {
 			record := func(r sender.Result) result {
-				return resultOf(tc.d.withResult(attemptOf(at, r), false, decide(trying, w, r, ended, 0), ended))
+				return resultOf(tc.d.withResult(newAttempt(at, r), false, decide(trying, w, r, ended, 0), ended))
 			}
 			got := []result{
 				record(sender.Result{StatusCode: 200}), record(sender.Result{StatusCode: 500, Error: "status 500"}),
@@ -254,14 +222,22 @@ func TestMovedDelivery(t *testing.T) {
 	d := newFast(midnight).afterRestart(midnight, true).withFastAttempt(midnight.Add(time.Hour), midnight.Add(time.Hour))
 	d.Wakes, d.Tries, d.Attempts = 3, 2, []Attempt{{StatusCode: 500}}
 	want := result{true, Pending, slowLane, 2, 1, false, time.Hour, []int{500}, 0}
-	moved := d.afterMove(midnight.Add(time.Minute))
-	diff := cmp.Diff(want, resultOf(moved, true))
+	moved, ok := d.afterMove(midnight.Add(time.Minute))
+	diff := cmp.Diff(want, resultOf(moved, ok))
 	if diff != "" || moved.Wakes != 0 || !moved.Deadline.Equal(d.Deadline) {
 		t.Errorf("got %+v, want no wakes and the same deadline (-want +got):\n%s", moved, diff)
 	}
 	d.NextAttemptAt = nil // not written by this program
-	if got := d.afterMove(midnight.Add(time.Minute)).NextAttemptAt; !got.Time().Equal(midnight.Add(time.Minute)) {
-		t.Errorf("without a next attempt: got %v, want it now", got)
+	if got, _ := d.afterMove(midnight.Add(time.Minute)); !got.NextAttemptAt.Time().Equal(midnight.Add(time.Minute)) {
+		t.Errorf("without a next attempt: got %v, want it now", got.NextAttemptAt)
+	}
+	leased, _ := newFast(midnight).withLease(Webhook{Active: true}, midnight, 0)
+	for name, d := range map[string]Delivery{
+		"finished": d.withFinalStatus(Failed, ""), "leased": leased, "in the slow lane": newSlow(midnight),
+	} {
+		if _, moves := d.afterMove(midnight); moves {
+			t.Errorf("a delivery that is %s moves", name)
+		}
 	}
 }
 

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
-	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/lambdafn"
 )
@@ -15,12 +15,12 @@ import (
 // the same time while they succeed. The next turn begins with the number that this one reached, unless this one fails.
 // Only one turn of an endpoint is in progress at a time. Its methods are in the order in which run calls them.
 type turn struct {
-	worker   *worker
-	batch    *batch
-	received lambdafn.QueueMessage
-	webhook  Webhook
-	named    []string // IDs of deliveries that messages name
-	err      *error   // receives the error of the message
+	worker     *worker
+	invocation *invocation
+	received   lambdafn.QueueMessage
+	webhook    Webhook
+	named      []string // IDs of deliveries that messages name
+	err        *error   // receives the error of the message
 
 	now    time.Time // when the turn began
 	token  string
@@ -34,11 +34,11 @@ type turn struct {
 // lead to a turn is not needed: the webhook is due, or a turn is in progress that looks for further deliveries at its
 // end.
 func (t *turn) run(ctx context.Context) error {
-	ok, err := t.begin(ctx)
-	if err != nil || !ok {
+	begun, err := t.begin(ctx)
+	if err != nil || !begun {
 		return err
 	}
-	t.batch.tally.count(metricTurns)
+	t.invocation.count(metricTurns)
 	if err := t.work(ctx); err != nil { // the next turn continues
 		t.worker.logger.ErrorContext(ctx, "turn failed", "webhook", t.webhook.ID, "cause", err.Error())
 		t.end.next, t.window = t.worker.now().Add(shortestTurnWait), 1
@@ -57,14 +57,19 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	t.webhook = w
-	manual, err := t.isManual(ctx)
-	if err != nil || w.isResting(t.now) && !manual {
-		return false, err
-	}
-	if w.hasTurn(t.now) {
-		if manual {
+	if w.isResting(t.now) {
+		// A turn does not wait until the endpoint has rested if a redelivery of a named delivery was requested.
+		targets, err := t.read(ctx, t.named)
+		if err != nil || !slices.ContainsFunc(targets, func(d target) bool {
+			return d.err == nil && d.delivery != nil && d.delivery.Manual > 0
+		}) {
+			return false, err
+		}
+		if w.hasTurn(t.now) {
 			return false, t.returnMessage(ctx)
 		}
+	}
+	if w.hasTurn(t.now) {
 		return false, nil
 	}
 	fresh, token, taken, err := t.worker.store.takeTurn(ctx, w, t.now, t.now.Add(leaseTime))
@@ -73,21 +78,6 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 	}
 	t.webhook, t.token, t.window = fresh, token, fresh.window()
 	return true, nil
-}
-
-// isManual reports whether a redelivery of a delivery that the message names was requested. Such a turn does not wait
-// until the endpoint has rested.
-func (t *turn) isManual(ctx context.Context) (bool, error) {
-	if len(t.named) == 0 || !t.webhook.isResting(t.now) {
-		return false, nil
-	}
-	targets, err := t.targets(ctx, t.named)
-	for _, target := range targets {
-		if target.err == nil && target.delivery != nil && target.delivery.Manual > 0 {
-			return true, err
-		}
-	}
-	return false, err
 }
 
 // quickReceives is how often a message is returned to the queue because another turn has the endpoint or the slots.
@@ -111,11 +101,11 @@ func (t *turn) work(ctx context.Context) error {
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		if t.batch.start.Err() != nil {
+		if t.invocation.start.Err() != nil {
 			t.end.more = true
 			return nil //nolint:nilerr // the time of the turn has ended
 		}
-		targets, err := t.targets(ctx, ids)
+		targets, err := t.read(ctx, ids)
 		if err != nil || targets[0].webhook == nil { // deleted
 			return err
 		}
@@ -185,9 +175,9 @@ func (t *turn) noteDue(at time.Time) {
 	}
 }
 
-// targets reads deliveries, and the webhook as it is now: a turn takes seconds, and a webhook that was deactivated or
+// read reads deliveries, and the webhook as it is now: a turn takes seconds, and a webhook that was deactivated or
 // deleted in the meantime must send nothing.
-func (t *turn) targets(ctx context.Context, deliveryIDs []string) ([]target, error) {
+func (t *turn) read(ctx context.Context, deliveryIDs []string) ([]target, error) {
 	messages := make([]message, len(deliveryIDs))
 	for i, deliveryID := range deliveryIDs {
 		messages[i] = message{WorkspaceID: t.webhook.WorkspaceID, WebhookID: t.webhook.ID, DeliveryID: deliveryID}
@@ -198,11 +188,11 @@ func (t *turn) targets(ctx context.Context, deliveryIDs []string) ([]target, err
 // attemptAll attempts deliveries concurrently. It returns all attempts, and the first error.
 func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, error) {
 	attempts := make([]*attempt, len(targets))
-	t.batch.forget(*targets[0].webhook)
 	errs := lambdafn.Parallel(len(targets), len(targets), func(i int) error {
-		attempts[i] = &attempt{worker: t.worker, batch: t.batch, target: targets[i]}
+		attempts[i] = &attempt{worker: t.worker, invocation: t.invocation, target: targets[i]}
 		return attempts[i].run(ctx)
 	})
+	t.worker.saveHealth(ctx, attempts)
 	return attempts, cmp.Or(errs...) //nolint:wrapcheck // an error of an attempt
 }
 
@@ -244,32 +234,35 @@ func (t *turn) finish(ctx context.Context) error {
 		condition = ifSameEndpoint
 	}
 	for ; ; condition++ {
-		next, wait, soon := t.nextTurn(t.worker.now(), t.worker.jitter())
-		done, err := t.worker.store.endTurn(ctx, t.webhook, t.token, next, condition)
+		turns, wait, isSoon := t.nextTurns(t.worker.now(), t.worker.jitter())
+		ended, err := t.worker.store.endTurn(ctx, t.webhook, t.token, turns, condition)
 		switch {
 		case err != nil: // the lease expires, and the webhook stays due
 			t.worker.logger.ErrorContext(ctx, "turn was not ended", "webhook", t.webhook.ID, "cause", err.Error())
 			return nil
-		case (done || condition == unconditional) && soon:
-			return t.worker.returnAfter(ctx, t.received, wait)
-		case done || condition == unconditional:
-			return nil
-		case condition == ifUnchanged: // probably, deliveries were added
+		case !ended && condition == ifUnchanged: // probably, deliveries were added
 			t.end.more = true
-		default:
+		case !ended && condition == ifSameEndpoint:
 			t.end = turnEnd{more: true}
+		case isSoon:
+			return t.worker.returnAfter(ctx, t.received, wait)
+		default:
+			return nil
 		}
 	}
 }
 
-// nextTurn decides when the next turn is. If it is soon, the message returns to the queue for a wait. While it is
+// nextTurns decides when the next turn is. If it is soon, the message returns to the queue for a wait. While it is
 // there, the retry job sends another message only if this one is lost.
-func (t *turn) nextTurn(now time.Time, jitter float64) (next nextTurn, wait time.Duration, soon bool) {
-	next = t.end.nextTurn(t.webhook.Health, t.webhook.DrainedAt, now, jitter)
-	wait = max(0, next.dueAt.Sub(now))
-	soon = !next.dueAt.IsZero() && isSoon(next.dueAt, now) && t.received.Receives < maxReceives
-	if soon {
-		next.dueAt = clock.Stamp(next.dueAt.Add(messageTimeout)).Time()
+func (t *turn) nextTurns(now time.Time, jitter float64) (next Turns, wait time.Duration, returns bool) {
+	next = t.end.nextTurns(t.webhook, now, jitter)
+	if next.DueAt == nil {
+		return next, 0, false
 	}
-	return next, wait, soon
+	dueAt := next.DueAt.Time()
+	returns = isSoon(dueAt, now) && t.received.Receives < maxReceives
+	if returns {
+		next.DueAt = stamp(dueAt.Add(messageTimeout))
+	}
+	return next, max(0, dueAt.Sub(now)), returns
 }

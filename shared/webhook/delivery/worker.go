@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"devplatform/shared/clock"
@@ -39,6 +41,37 @@ type WorkerDeps struct {
 	Sender *sender.Sender
 }
 
+// WorkerSettings are the environment variables of the functions of both lanes.
+type WorkerSettings struct {
+	AWS     config.AWS
+	Tables  config.WebhooksTable
+	Events  config.EventsTable
+	Queues  config.DeliveryQueues
+	Metrics config.Metrics
+	// Failures is the URL of the queue for messages that cannot be parsed.
+	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`
+	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
+	// AllowPrivate allows endpoints on private addresses and with plain http. Only the local platform sets it.
+	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
+}
+
+// Deps returns the dependencies of a worker. timeout is the time limit of an attempt; 0 is 15 s. creations is the URL
+// of the queue Creations, which only SlowWorker uses. Deps fetches the key ring in the background.
+func (s WorkerSettings) Deps(
+	timeout time.Duration, creations string, now clock.Clock, logger *slog.Logger,
+) WorkerDeps {
+	client, queues := db.New(s.AWS, now), queue.New(s.AWS)
+	return WorkerDeps{
+		Deps: Deps{
+			DB: client, Webhooks: client.Table(s.Tables.Webhooks), Events: client.Table(s.Events.Events),
+			Fast: queues.Queue(s.Queues.Fast), Slow: queues.Queue(s.Queues.Slow), Creations: queues.Queue(creations),
+			Clock: now, Logger: logger, Metrics: metric.New(logger, s.Metrics.Namespace, now),
+		},
+		Failures: queues.Queue(s.Failures), Keys: config.NewSecrets(s.AWS, s.Metrics, now, logger).Keys(s.Keys),
+		Sender: sender.New(sender.Options{AllowPrivate: s.AllowPrivate, Now: now, Timeout: timeout}),
+	}
+}
+
 // worker contains what the workers of both lanes need.
 type worker struct {
 	store      Store
@@ -61,6 +94,30 @@ func newWorker(d WorkerDeps, l lane) *worker {
 		metrics: d.Metrics,
 		jitter:  func() float64 { return 2*rand.Float64() - 1 }, //nolint:gosec // jitter needs no secure random numbers
 	}
+}
+
+// attemptTime is the time that an invocation reserves for an attempt: up to 15 s for the request, and the rest for
+// storing the result.
+const attemptTime = 17 * time.Second
+
+// invocation is the state that the attempts of one invocation share.
+type invocation struct {
+	tally
+	start context.Context // ends when too little time remains to begin an attempt
+}
+
+func newInvocation(ctx context.Context) (*invocation, context.CancelFunc) {
+	start, cancel := endingBefore(ctx, attemptTime)
+	return &invocation{start: start}, cancel
+}
+
+// endingBefore returns a context whose deadline is the deadline of ctx minus reserve.
+func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-reserve))
 }
 
 // parse reads the messages of an invocation. It moves messages that are not valid to the failure queue. indexes
@@ -92,10 +149,11 @@ const maxReceives = 7
 
 // returnAfter returns a message to the queue of the worker's lane. See returnTo.
 func (w *worker) returnAfter(ctx context.Context, m lambdafn.QueueMessage, wait time.Duration) error {
+	q := w.fast
 	if w.lane == slowLane {
-		return w.returnTo(ctx, w.slow, m, wait)
+		q = w.slow
 	}
-	return w.returnTo(ctx, w.fast, m, wait)
+	return w.returnTo(ctx, q, m, wait)
 }
 
 // returnTo returns a message to its queue, where it becomes visible after a wait. If that fails, the message becomes
@@ -105,4 +163,34 @@ func (w *worker) returnTo(ctx context.Context, q queue.Queue, m lambdafn.QueueMe
 		w.logger.WarnContext(ctx, "message was not returned to the queue", "messageId", m.ID, "cause", err.Error())
 	}
 	return fmt.Errorf("%w: the message is visible again in %v", lambdafn.ErrLater, wait.Round(time.Millisecond))
+}
+
+// saveHealth stores the health of endpoints after attempts that were made at the same time, with one write for each
+// endpoint. The results are already recorded, so an error is only logged.
+func (w *worker) saveHealth(ctx context.Context, attempts []*attempt) {
+	type endpoint struct {
+		webhookID  string
+		generation int
+	}
+	byEndpoint := map[endpoint][]*attempt{}
+	for _, a := range attempts {
+		if a != nil && a.counts {
+			e := endpoint{a.webhook.ID, a.webhook.Generation}
+			byEndpoint[e] = append(byEndpoint[e], a)
+		}
+	}
+	groups := slices.Collect(maps.Values(byEndpoint))
+	_ = lambdafn.Parallel(len(groups), len(groups), func(i int) error {
+		all := groups[i]
+		slices.SortStableFunc(all, func(a, b *attempt) int { return a.ended.Compare(b.ended) })
+		webhook, succeeded := *all[0].webhook, false
+		after := webhook.Health
+		for _, a := range all {
+			after, succeeded = after.after(a.result, a.ended), succeeded || a.result.OK()
+		}
+		if err := w.store.saveHealth(ctx, webhook, after, succeeded); err != nil {
+			w.logger.WarnContext(ctx, "endpoint health was not stored", "webhook", webhook.ID, "cause", err.Error())
+		}
+		return nil
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"time"
@@ -96,14 +97,9 @@ var (
 )
 
 // Send makes one attempt: one DNS lookup, one connection, one request.
-func (s *Sender) Send(ctx context.Context, request Request) Result {
+func (s *Sender) Send(parent context.Context, request Request) (result Result) {
 	start := s.options.Now()
-	result := s.attempt(ctx, request)
-	result.Duration = max(0, s.options.Now().Sub(start))
-	return result
-}
-
-func (s *Sender) attempt(parent context.Context, request Request) Result {
+	defer func() { result.Duration = max(0, s.options.Now().Sub(start)) }()
 	if _, err := checkForm(request.URL, s.options.AllowPrivate); err != nil {
 		return Result{Error: "the url " + err.Error()}
 	}
@@ -113,10 +109,14 @@ func (s *Sender) attempt(parent context.Context, request Request) Result {
 	ctx, cancel := s.attemptContext(parent)
 	defer cancel()
 	ctx, stages := trackStage(ctx)
-	httpRequest, err := s.newRequest(ctx, request)
+	httpRequest, err := http.NewRequestWithContext(ctx, http.MethodPost, request.URL, bytes.NewReader(request.Body))
 	if err != nil {
 		return Result{Error: messageURL}
 	}
+	encodeURL(httpRequest.URL)
+	maps.Copy(httpRequest.Header, request.Header)
+	httpRequest.Header.Set("Content-Type", "application/json")
+	httpRequest.Header.Set("User-Agent", userAgent)
 	transport := s.newTransport(stages)
 	defer transport.CloseIdleConnections()
 	// The transport is used without an http.Client, which would follow redirects, and send cookies, referrers and the
@@ -143,20 +143,6 @@ func (s *Sender) attemptContext(parent context.Context) (context.Context, func()
 		cancel(nil)
 		cancelDetached()
 	}
-}
-
-func (s *Sender) newRequest(ctx context.Context, request Request) (*http.Request, error) {
-	httpRequest, err := http.NewRequestWithContext(ctx, http.MethodPost, request.URL, bytes.NewReader(request.Body))
-	if err != nil {
-		return nil, err
-	}
-	encodeURL(httpRequest.URL)
-	for name, values := range request.Header {
-		httpRequest.Header[name] = values
-	}
-	httpRequest.Header.Set("Content-Type", "application/json")
-	httpRequest.Header.Set("User-Agent", userAgent)
-	return httpRequest, nil
 }
 
 // newTransport returns a transport for one attempt. A shared transport would send attempts to the same host over one

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/webhook/signature"
 )
 
@@ -35,7 +35,7 @@ var essential = map[string]bool{
 // run runs a case of a sample.
 func (s sample) run(t *testing.T, name string, check func(t *testing.T)) {
 	t.Helper()
-	if s.slow && !essential[name] && !slicetest.IsNightly() {
+	if s.slow && !essential[name] && !testmode.IsNightly() {
 		return
 	}
 	t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestGuideSamples(t *testing.T) {
 // library. The JavaScript library is not available here.
 func TestGuideLibraries(t *testing.T) {
 	t.Parallel()
-	slicetest.SkipIfNotNightly(t)
+	testmode.SkipIfNotNightly(t)
 	blocks := guideBlocks(t)
 	for _, tc := range []struct {
 		language, tool string
@@ -184,7 +184,7 @@ func guideBlocks(t *testing.T) map[string][]string {
 // requireTool skips the test if a program is not installed, or with -short. In CI, it fails the test instead.
 func requireTool(t *testing.T, name string) {
 	t.Helper()
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	if _, err := exec.LookPath(name); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("CI needs %s: %v", name, err)
@@ -205,7 +205,7 @@ func writeFile(t *testing.T, name, text string) string {
 // newGoSample builds a Go program in the module of this package. With -short, it skips the test.
 func newGoSample(t *testing.T, code string) sample {
 	t.Helper()
-	slicetest.SkipIfShort(t)
+	testmode.SkipIfShort(t)
 	source := writeFile(t, "main.go", code)
 	binary := filepath.Join(t.TempDir(), "verify")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, source).CombinedOutput()

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -13,20 +14,40 @@ import (
 	"devplatform/shared/webhook/delivery"
 )
 
-// Deliveries returns at most n deliveries of a webhook, newest first, and the ID after which the next page begins. See
+// ListDeliveries returns a page of the deliveries of a webhook, newest first, and the cursor of the next page. See
 // delivery.Store.List.
-func (s *Service) Deliveries(
-	ctx context.Context, caller httpapi.Caller, webhookID string, status delivery.Status, after string, n int,
-) (page []delivery.Delivery, next string, err error) {
+func (s *Service) ListDeliveries(
+	ctx context.Context, caller httpapi.Caller, webhookID string, status delivery.Status, page httpapi.PageInput,
+) ([]DeliveryItem, string, error) {
+	scope := httpapi.ListScope(caller, "deliveries", webhookID, string(status))
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit := cmp.Or(page.Limit, httpapi.DefaultLimit)
+	var deliveries []delivery.Delivery
+	var last string
 	err = s.readIfAllowed(ctx, caller, webhookID, func(string) (err error) {
-		page, next, err = s.log.List(ctx, webhookID, status, after, n)
+		deliveries, last, err = s.log.List(ctx, webhookID, status, after, limit+1)
 		return err
 	})
-	return page, next, err
+	if err != nil {
+		return nil, "", err
+	}
+	now, items := s.now(), make([]DeliveryItem, len(deliveries))
+	for i, d := range deliveries {
+		items[i] = deliveryItem(d, now)
+	}
+	items, next, err := httpapi.CutPage(ctx, s.cursors, scope, items, limit,
+		func(item DeliveryItem) string { return item.ID })
+	if err == nil && next == "" && last != "" { // filtered by status: the log has more deliveries
+		next, err = s.cursors.Seal(ctx, scope, last)
+	}
+	return items, next, err
 }
 
-// Delivery returns one delivery of a webhook with its payload.
-func (s *Service) Delivery(
+// ReadDelivery returns one delivery of a webhook with its payload.
+func (s *Service) ReadDelivery(
 	ctx context.Context, caller httpapi.Caller, webhookID, deliveryID string,
 ) (d delivery.Delivery, err error) {
 	err = s.readIfAllowed(ctx, caller, webhookID, func(string) (err error) {
@@ -48,7 +69,7 @@ func deliveryError(err error) error {
 func (s *Service) Redeliver(
 	ctx context.Context, caller httpapi.Caller, webhookID, deliveryID string,
 ) (delivery.Delivery, error) {
-	d, err := s.Delivery(ctx, caller, webhookID, deliveryID)
+	d, err := s.ReadDelivery(ctx, caller, webhookID, deliveryID)
 	if err != nil {
 		return d, err
 	}
@@ -59,12 +80,12 @@ func (s *Service) Redeliver(
 	return d, deliveryError(err)
 }
 
-// Recover sends deliveries again: those that failed or wait after a failed attempt, and whose events occurred between
-// since and until. See delivery.Log.Recover. Error: errInactive.
-func (s *Service) Recover(
+// RecoverDeliveries sends deliveries again: those that failed or wait after a failed attempt, and whose events occurred
+// between since and until. See delivery.Log.Recover. Error: errInactive.
+func (s *Service) RecoverDeliveries(
 	ctx context.Context, caller httpapi.Caller, webhookID string, since, until time.Time,
 ) (delivery.Recovery, error) {
-	w, err := s.open(ctx, caller, webhookID)
+	w, err := s.ReadWebhook(ctx, caller, webhookID)
 	if err != nil {
 		return delivery.Recovery{}, err
 	}
@@ -77,11 +98,12 @@ func (s *Service) Recover(
 	return s.log.Recover(ctx, webhookID, since, until)
 }
 
-// Test sends an example event to a webhook and returns the delivery with its only attempt. See delivery.Log.Test.
-func (s *Service) Test(
+// TestWebhook sends an example event to a webhook and returns the delivery with its only attempt. See
+// delivery.Log.Test.
+func (s *Service) TestWebhook(
 	ctx context.Context, caller httpapi.Caller, webhookID string, kind event.Type,
 ) (delivery.Delivery, error) {
-	w, err := s.open(ctx, caller, webhookID)
+	w, err := s.ReadWebhook(ctx, caller, webhookID)
 	if err != nil {
 		return delivery.Delivery{}, err
 	}

@@ -1,4 +1,6 @@
-package slicetest
+// Package testmode reports how the tests run: in the short form of make check, in the full form of make nightly, or
+// with the race detector. It imports only the standard library, so that small test binaries stay small.
+package testmode
 
 import (
 	"os"

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
 	"devplatform/shared/async"
 	"devplatform/shared/db"
 )
@@ -31,19 +33,37 @@ const (
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
 	ctx, cancel := async.Detach(ctx, settleTime) // the tokens were used, even if the client has disconnected
 	defer cancel()
-	at, released := l.now(), false
+	at, month, released := l.now(), s.month().String(), false
+	ended, reserved := expression.Name(attrEnd), s.Tokens
+	condition := expression.AttributeNotExists(ended)
+	if s.UnlessCancelled {
+		condition = condition.And(expression.AttributeNotExists(expression.Name(attrCancelled)))
+	}
 	return db.Retry(ctx, "settle tokens", func(ctx context.Context) error {
-		var before generation
+		var before generation // zero if the record has expired
 		tx := l.client.Tx(more...)
-		tx.Add(l.settlementWrites(s, at, released, &before)...)
+		tx.Add(l.setEnd(s.UserID, s.MessageID, endSettled, at).If(condition).ElseFunc(func(stored db.Item) (err error) {
+			if before, err = db.Decode[generation](stored); err != nil {
+				return err
+			}
+			return errEnded
+		}))
+		count := expression.Add(expression.Name(attrTaken), expression.Value(s.Used.Input+s.Used.Output-reserved)).
+			Add(expression.Name(attrInput), expression.Value(s.Used.Input)).
+			Add(expression.Name(attrOutput), expression.Value(s.Used.Output))
+		tx.Add(l.table.Update(db.UsageKey(s.UserID, month), count))
+		if s.shard > 0 {
+			tx.Add(l.table.Update(db.GlobalUsageKey(month, s.shard), count))
+		}
+		tx.Add(s.operation.EndWrites()...)
 		err := tx.CommitOnce(ctx)
 		switch {
 		case !errors.Is(err, errEnded):
 			return err
 		case s.UnlessCancelled && before.End == "" && before.Cancelled:
 			return ErrCancelled
-		case before.End == endReleased && !released:
-			released = true
+		case before.End == endReleased && !released: // try again without the released tokens
+			condition, reserved, released = ended.Equal(expression.Value(endReleased)), 0, true
 			return db.ErrStale
 		}
 		return nil // the reservation was settled before, or its record has expired
@@ -53,7 +73,9 @@ func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) err
 // Cancel requests the cancellation of a user's answer. An answer that has already ended is not changed.
 // Error: db.ErrNotFound if the user has no such answer, or if it ended more than 24 hours ago.
 func (l *Ledger) Cancel(ctx context.Context, userID, messageID string) error {
-	_, err := l.client.Do(ctx, l.setCancelled(userID, messageID))
+	update := expression.Set(expression.Name(attrCancelled), expression.Value(true))
+	_, err := l.client.Do(ctx, l.table.Update(db.GenerationKey(userID, messageID), update).If(l.table.Exists()).
+		Else(db.ErrNotFound))
 	if errors.Is(err, db.ErrInvalidKey) {
 		return db.ErrNotFound
 	}

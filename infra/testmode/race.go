@@ -1,6 +1,6 @@
 //go:build race
 
-package slicetest
+package testmode
 
 // HasRaceDetector is true if the tests run with the race detector. It makes them several times as slow.
 const HasRaceDetector = true

@@ -1,6 +1,6 @@
 //go:build !race
 
-package slicetest
+package testmode
 
 // HasRaceDetector is false: the tests run without the race detector.
 const HasRaceDetector = false
