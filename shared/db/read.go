@@ -34,7 +34,7 @@ func (t Table) Get(ctx context.Context, key Key) (Item, error) {
 	if err != nil {
 		return nil, classify("get", err)
 	}
-	if !t.client.live(out.Item) {
+	if !t.client.isLive(out.Item) {
 		return nil, ErrNotFound
 	}
 	return out.Item, nil
@@ -243,12 +243,12 @@ func (t Table) readPage(
 			return nil, nil, classify("query", err)
 		}
 		for _, item := range out.Items {
-			if t.client.live(item) {
+			if t.client.isLive(item) {
 				items = append(items, item)
 			}
 		}
-		full := len(items) > 0 && len(items) >= limit
-		if once || full || len(out.LastEvaluatedKey) == 0 {
+		isFull := len(items) > 0 && len(items) >= limit
+		if once || isFull || len(out.LastEvaluatedKey) == 0 {
 			return items, out.LastEvaluatedKey, nil
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey

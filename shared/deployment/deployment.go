@@ -229,7 +229,7 @@ func (s *Service) ListDeployments(
 			return err
 		})
 		group.Go(func() error {
-			stored, err := s.store.Projects.QueryAll(db.Beside(groupCtx), db.DeploymentsOf(projectID))
+			stored, err := s.store.Projects.QueryAll(db.WithoutGuardRead(groupCtx), db.DeploymentsOf(projectID))
 			if err == nil {
 				all, err = db.DecodeAll[Deployment](stored)
 			}

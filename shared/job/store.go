@@ -70,7 +70,7 @@ func (s Store) Claim(ctx context.Context, projectID, recordID string, now time.T
 		Set(attrStartedAt, attrStartedAt.IfNotExists(at(now))).Add(attrAttempts, expression.Value(1))
 	write := s.Projects.Update(db.JobKey(projectID, recordID), update).
 		If(s.Projects.Exists().And(attrLeaseEnds.AttributeNotExists().Or(attrLeaseEnds.LessThanEqual(at(now))))).
-		Mine(func(stored db.Item) bool {
+		Recognize(func(stored db.Item) bool {
 			j, err := db.Decode[Job](stored)
 			return err == nil && j.Lease == token
 		}).Else(ErrNotClaimable)

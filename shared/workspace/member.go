@@ -28,7 +28,7 @@ func (s *Service) ListMembers(
 		return err
 	})
 	reads.Go(func() (err error) {
-		list, err = s.store.members(db.Beside(readCtx), workspaceID, after, page.Limit)
+		list, err = s.store.members(db.WithoutGuardRead(readCtx), workspaceID, after, page.Limit)
 		return err
 	})
 	if err := reads.Wait(); err != nil {
