@@ -157,16 +157,16 @@ func TestNames(t *testing.T) {
 	for i := range 5000 {
 		m.Files[fmt.Sprintf("/assets/%d.js", i)] = File{Hashed: i%2 == 0}
 	}
-	names := NamesOf(m)
-	if len(names) != 2500*nameSize {
-		t.Errorf("got %d bytes, want %d", len(names), 2500*nameSize)
+	names := HashedPathsOf(m)
+	if len(names) != 2500*checksumSize {
+		t.Errorf("got %d bytes, want %d", len(names), 2500*checksumSize)
 	}
 	for path, f := range m.Files {
 		if names.has(path) != f.Hashed {
 			t.Errorf("%s: got %v, want %v", path, !f.Hashed, f.Hashed)
 		}
 	}
-	for _, none := range []Names{nil, {}, {1, 2, 3}} {
+	for _, none := range []PathSet{nil, {}, {1, 2, 3}} {
 		if none.has("/assets/0.js") {
 			t.Errorf("%v has a file", none)
 		}
