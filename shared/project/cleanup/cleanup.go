@@ -102,7 +102,7 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 	if at.IsZero() {
 		return fmt.Errorf("%w: the timestamp is zero", errInvalidEvent)
 	}
-	chunk := content.Ref{ContentID: e.Replaced.ID, Chunks: e.Replaced.Chunks}.Keys(e.ProjectID)
+	chunk := content.Ref{ContentID: e.Replaced.ID, Chunks: e.Replaced.Chunks}.ChunkKeys(e.ProjectID)
 	if chunk == nil {
 		return fmt.Errorf("%w: content ID %q with %d chunks", errInvalidEvent, e.Replaced.ID, e.Replaced.Chunks)
 	}

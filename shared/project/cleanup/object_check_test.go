@@ -25,7 +25,7 @@ func (w *killWorld) referenced() map[string]bool {
 			if err != nil {
 				w.T.Fatal(err)
 			}
-			if ref.Object != "" {
+			if ref.ObjectFormat != "" {
 				keys[ref.ObjectKey(projectID)] = true
 			}
 		}

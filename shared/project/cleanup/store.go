@@ -74,7 +74,7 @@ func (s store) removeRecords(ctx context.Context, projectID string) (r removal, 
 			}
 			recordKeys = append(recordKeys, key)
 			if ref, err := db.Decode[content.Ref](item); err == nil { // removeRest deletes the chunks of an invalid record
-				chunkKeys = append(chunkKeys, ref.Keys(projectID)...)
+				chunkKeys = append(chunkKeys, ref.ChunkKeys(projectID)...)
 			}
 		}
 		if err := s.remove(ctx, s.contents, chunkKeys); err != nil {

@@ -242,7 +242,7 @@ func TestConsistentSnapshot(t *testing.T) {
 		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
 			if queries++; queries == 1 {
 				one := "2"
-				err := f.Files.Change(t.Context(), ada.Caller(), projectID, []file.BatchOperation{
+				err := f.Files.ApplyBatch(t.Context(), ada.Caller(), projectID, []file.Operation{
 					{Action: file.Delete, Path: "/a"}, {Action: file.Save, Path: "/b", Content: &one},
 				})
 				if err != nil {

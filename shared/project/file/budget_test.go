@@ -287,12 +287,12 @@ func TestLargestBatches(t *testing.T) {
 	} {
 		for _, action := range []file.Action{file.Create, file.Update} {
 			meter.reset()
-			var ops []file.BatchOperation
+			var ops []file.Operation
 			for i := range 20 {
 				text, path := base64Of(randomBytes(tc.size)), fmt.Sprintf(tc.path, i)
-				ops = append(ops, file.BatchOperation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
+				ops = append(ops, file.Operation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
 			}
-			if err := f.Files.Change(t.Context(), client.Caller(), client.ProjectID, ops); err != nil {
+			if err := f.Files.ApplyBatch(t.Context(), client.Caller(), client.ProjectID, ops); err != nil {
 				t.Fatal(err)
 			}
 			if meter.actions > 100 || meter.bytes > 4_000_000 {

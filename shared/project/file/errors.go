@@ -49,8 +49,8 @@ type operationError struct {
 func (e *operationError) Error() string { return fmt.Sprintf("operation %d: %v", e.index, e.cause) }
 func (e *operationError) Unwrap() error { return e.cause }
 
-// inBatch adds the index of the failed operation to the message for the client.
-func inBatch(err error) error {
+// withOperationIndex adds the index of the failed operation to the message for the client.
+func withOperationIndex(err error) error {
 	failed, isOperation := errors.AsType[*operationError](err)
 	cause, isFault := errors.AsType[*fault.Error](err)
 	if !isOperation || !isFault {

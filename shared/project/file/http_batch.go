@@ -29,7 +29,7 @@ func (s *Service) registerBatch(r *httpapi.Routes) {
 type changeFilesInput struct {
 	InProject
 	Body struct {
-		Operations []BatchOperation `json:"operations" minItems:"1" maxItems:"20" nullable:"false" doc:"The operations. Either all of them succeed, or nothing changes."`
+		Operations []Operation `json:"operations" minItems:"1" maxItems:"20" nullable:"false" doc:"The operations. Either all of them succeed, or nothing changes."`
 	}
 }
 
@@ -54,7 +54,7 @@ func (s *Service) handleChangeFiles(
 ) (*changeFilesOutput, error) {
 	p, err := s.apply(ctx, caller, in.ProjectID, in.Body.Operations...)
 	if err != nil {
-		return nil, inBatch(err)
+		return nil, withOperationIndex(err)
 	}
 	out := &changeFilesOutput{}
 	out.Body.Files = []FileItem{}

@@ -35,7 +35,7 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 		Summary: "Delete a file",
 		Description: "Send the path in the query or in the body. The versions of the file are kept for 30 days. " +
 			"The content counts as an old version of the project for that time. If this exceeds the project's limit, the error is QUOTA_EXCEEDED.",
-		Errors: append([]*fault.Error{errInvalidPath, errNotFound, errOldQuota(DefaultQuotas())}, writeErrors...),
+		Errors: append([]*fault.Error{errInvalidPath, errNotFound, errOldQuota(defaultQuotas)}, writeErrors...),
 	}, s.handleDeleteFile)
 }
 
@@ -155,7 +155,7 @@ func (s *Service) handleSaveFile(
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.apply(ctx, caller, in.ProjectID, BatchOperation{
+	p, err := s.apply(ctx, caller, in.ProjectID, Operation{
 		Action: Save, Path: in.Body.Path, Encoding: in.Body.Encoding, data: in.Body.data, condition: condition,
 	})
 	if err != nil {
@@ -164,9 +164,9 @@ func (s *Service) handleSaveFile(
 	return newSaveFileOutput(p.results()[0], p.creates), nil
 }
 
-func newSaveFileOutput(f File, created bool) *saveFileOutput {
+func newSaveFileOutput(f File, isNew bool) *saveFileOutput {
 	out := &saveFileOutput{Status: http.StatusOK, ETag: f.ETag(), Body: f.Item()}
-	if created {
+	if isNew {
 		out.Status = http.StatusCreated
 	}
 	return out
@@ -205,7 +205,7 @@ func (s *Service) handleDeleteFile(
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.apply(ctx, caller, in.ProjectID, BatchOperation{Action: Delete, Path: in.Path, condition: condition})
+	_, err = s.apply(ctx, caller, in.ProjectID, Operation{Action: Delete, Path: in.Path, condition: condition})
 	if err != nil {
 		return nil, err
 	}

@@ -125,9 +125,9 @@ func (s *Service) handleCompleteUpload(
 	if err != nil {
 		return nil, err
 	}
-	f, created, err := s.Complete(ctx, caller, in.ProjectID, in.UploadID, condition)
+	f, isNew, err := s.Complete(ctx, caller, in.ProjectID, in.UploadID, condition)
 	if err != nil {
 		return nil, err
 	}
-	return newSaveFileOutput(f, created), nil
+	return newSaveFileOutput(f, isNew), nil
 }

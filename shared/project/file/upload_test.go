@@ -53,7 +53,7 @@ func TestUpload(t *testing.T) {
 		}
 		r := client.Upload(tc.path, tc.data, fields).Want(t, http.StatusCreated)
 		record := client.Record(tc.path)
-		if record.Object != content.Raw || record.Chunks != 0 || r.Header.Get("ETag") != record.ETag() {
+		if record.ObjectFormat != content.Raw || record.Chunks != 0 || r.Header.Get("ETag") != record.ETag() {
 			t.Errorf("%s: got the record %+v and the etag %s, want one with a raw object", tc.path, record, r.Header.Get("ETag"))
 		}
 		item := client.Read(tc.path).Want(t, http.StatusOK).Body
