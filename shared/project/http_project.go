@@ -23,7 +23,7 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 		Summary:     "List the caller's projects",
 		Description: "Returns the projects of all workspaces of the caller. The most recently opened project comes first; if two were opened at the same time, the newer project comes first. A private project is listed only for its creator and for the admins and owners of the workspace. Public projects of other workspaces are not listed.",
 		Errors:      []*fault.Error{workspace.ErrNotFound},
-	}, s.handleList)
+	}, s.handleListProjects)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Status: http.StatusCreated,
 		Summary:     "Create a project",
@@ -32,7 +32,7 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrNotFound, workspace.ErrDenied,
 			errQuota(MaxProjects), fault.ErrConflict,
 		},
-	}, s.handleCreate)
+	}, s.handleCreateProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects,
 		Summary:     "Read a project with its files",
@@ -40,7 +40,7 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("include", "must be files or empty")), workspace.ErrProjectNotFound,
 		},
-	}, s.handleRead)
+	}, s.handleReadProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects,
 		Summary:     "Update a project",
@@ -49,13 +49,13 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("name", workspace.CheckName(" "))),
 			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
 		},
-	}, s.handleUpdate)
+	}, s.handleUpdateProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects,
 		Summary:     "Delete a project permanently",
 		Description: "Admins and owners can delete any project. Members can delete projects that they created. The project is unavailable immediately; its files and comments are removed in the background.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
-	}, s.handleDelete)
+	}, s.handleDeleteProject)
 }
 
 // defaultFramework is the framework of a project if the request does not set it.
@@ -220,7 +220,7 @@ type projectReadOutput struct {
 	}
 }
 
-func (s *Service) handleList(
+func (s *Service) handleListProjects(
 	ctx context.Context, caller httpapi.Caller, in *projectListInput,
 ) (out *projectListOutput, err error) {
 	out = &projectListOutput{}
@@ -229,7 +229,7 @@ func (s *Service) handleList(
 	return out, err
 }
 
-func (s *Service) handleCreate(
+func (s *Service) handleCreateProject(
 	ctx context.Context, caller httpapi.Caller, in *newProjectInput,
 ) (*projectOutput, error) {
 	draft := Draft{
@@ -243,7 +243,7 @@ func (s *Service) handleCreate(
 	return &projectOutput{details}, err
 }
 
-func (s *Service) handleRead(
+func (s *Service) handleReadProject(
 	ctx context.Context, caller httpapi.Caller, in *projectReadInput,
 ) (out *projectReadOutput, err error) {
 	out = &projectReadOutput{}
@@ -252,14 +252,16 @@ func (s *Service) handleRead(
 	return out, err
 }
 
-func (s *Service) handleUpdate(
+func (s *Service) handleUpdateProject(
 	ctx context.Context, caller httpapi.Caller, in *projectSettingsInput,
 ) (*projectOutput, error) {
 	details, err := s.Update(ctx, caller, in.ProjectID, Settings(in.Body))
 	return &projectOutput{details}, err
 }
 
-func (s *Service) handleDelete(ctx context.Context, caller httpapi.Caller, in *InProject) (*httpapi.DoneOutput, error) {
+func (s *Service) handleDeleteProject(
+	ctx context.Context, caller httpapi.Caller, in *InProject,
+) (*httpapi.DoneOutput, error) {
 	if err := s.Delete(ctx, caller, in.ProjectID); err != nil {
 		return nil, err
 	}

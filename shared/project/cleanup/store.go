@@ -46,12 +46,12 @@ func (s store) exists(ctx context.Context, projectID string) (bool, error) {
 	return err == nil, err
 }
 
-// removal counts what removeRecords has removed.
+// removal is the number of records, chunks and objects that were removed.
 type removal struct{ records, chunks, objects int }
 
 // removeRecords deletes the records of a project, one page at a time. It deletes the chunks of a page's records, and
-// the objects of its deployments, before the records. It keeps the jobs, which end by themselves: that of a deployment
-// whose worker may still write objects removes them when its lease has ended.
+// the objects of its deployments, before the records. It keeps the jobs, which end by themselves: a worker may still
+// write objects of a deployment, and the deployment's job removes them after the lease of the worker.
 func (s store) removeRecords(ctx context.Context, projectID string) (r removal, err error) {
 	q := db.Query{Prefix: db.ProjectPartition(projectID)}
 	for {
@@ -65,7 +65,7 @@ func (s store) removeRecords(ctx context.Context, projectID string) (r removal, 
 			if key.IsJob() {
 				continue
 			}
-			if deploymentID, ok := strings.CutPrefix(key.SK, db.DeploymentsOf(projectID).SK); ok {
+			if deploymentID, isDeployment := strings.CutPrefix(key.SK, db.DeploymentsOf(projectID).SK); isDeployment {
 				n, err := s.removeOutput(ctx, deploymentID)
 				if err != nil {
 					return r, err
