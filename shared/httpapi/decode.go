@@ -270,8 +270,8 @@ func (d *decoder) readNumber(s *schema, into reflect.Value) error {
 	return nil
 }
 
-// addProblem reports that the current value breaks a rule. It does nothing if rule is empty, or if a problem of the value
-// is already known. It records one problem more than an error can name.
+// addProblem reports that the current value breaks a rule. It does nothing if rule is empty, or if a problem of the
+// value is already known. It records one problem more than an error can name.
 func (d *decoder) addProblem(rule string) {
 	if rule == "" || len(d.problems) > fault.MaxProblems {
 		return
@@ -295,8 +295,8 @@ func (d *decoder) syntaxError(err error) error {
 	return errNotJSON
 }
 
-// checkEncoding returns the rule that the characters at the start of rest break, where the JSON decoder found an error. It
-// returns "" if they break none, so that the syntax is wrong.
+// checkEncoding returns the rule that the characters at the start of rest break, where the JSON decoder found an error.
+// It returns "" if they break none, so that the syntax is wrong.
 func checkEncoding(rest []byte) string {
 	if r, size := utf8.DecodeRune(rest); r == utf8.RuneError && size == 1 {
 		return "must be valid UTF-8"

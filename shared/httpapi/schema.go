@@ -183,8 +183,8 @@ func (s *schema) describeFields(t reflect.Type) {
 // and project_id.
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// ruleForUnknown returns the rule that a field breaks if the object has no field with this name. The rule suggests the field
-// that was probably meant.
+// ruleForUnknown returns the rule that a field breaks if the object has no field with this name. The rule suggests the
+// field that was probably meant.
 func (s *schema) ruleForUnknown(name string) string {
 	const rule = "is not a known field"
 	if len(name) > maxName {
@@ -267,9 +267,9 @@ func (s *schema) checkText(text string) string {
 // maxExact is JavaScript's Number.MAX_SAFE_INTEGER. A larger float64 may be the result of rounding a whole number.
 const maxExact = 1<<53 - 1
 
-// parseInteger parses a whole number. It accepts notations such as 1.0 and 1e2, because they are integers in JSON Schema
-// and some clients have no integer type. Numbers above maxExact must consist of digits only, because other notations
-// would lose precision. parseInteger returns the rule that the number breaks, or "".
+// parseInteger parses a whole number. It accepts notations such as 1.0 and 1e2, because they are integers in JSON
+// Schema and some clients have no integer type. Numbers above maxExact must consist of digits only, because other
+// notations would lose precision. parseInteger returns the rule that the number breaks, or "".
 func (s *schema) parseInteger(text string) (int64, string) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

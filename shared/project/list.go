@@ -71,7 +71,7 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 			matches := (framework == "" || foldCase(p.Framework) == framework) &&
 				(f.Visibility == "" || p.Visibility == f.Visibility) &&
 				(q == "" || strings.Contains(foldCase(p.Name), q) || strings.Contains(p.Slug, q))
-			if matches && access.Sees() {
+			if matches && access.CanSee() {
 				items = append(items, p.item(member.Name, s.sites))
 			}
 		}

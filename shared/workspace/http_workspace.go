@@ -57,17 +57,8 @@ type workspacesOutput struct {
 	}
 }
 
-func (m Membership) item() WorkspaceItem {
+func (m Membership) workspaceItem() WorkspaceItem {
 	return WorkspaceItem{ID: m.WorkspaceID, Name: m.Name, Role: m.Role, Personal: m.Personal, CreatedAt: m.CreatedAt}
-}
-
-// items converts each membership to an item.
-func items[T any](list []Membership, item func(Membership) T) []T {
-	items := make([]T, len(list))
-	for i, m := range list {
-		items[i] = item(m)
-	}
-	return items
 }
 
 func (s *Service) handleListWorkspaces(
@@ -86,5 +77,5 @@ func (s *Service) handleCreateWorkspace(
 	if err != nil {
 		return nil, err
 	}
-	return &workspaceOutput{created.item()}, nil
+	return &workspaceOutput{created.workspaceItem()}, nil
 }

@@ -34,7 +34,10 @@ func (s *Service) ListMembers(
 	if err := reads.Wait(); err != nil {
 		return nil, "", err
 	}
-	items := items(list, Membership.memberItem)
+	items := make([]MemberItem, len(list))
+	for i, m := range list {
+		items[i] = m.memberItem()
+	}
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(m MemberItem) string { return m.UserID })
 }
 
@@ -71,7 +74,7 @@ func (s *Service) UpdateMember(
 	ctx context.Context, caller httpapi.Caller, workspaceID, userID string, role *Role,
 ) (changed Membership, err error) {
 	err = db.Retry(ctx, "change a role", func(ctx context.Context) error {
-		own, target, err := s.store.memberships(ctx, workspaceID, caller.UserID, userID)
+		own, target, err := s.store.callerAndTarget(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
@@ -92,7 +95,7 @@ func (s *Service) UpdateMember(
 // Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
 func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, workspaceID, userID string) error {
 	return db.Retry(ctx, "remove a member", func(ctx context.Context) error {
-		own, target, err := s.store.memberships(ctx, workspaceID, caller.UserID, userID)
+		own, target, err := s.store.callerAndTarget(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
@@ -103,8 +106,8 @@ func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, works
 	})
 }
 
-// apply writes a change with its event. If the member loses the right to manage webhooks, it disables the webhooks that
-// the member created. Errors: db.ErrStale, QUOTA_EXCEEDED, CONFLICT.
+// apply stores a change with its event. If the member loses the right to manage webhooks, apply disables the webhooks
+// that the member created. Errors: db.ErrStale, QUOTA_EXCEEDED, CONFLICT.
 func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at time.Time) error {
 	if kind := c.eventType(); kind != "" {
 		m := c.member()
@@ -170,9 +173,9 @@ func checkRoleChange(caller Membership, target *Membership, role *Role) error {
 
 // checkRemove returns an error if the caller may not remove the target. Every member may leave.
 func checkRemove(caller Membership, target *Membership) error {
-	leaving := target != nil && target.UserID == caller.UserID
+	isLeaving := target != nil && target.UserID == caller.UserID
 	switch {
-	case !leaving && !caller.Role.May(ManageMembers):
+	case !isLeaving && !caller.Role.May(ManageMembers):
 		return ErrDenied
 	case target == nil:
 		return errMemberNotFound

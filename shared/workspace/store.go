@@ -74,9 +74,9 @@ func (s store) members(ctx context.Context, workspaceID, lastID string, limit in
 	}
 }
 
-// memberships returns the caller's membership in a workspace, and the membership of a target user, which is nil if the
-// user is not a member. It makes one call to storage. Error: ErrNotFound if the caller is not a member.
-func (s store) memberships(
+// callerAndTarget returns the caller's membership in a workspace, and the membership of a target user, which is nil if
+// the user is not a member. It makes one call to storage. Error: ErrNotFound if the caller is not a member.
+func (s store) callerAndTarget(
 	ctx context.Context, workspaceID, callerID, targetID string,
 ) (own Membership, target *Membership, _ error) {
 	ownKey, targetKey := db.MemberKey(workspaceID, callerID), db.MemberKey(workspaceID, targetID)

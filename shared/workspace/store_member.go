@@ -76,7 +76,7 @@ func (s store) apply(ctx context.Context, c change) error {
 	}
 	// If the decision is stale, the other conditions are irrelevant.
 	tx.Add(c.disable...)
-	tx.Add(s.copies(c)...)
+	tx.Add(s.membershipWrites(c)...)
 	switch {
 	case c.before == nil:
 		tx.Add(s.countUp(m.UserID).Else(errMemberQuota(s.quota)))
@@ -92,9 +92,9 @@ func (s store) apply(ctx context.Context, c change) error {
 	return tx.CommitOnce(ctx)
 }
 
-// copies returns the writes of both copies of the membership. The copies differ only in the key. Error:
+// membershipWrites returns the writes of both copies of the membership. The copies differ only in the key. Error:
 // errAlreadyMember.
-func (s store) copies(c change) (writes []db.Write) {
+func (s store) membershipWrites(c change) (writes []db.Write) {
 	m := c.member()
 	for _, key := range []db.Key{db.MemberKey(m.WorkspaceID, m.UserID), db.MembershipKey(m.UserID, m.WorkspaceID)} {
 		switch {
@@ -137,6 +137,5 @@ func (s store) countUp(userID string) db.Write {
 // point: a member who can be removed was added earlier, and countUp stored the number then.
 func (s store) countDown(userID string) db.Write {
 	update := expression.Set(attrCount, attrCount.Minus(expression.Value(1)))
-	return s.Projects.Update(db.MembershipCountKey(userID), update).
-		If(attrCount.AttributeExists())
+	return s.Projects.Update(db.MembershipCountKey(userID), update).If(attrCount.AttributeExists())
 }

@@ -103,8 +103,8 @@ func ParseObjectKey(key string) (projectID, contentID string, ok bool) {
 	return projectID, contentID, key != "" && Ref{ContentID: contentID}.ObjectKey(projectID) == key
 }
 
-// ChunkKeys returns the key of the content's chunk in the contents table. It returns nil if there is none, or if the Ref is
-// not valid.
+// ChunkKeys returns the key of the content's chunk in the contents table. It returns nil if there is none, or if the
+// Ref is not valid.
 func (r Ref) ChunkKeys(projectID string) []db.Key {
 	key := db.ChunkKey(projectID, r.ContentID, 0)
 	if r.Chunks != 1 || key.IsZero() {
