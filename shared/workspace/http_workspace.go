@@ -57,7 +57,7 @@ type workspacesOutput struct {
 	}
 }
 
-func (m Membership) workspaceItem() WorkspaceItem {
+func (m Membership) item() WorkspaceItem {
 	return WorkspaceItem{ID: m.WorkspaceID, Name: m.Name, Role: m.Role, Personal: m.Personal, CreatedAt: m.CreatedAt}
 }
 
@@ -77,5 +77,5 @@ func (s *Service) handleCreateWorkspace(
 	if err != nil {
 		return nil, err
 	}
-	return &workspaceOutput{created.workspaceItem()}, nil
+	return &workspaceOutput{created.item()}, nil
 }

@@ -128,7 +128,7 @@ func (s *Service) ListWorkspaces(
 	items := []WorkspaceItem{}
 	for _, m := range all {
 		if m.position() > after {
-			items = append(items, m.workspaceItem())
+			items = append(items, m.item())
 		}
 	}
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit,
