@@ -173,8 +173,7 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 func (s store) list(ctx context.Context, projectID, prefix, lastPath string, limit int) ([]File, error) {
 	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(lastPath), Limit: limit}
 	var files []File
-	for {
-		page, err := s.Projects.Query(ctx, q)
+	for page, err := range s.Projects.Pages(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -185,9 +184,9 @@ func (s store) list(ctx context.Context, projectID, prefix, lastPath string, lim
 			}
 			files = append(files, f)
 		}
-		if page.Next.IsZero() || (limit > 0 && len(files) >= limit) {
-			return files, nil
+		if limit > 0 && len(files) >= limit {
+			break
 		}
-		q.After = page.Next
 	}
+	return files, nil
 }
