@@ -71,15 +71,15 @@ func checkFramework(framework string) string {
 
 // ProjectItem is a project in a list, as clients see it.
 type ProjectItem struct {
-	ID           string          `json:"id" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Name         string          `json:"name" doc:"The name of the project" example:"Café Déjà"`
-	Slug         string          `json:"slug" doc:"The name in lowercase ASCII, unique in the workspace. It can change when the project is renamed" example:"cafe-deja"`
-	Framework    string          `json:"framework" doc:"The framework as the client sent it. The default is \"static\"" example:"react"`
-	Deployable   bool            `json:"deployable" doc:"Whether projects with this framework can be deployed" example:"true"`
-	Visibility   Visibility      `json:"visibility" enum:"private,team,public" doc:"Who can see the project. private: its creator and the admins and owners of the workspace; team: all members of the workspace; public: all signed-in users" example:"private"`
-	LastOpenedAt clock.Timestamp `json:"lastOpenedAt" doc:"When a member of the workspace last read this project (GET /api/projects/{id}), with a precision of one minute. If no member has read it: when it was created" example:"2026-01-31T08:15:30.123Z"`
-	Workspace    workspaceRef    `json:"workspace" doc:"The workspace of the project"`
-	Site         *siteRef        `json:"site" doc:"The site of the project, null before the first deployment"`
+	ID           string               `json:"id" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Name         string               `json:"name" doc:"The name of the project" example:"Café Déjà"`
+	Slug         string               `json:"slug" doc:"The name in lowercase ASCII, unique in the workspace. It can change when the project is renamed" example:"cafe-deja"`
+	Framework    string               `json:"framework" doc:"The framework as the client sent it. The default is \"static\"" example:"react"`
+	Deployable   bool                 `json:"deployable" doc:"Whether projects with this framework can be deployed" example:"true"`
+	Visibility   workspace.Visibility `json:"visibility" enum:"private,team,public" doc:"Who can see the project. private: its creator and the admins and owners of the workspace; team: all members of the workspace; public: all signed-in users" example:"private"`
+	LastOpenedAt clock.Timestamp      `json:"lastOpenedAt" doc:"When a member of the workspace last read this project (GET /api/projects/{id}), with a precision of one minute. If no member has read it: when it was created" example:"2026-01-31T08:15:30.123Z"`
+	Workspace    workspaceRef         `json:"workspace" doc:"The workspace of the project"`
+	Site         *siteRef             `json:"site" doc:"The site of the project, null before the first deployment"`
 }
 
 // siteRef is the site of a project, as clients see it.
@@ -138,10 +138,10 @@ func (p projectRecord) details(workspaceName string, sites config.Origin) Projec
 
 type projectListInput struct {
 	httpapi.PageInput
-	WorkspaceID string     `query:"workspaceId" doc:"List only the projects of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Framework   string     `query:"framework" maxLength:"64" doc:"List only the projects with this framework, ignoring case" example:"react"`
-	Visibility  Visibility `query:"visibility" enum:"private,team,public" doc:"List only the projects with this visibility" example:"team"`
-	Q           string     `query:"q" maxLength:"100" doc:"List only the projects whose name or slug contains this text, ignoring case" example:"café"`
+	WorkspaceID string               `query:"workspaceId" doc:"List only the projects of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Framework   string               `query:"framework" maxLength:"64" doc:"List only the projects with this framework, ignoring case" example:"react"`
+	Visibility  workspace.Visibility `query:"visibility" enum:"private,team,public" doc:"List only the projects with this visibility" example:"team"`
+	Q           string               `query:"q" maxLength:"100" doc:"List only the projects whose name or slug contains this text, ignoring case" example:"café"`
 }
 
 type projectListOutput struct {
@@ -153,11 +153,11 @@ type projectListOutput struct {
 
 type newProjectInput struct {
 	Body struct {
-		Name        string     `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
-		Description string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
-		Framework   *string    `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters. The default is static. The assistant has special support for react, nextjs, vue, svelte, express, go and static" example:"react"`
-		Visibility  Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project. The default is private" example:"private"`
-		WorkspaceID *string    `json:"workspaceId,omitempty" doc:"The workspace of the project. The default is the caller's personal workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		Name        string               `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
+		Description string               `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
+		Framework   *string              `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters. The default is static. The assistant has special support for react, nextjs, vue, svelte, express, go and static" example:"react"`
+		Visibility  workspace.Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project. The default is private" example:"private"`
+		WorkspaceID *string              `json:"workspaceId,omitempty" doc:"The workspace of the project. The default is the caller's personal workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	}
 }
 
@@ -172,11 +172,11 @@ func (in *newProjectInput) Validate(v *httpapi.Validation) {
 type projectSettingsInput struct {
 	InProject
 	Body struct {
-		Name        *string     `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
-		Description *string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
-		Framework   *string     `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters" example:"react"`
-		RootDir     *string     `json:"rootDir,omitempty" maxLength:"512" doc:"The folder of the project that deployments build, as an absolute path without a slash at its end. Empty or /: it is not set" example:"/client"`
-		Visibility  *Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project" example:"team"`
+		Name        *string               `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
+		Description *string               `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
+		Framework   *string               `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters" example:"react"`
+		RootDir     *string               `json:"rootDir,omitempty" maxLength:"512" doc:"The folder of the project that deployments build, as an absolute path without a slash at its end. Empty or /: it is not set" example:"/client"`
+		Visibility  *workspace.Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project" example:"team"`
 	}
 }
 
@@ -224,7 +224,7 @@ func (s *Service) handleListProjects(
 	ctx context.Context, caller httpapi.Caller, in *projectListInput,
 ) (out *projectListOutput, err error) {
 	out = &projectListOutput{}
-	f := Filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
+	f := Filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Text: in.Q}
 	out.Body.Projects, out.Body.NextCursor, err = s.List(ctx, caller, f, in.PageInput)
 	return out, err
 }
@@ -234,7 +234,7 @@ func (s *Service) handleCreateProject(
 ) (*projectOutput, error) {
 	draft := Draft{
 		WorkspaceID: in.Body.WorkspaceID, Name: in.Body.Name, Description: in.Body.Description,
-		Framework: defaultFramework, Visibility: cmp.Or(in.Body.Visibility, Private),
+		Framework: defaultFramework, Visibility: cmp.Or(in.Body.Visibility, workspace.Private),
 	}
 	if in.Body.Framework != nil {
 		draft.Framework = *in.Body.Framework

@@ -18,8 +18,8 @@ import (
 type Filter struct {
 	WorkspaceID string
 	Framework   string // ignoring case
-	Visibility  Visibility
-	Q           string // a part of the name or of the slug, ignoring case
+	Visibility  workspace.Visibility
+	Text        string // a part of the name or of the slug, ignoring case
 }
 
 // maxQueries is the maximum number of concurrent queries of a request.
@@ -31,7 +31,7 @@ const maxQueries = 16
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, f Filter, page httpapi.PageInput,
 ) ([]ProjectItem, string, error) {
-	scope := httpapi.ListScope(caller, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
+	scope := httpapi.ListScope(caller, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Text)
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -61,7 +61,7 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	framework, q := foldCase(f.Framework), foldCase(f.Q)
+	framework, text := foldCase(f.Framework), foldCase(f.Text)
 	items := []ProjectItem{}
 	for i, member := range members {
 		for _, p := range found[i] {
@@ -70,7 +70,7 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 			}
 			matches := (framework == "" || foldCase(p.Framework) == framework) &&
 				(f.Visibility == "" || p.Visibility == f.Visibility) &&
-				(q == "" || strings.Contains(foldCase(p.Name), q) || strings.Contains(p.Slug, q))
+				(text == "" || strings.Contains(foldCase(p.Name), text) || strings.Contains(p.Slug, text))
 			if matches && access.CanSee() {
 				items = append(items, p.item(member.Name, s.sites))
 			}

@@ -18,19 +18,19 @@ import (
 
 // projectRecord is the record of a project. It is stored in the partition of the workspace.
 type projectRecord struct {
-	ID           string          `dynamodbav:"id"`
-	WorkspaceID  string          `dynamodbav:"workspaceId"`
-	Name         string          `dynamodbav:"name"`
-	Slug         string          `dynamodbav:"slug"`
-	Description  string          `dynamodbav:"description,omitempty"`
-	Framework    string          `dynamodbav:"framework"`
-	RootDir      string          `dynamodbav:"rootDir,omitempty"` // "" if it is not set
-	Visibility   Visibility      `dynamodbav:"visibility"`
-	CreatedBy    string          `dynamodbav:"createdBy"`
-	CreatedAt    clock.Timestamp `dynamodbav:"createdAt"`
-	UpdatedAt    clock.Timestamp `dynamodbav:"updatedAt"`
-	LastOpenedAt clock.Timestamp `dynamodbav:"lastOpenedAt"`
-	Revision     int             `dynamodbav:"revision"` // incremented by each update, but not of LastOpenedAt and Site
+	ID           string               `dynamodbav:"id"`
+	WorkspaceID  string               `dynamodbav:"workspaceId"`
+	Name         string               `dynamodbav:"name"`
+	Slug         string               `dynamodbav:"slug"`
+	Description  string               `dynamodbav:"description,omitempty"`
+	Framework    string               `dynamodbav:"framework"`
+	RootDir      string               `dynamodbav:"rootDir,omitempty"` // "" if it is not set
+	Visibility   workspace.Visibility `dynamodbav:"visibility"`
+	CreatedBy    string               `dynamodbav:"createdBy"`
+	CreatedAt    clock.Timestamp      `dynamodbav:"createdAt"`
+	UpdatedAt    clock.Timestamp      `dynamodbav:"updatedAt"`
+	LastOpenedAt clock.Timestamp      `dynamodbav:"lastOpenedAt"`
+	Revision     int                  `dynamodbav:"revision"` // incremented by each update, but not of LastOpenedAt and Site
 	// Site is the site of the project, nil before the first deployment. Package deployment writes it.
 	Site *site.Summary `dynamodbav:"site,omitempty"`
 	// SiteBlocked reports that an operator has blocked the address of the site.
@@ -73,7 +73,7 @@ type Draft struct {
 	Name        string
 	Description string
 	Framework   string
-	Visibility  Visibility
+	Visibility  workspace.Visibility
 }
 
 // Create creates a project with a slug that is unique in its workspace.
@@ -157,7 +157,7 @@ func (s *Service) updateLastOpened(ctx context.Context, p projectRecord) clock.T
 type Settings struct {
 	Name, Description, Framework *string
 	RootDir                      *string // "" and "/" mean that it is not set
-	Visibility                   *Visibility
+	Visibility                   *workspace.Visibility
 }
 
 // Update updates a project's settings. If no setting changes, it writes nothing and emits no event.

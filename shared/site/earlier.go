@@ -14,8 +14,8 @@ import (
 // This file finds files of deployments that were live earlier. A page that was open during a deployment may still
 // request them.
 
-// Earlier is a deployment that was live at the address of a site until another one went live.
-type Earlier struct {
+// EarlierDeployment is a deployment that was live at the address of a site until another one went live.
+type EarlierDeployment struct {
 	DeploymentID string `dynamodbav:"deploymentId"`
 	Label        string `dynamodbav:"label"` // of the deployment's own address
 	// Until is when the address of the site stops serving its files with hashed names, as a Unix time in seconds.

@@ -39,7 +39,7 @@ func (f *fixture) liveAfter(earlier ...string) {
 	f.t.Helper()
 	a := Address{AccountID: account, DeploymentID: third, Production: true, SPA: true}
 	for _, name := range earlier {
-		a.Earlier = append(a.Earlier, Earlier{Label: "shop--" + name, Until: epoch.Add(time.Hour).Unix()})
+		a.Earlier = append(a.Earlier, EarlierDeployment{Label: "shop--" + name, Until: epoch.Add(time.Hour).Unix()})
 	}
 	f.put("shop", a)
 }
@@ -95,11 +95,11 @@ func TestEarlierEnds(t *testing.T) {
 			map[string]int{midChunk: 404, oldChunk: 404, shared: 404}},
 		"site blocked": {func(f *fixture) {
 			f.put("shop", Address{AccountID: account, DeploymentID: third, Production: true, Blocked: true,
-				Earlier: []Earlier{{Label: "shop--second", Until: epoch.Add(time.Hour).Unix()}}})
+				Earlier: []EarlierDeployment{{Label: "shop--second", Until: epoch.Add(time.Hour).Unix()}}})
 		}, map[string]int{midChunk: 451}},
 		"site offline": {func(f *fixture) {
 			f.put("shop", Address{AccountID: account, Production: true,
-				Earlier: []Earlier{{Label: "shop--second", Until: epoch.Add(time.Hour).Unix()}}})
+				Earlier: []EarlierDeployment{{Label: "shop--second", Until: epoch.Add(time.Hour).Unix()}}})
 		}, map[string]int{midChunk: 404}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@
 //     404.html. The exception is a missing file in the bundler's folder.
 //   - The rules of _redirects come after the files, and before /index.html and 404.html. See package rule.
 //   - Headers of _headers are added to files and redirects of the site, but not to the server's own pages.
-//   - A file with a hashed name of a deployment that was live in the last days is still shown: see Earlier.
+//   - A file with a hashed name of a deployment that was live in the last days is still shown: see EarlierDeployment.
 //   - Files are compressed with gzip or not at all. The ETag of a compressed response is weak, so it never validates a
 //     range. Ranges are always parts of the content that is not compressed. Several ranges are ignored.
 //   - An address that is unknown, reserved, offline or deleted has the same response as a path without a file on a site
@@ -47,7 +47,7 @@ type Address struct {
 	// Manifest is the hash of the deployment's manifest. Empty if there is no deployment.
 	Manifest []byte `dynamodbav:"manifest,omitempty"`
 	// Earlier are the deployments that were live before, the latest first. Only the address of a site has any.
-	Earlier []Earlier `dynamodbav:"earlier,omitempty"`
+	Earlier []EarlierDeployment `dynamodbav:"earlier,omitempty"`
 	// HashedPaths are the paths of the deployment's files with hashed names. Only the deployment's own address has them.
 	HashedPaths PathSet `dynamodbav:"hashed,omitempty"`
 	// Production reports that this is the address of the site, not the address of a single deployment.

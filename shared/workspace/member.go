@@ -119,13 +119,14 @@ func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at
 		if err != nil {
 			return err
 		}
-		c.event = &w
+		c.more = append(c.more, w)
 	}
 	if c.revokesWebhooks() {
-		var err error
-		if c.disable, err = s.disableWebhooks(ctx, c.before.WorkspaceID, c.before.UserID, at); err != nil {
+		writes, err := s.disableWebhooks(ctx, c.before.WorkspaceID, c.before.UserID, at)
+		if err != nil {
 			return err
 		}
+		c.more = append(c.more, writes...)
 	}
 	return s.store.apply(ctx, c)
 }

@@ -150,7 +150,7 @@ func (w *killWorld) tasks() []task {
 			return w.upload(ctx, c, projectID, from)
 		}},
 		{kind: "read", do: func(ctx context.Context, c *processClients) error {
-			_, _, err := c.files.List(ctx, w.caller, projectID, file.Listing{Content: true})
+			_, _, err := c.files.List(ctx, w.caller, projectID, file.Listing{WithContent: true})
 			return err
 		}},
 		{kind: "delete a version", do: func(ctx context.Context, c *processClients) error {

@@ -93,7 +93,7 @@ func (s *Service) handleReadFiles(
 		return s.handleReadFile(ctx, caller, in)
 	}
 	items, next, err := s.List(ctx, caller, in.ProjectID, Listing{
-		Prefix: in.Prefix, Content: in.Include != "", PageInput: in.PageInput,
+		Prefix: in.Prefix, WithContent: in.Include != "", PageInput: in.PageInput,
 	})
 	if err != nil {
 		return nil, err

@@ -123,8 +123,8 @@ func (in Selection) choose(projectID string, items map[db.Key]db.Item) (File, er
 
 // Listing selects files of a project.
 type Listing struct {
-	Prefix  string // only paths that begin with it
-	Content bool   // include the contents
+	Prefix      string // of the paths
+	WithContent bool
 	httpapi.PageInput
 }
 
@@ -146,7 +146,7 @@ func (s *Service) List(
 	if err != nil {
 		return nil, "", err
 	}
-	if in.Content && in.Limit == 0 {
+	if in.WithContent && in.Limit == 0 {
 		in.Limit = contentPage
 	}
 	limit := 0
@@ -198,7 +198,7 @@ func (s *Service) items(
 	for i, f := range files {
 		items[i] = f.Item()
 	}
-	if !in.Content {
+	if !in.WithContent {
 		return items, in.Limit, nil
 	}
 	limit = min(in.Limit, countWithin(files, contentPageBytes))
