@@ -41,8 +41,7 @@ type settings struct {
 	AllowPrivate bool `env:"NPM_ALLOW_PRIVATE"`
 	// BuildsAccount is the number of builds of an account that can be in progress.
 	BuildsAccount int `env:"LIMIT_BUILDS_ACCOUNT" envDefault:"3" min:"1"`
-	// StorageGiB is the maximum size of the stored output of an account, in GiB.
-	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10" min:"1" max:"1048576"`
+	Storage       deployment.StorageSettings
 }
 
 // memoryLimit is the size of the heap at which the garbage collector works harder. The function has 1,769 MB, and the
@@ -62,7 +61,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 		Store: deployment.Store{
 			DB: client, Projects: projects, Sites: client.Table(cfg.Sites), Origin: cfg.SitesOrigin,
 			Outbox:    event.Outbox{Events: client.Table(cfg.Projects.Events), IDs: id.NewGenerator(now, rand.Reader)},
-			MaxBuilds: cfg.BuildsAccount, MaxOutput: cfg.StorageGiB << 30,
+			MaxBuilds: cfg.BuildsAccount, MaxOutput: cfg.Storage.Bytes(),
 		},
 		Files: files,
 		Packages: npm.New(npm.Deps{

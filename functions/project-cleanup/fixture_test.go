@@ -1,20 +1,14 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -35,14 +29,13 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// fixture is the environment of the function: a DynamoDB behind a proxy that can block calls, and a queue.
+// fixture is the environment of the function: a DynamoDB, a bucket and a queue.
 type fixture struct {
 	t      *testing.T
-	sdk    *dynamodb.Client // calls DynamoDB directly, without the proxy
+	sdk    *dynamodb.Client
 	client *db.Client
 	ids    *id.Generator
-	block  atomic.Pointer[func(r *http.Request) bool] // reports whether to block a call until its client cancels it
-	number int                                        // sequence number of the last stream record
+	number int // sequence number of the last stream record
 	sqs    *sqs.Client
 	queue  string // URL of the failure queue
 	s3     *s3.Client
@@ -65,22 +58,7 @@ func newFixture(t *testing.T) (*fixture, *lambdafn.StreamHandler) {
 	for _, table := range []string{"projects", "contents", conversations, "events"} {
 		dynamotest.CreateTable(t, f.sdk, table, "pk", "sk")
 	}
-	target, err := url.Parse(aws.ToString(f.sdk.Options().BaseEndpoint))
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := httputil.NewSingleHostReverseProxy(target)
-	next.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
-	endpoint := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if block := f.block.Load(); block != nil && (*block)(r) {
-			_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client disconnects
-			<-r.Context().Done()
-			return
-		}
-		next.ServeHTTP(out, r)
-	}))
-	t.Cleanup(endpoint.Close)
-	functiontest.SetEnv(t, endpoint.URL, map[string]string{
+	functiontest.SetEnv(t, aws.ToString(f.sdk.Options().BaseEndpoint), map[string]string{
 		"AWS_ENDPOINT_URL_SQS": queues, "FAILURES_QUEUE": f.queue,
 		"AWS_ENDPOINT_URL_S3": objects, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local",
 		"FILES_BUCKET":   f.bucket,
@@ -189,15 +167,13 @@ func attributes(item db.Item) map[string]events.DynamoDBAttributeValue {
 }
 
 // invoke sends the function a batch of records, and returns the sequence numbers that it reports as failed.
-func (f *fixture) invoke(
-	ctx context.Context, handler *lambdafn.StreamHandler, records ...events.DynamoDBEventRecord,
-) []string {
+func (f *fixture) invoke(handler *lambdafn.StreamHandler, records ...events.DynamoDBEventRecord) []string {
 	f.t.Helper()
 	payload, err := json.Marshal(events.DynamoDBEvent{Records: records})
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	out, err := handler.Invoke(ctx, payload)
+	out, err := handler.Invoke(f.t.Context(), payload)
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -31,6 +31,6 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.S
 		Conversations: client.Table(cfg.Conversations.Conversations),
 		Bucket:        objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files), Clock: now, Logger: logger,
 	})
-	records := lambdafn.Stream(logger, c.Handle, queue.New(cfg.AWS).Queue(cfg.Failures).Poison)
-	return records.WithSchedule(c.Sweep), nil
+	handler := lambdafn.Stream(logger, c.Handle, queue.New(cfg.AWS).Queue(cfg.Failures).Poison)
+	return handler.WithSchedule(c.Sweep), nil
 }

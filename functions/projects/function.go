@@ -45,16 +45,15 @@ type settings struct {
 type siteSettings struct {
 	Table string `env:"SITES_TABLE,required,notEmpty"`
 	// Origin is the origin below whose host the sites have their addresses. Without it, nothing can be deployed.
-	Origin config.Origin `env:"SITES_ORIGIN"`
-	Limits deployment.Limits
-	// StorageGiB is the maximum size of the stored output of an account, in GiB.
-	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10" min:"1" max:"1048576"`
+	Origin  config.Origin `env:"SITES_ORIGIN"`
+	Limits  deployment.Limits
+	Storage deployment.StorageSettings
 }
 
 // newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in
 // the background, while the function waits for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
-	cfg.Sites.Limits.AccountBytes = cfg.Sites.StorageGiB << 30
+	cfg.Sites.Limits.AccountBytes = cfg.Sites.Storage.Bytes()
 	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)

@@ -136,7 +136,7 @@ func (d *document) add(e *httpapi.Endpoint) {
 	success := d.success(e)
 	op.Responses[strconv.Itoa(e.Status)] = success
 	d.addExamples(op, success)
-	for _, status := range e.Also {
+	for _, status := range e.OtherStatuses {
 		op.Responses[strconv.Itoa(status)] = otherSuccess(status, success)
 	}
 	for status, response := range d.errorResponses(op, e) {

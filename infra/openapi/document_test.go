@@ -110,14 +110,14 @@ func registerTagged(r *httpapi.Routes) {
 	}
 	handler := func(context.Context, *input) (*output, error) { return &output{}, nil }
 	httpapi.Public(r, httpapi.Operation{
-		ID: "read", Method: http.MethodGet, Path: "/api/resource", Also: []int{http.StatusNotModified},
+		ID: "read", Method: http.MethodGet, Path: "/api/resource", OtherStatuses: []int{http.StatusNotModified},
 	}, handler)
 	httpapi.Public(r, httpapi.Operation{
-		ID: "write", Method: http.MethodPost, Path: "/api/resource", Also: []int{http.StatusCreated},
+		ID: "write", Method: http.MethodPost, Path: "/api/resource", OtherStatuses: []int{http.StatusCreated},
 	}, handler)
 }
 
-// TestDocumentHasAdditionalStatuses checks the responses with the statuses that an operation lists in Also.
+// TestDocumentHasAdditionalStatuses checks the responses with the statuses that an operation lists in OtherStatuses.
 func TestDocumentHasAdditionalStatuses(t *testing.T) {
 	t.Parallel()
 	s := specOf(t, registerTagged, nil)

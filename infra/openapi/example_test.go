@@ -46,7 +46,7 @@ func registerItems(r *httpapi.Routes) {
 		fault.New(fault.CodeConflict, "One."),
 	}
 	httpapi.Public(r, httpapi.Operation{
-		ID: "change", Method: http.MethodPut, Path: "/api/items/{id}", Also: []int{201, 304}, Errors: conflicts,
+		ID: "change", Method: http.MethodPut, Path: "/api/items/{id}", OtherStatuses: []int{201, 304}, Errors: conflicts,
 		Tag: httpapi.Tag{Name: "Items", Description: "All items."},
 	}, func(context.Context, *input) (*output, error) { return &output{}, nil })
 	httpapi.Public(r, httpapi.Operation{

@@ -2,11 +2,12 @@ package projecttest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/infra/slicetest"
 

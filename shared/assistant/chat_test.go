@@ -11,7 +11,6 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/fault"
-	"devplatform/shared/project"
 	"devplatform/shared/workspace"
 )
 
@@ -161,7 +160,7 @@ func TestConcurrentChats(t *testing.T) {
 	f := newFixture(t)
 	users := []*user{f.newUser("ada"), f.newUser("grace")}
 	workspaceID := f.newWorkspace(map[*user]workspace.Role{users[0]: workspace.Owner, users[1]: workspace.Member})
-	projectID := users[0].newProjectIn(workspaceID, project.Team)
+	projectID := users[0].newProjectIn(workspaceID, workspace.Team)
 	started := make(chan struct{}, 2)
 	resume := make(chan struct{})
 	for range users {
@@ -202,8 +201,8 @@ func TestChatAccess(t *testing.T) {
 	workspaceID := f.newWorkspace(map[*user]workspace.Role{
 		owner: workspace.Owner, member: workspace.Member, viewer: workspace.Viewer,
 	})
-	public := owner.newProjectIn(workspaceID, project.Public)
-	private := owner.newProjectIn(workspaceID, project.Private)
+	public := owner.newProjectIn(workspaceID, workspace.Public)
+	private := owner.newProjectIn(workspaceID, workspace.Private)
 	for _, url := range []string{chatURL, streamURL} {
 		chat := func(u *user, projectID string) slicetest.Response {
 			return u.Do(http.MethodPost, url, object{"projectId": projectID, "message": "Hello."})

@@ -28,7 +28,7 @@ func (s *Service) ListMessages(
 			return err
 		})
 		reads.Go(func() error {
-			messages, readErr = s.conversations.Messages(db.Beside(ctx), projectID, after, n)
+			messages, readErr = s.conversations.Messages(db.WithoutGuardRead(ctx), projectID, after, n)
 			return nil
 		})
 		if err := reads.Wait(); err != nil {

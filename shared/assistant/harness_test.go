@@ -192,11 +192,11 @@ type object map[string]any
 // newProject creates a private project in the user's personal workspace and returns its ID.
 func (u *user) newProject() (projectID string) {
 	u.f.t.Helper()
-	return u.newProjectIn("", project.Private)
+	return u.newProjectIn("", workspace.Private)
 }
 
 // newProjectIn creates a project in a workspace, or in the user's personal workspace if workspaceID is "".
-func (u *user) newProjectIn(workspaceID string, visibility project.Visibility) (projectID string) {
+func (u *user) newProjectIn(workspaceID string, visibility workspace.Visibility) (projectID string) {
 	u.f.t.Helper()
 	fields := object{"name": "App", "visibility": visibility}
 	if workspaceID != "" {

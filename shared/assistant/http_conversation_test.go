@@ -18,7 +18,6 @@ import (
 	"devplatform/shared/assistant/quota"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
-	"devplatform/shared/project"
 	"devplatform/shared/workspace"
 )
 
@@ -108,7 +107,7 @@ func TestConversationPages(t *testing.T) {
 	}
 
 	workspaceID := f.newWorkspace(map[*user]workspace.Role{ada: workspace.Owner, grace: workspace.Owner})
-	sharedID := ada.newProjectIn(workspaceID, project.Team)
+	sharedID := ada.newProjectIn(workspaceID, workspace.Team)
 	f.storeTurn(ada, sharedID, "question", "answer")
 	cursor := ada.Get(conversationURL(sharedID)+"?limit=1").Want(t, http.StatusOK).Text("nextCursor")
 	for name, got := range map[string]slicetest.Response{
@@ -178,17 +177,17 @@ func TestConversationAccess(t *testing.T) {
 	workspaceID := f.newWorkspace(roles)
 	notFound := creator.Get(conversationURL(unknownProjectID)).
 		Want(t, http.StatusNotFound, fault.CodeProjectNotFound).Raw
-	for _, visibility := range []project.Visibility{project.Private, project.Team, project.Public} {
+	for _, visibility := range []workspace.Visibility{workspace.Private, workspace.Team, workspace.Public} {
 		projectID := creator.newProjectIn(workspaceID, visibility)
 		for u, role := range roles {
-			isVisible := visibility == project.Public || (role.May(workspace.Read) &&
-				(visibility == project.Team || u == creator || role.May(workspace.Moderate)))
+			isVisible := visibility == workspace.Public || (role.May(workspace.Read) &&
+				(visibility == workspace.Team || u == creator || role.May(workspace.Moderate)))
 			checkConversationAccess(t, creator, u, role, projectID, isVisible, notFound)
 		}
-		checkConversationAccess(t, creator, nonMember, "", projectID, visibility == project.Public, notFound)
+		checkConversationAccess(t, creator, nonMember, "", projectID, visibility == workspace.Public, notFound)
 	}
 
-	projectID := creator.newProjectIn(workspaceID, project.Public)
+	projectID := creator.newProjectIn(workspaceID, workspace.Public)
 	for _, id := range []string{"x", "prj_", creator.id, conversation.ID(projectID), strings.ToLower(projectID)} {
 		for _, call := range conversationCalls {
 			creator.Do(call.method, conversationURL(id), nil).

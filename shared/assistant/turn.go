@@ -304,7 +304,7 @@ func (t *turn) apply(ctx context.Context) {
 	if !t.question.Apply || m.Status != conversation.Complete || len(m.Actions) == 0 {
 		return
 	}
-	err := t.files.Change(ctx, t.caller, t.question.ProjectID, t.answer.draft.Operations())
+	err := t.files.ApplyBatch(ctx, t.caller, t.question.ProjectID, t.answer.draft.Operations())
 	if err == nil {
 		t.applied = true
 		return

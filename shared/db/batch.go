@@ -68,13 +68,13 @@ func byKey(items map[Ref]Item, err error) (map[Key]Item, error) {
 // BatchGet of a request also reads the items of its guard (see WithGuard), and lets the guard decide.
 func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error) {
 	g := guardOf(ctx)
-	isFirst, all := g.take(), refs
-	if isFirst {
+	readsGuard, all := g.take(), refs
+	if readsGuard {
 		defer g.abandon()
 		all = slices.Concat(refs, g.refs)
 	}
 	var err error
-	found := &items{byRef: make(map[Ref]Item, len(all))}
+	found := &foundItems{byRef: make(map[Ref]Item, len(all))}
 	if wanted := unique(all); len(wanted) <= maxBatchGet { // the usual case, without a goroutine
 		err = c.getBatch(ctx, wanted, found)
 	} else {
@@ -83,10 +83,10 @@ func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error
 		})
 	}
 	switch {
-	case isFirst && err != nil && ctx.Err() != nil: // the other calls of the request have not ended
+	case readsGuard && err != nil && ctx.Err() != nil: // the other calls of the request have not ended
 		g.read()
 		return nil, err
-	case isFirst:
+	case readsGuard:
 		g.settle(found.byRef, err)
 	}
 	if refused := g.wait(ctx); refused != nil {
@@ -95,7 +95,7 @@ func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error
 	if err != nil {
 		return nil, err
 	}
-	if isFirst {
+	if readsGuard {
 		for _, ref := range g.refs {
 			if !slices.Contains(refs, ref) {
 				delete(found.byRef, ref)
@@ -105,8 +105,8 @@ func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error
 	return found.byRef, nil
 }
 
-// items are the live items that batches have read.
-type items struct {
+// foundItems are the live items that batches have read.
+type foundItems struct {
 	mu    sync.Mutex
 	byRef map[Ref]Item
 }
@@ -125,7 +125,7 @@ func unique(refs []Ref) []Ref {
 }
 
 // getBatch reads a batch of at most 100 items. It repeats the call until DynamoDB has processed all of them.
-func (c *Client) getBatch(ctx context.Context, batch []Ref, found *items) error {
+func (c *Client) getBatch(ctx context.Context, batch []Ref, found *foundItems) error {
 	for failures := 0; len(batch) > 0; {
 		end := startCall(ctx)
 		out, err := c.sdk.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: requestItems(batch)})
@@ -136,7 +136,7 @@ func (c *Client) getBatch(ctx context.Context, batch []Ref, found *items) error 
 		found.mu.Lock()
 		for table, list := range out.Responses {
 			for _, item := range list {
-				if c.live(item) {
+				if c.isLive(item) {
 					found.byRef[Ref{table, KeyOf(item)}] = item
 				}
 			}

@@ -42,7 +42,7 @@ func New(cfg config.AWS, now clock.Clock) *Client {
 		BaseEndpoint: awsclient.Endpoint(cfg.DynamoDBEndpoint, cfg.Endpoint),
 		HTTPClient:   awsclient.HTTP(),
 		// Every write is safe to repeat: a transaction has a request token, and a single write recognizes its own
-		// earlier attempt (see Write.Mine) or has the same effect again.
+		// earlier attempt (see Write.Recognize) or has the same effect again.
 		Retryer: awsclient.Retryer(),
 	}), now)
 }
@@ -59,8 +59,8 @@ type Table struct {
 // Table returns the table with that name. It does not check that the table exists.
 func (c *Client) Table(name string) Table { return Table{client: c, name: name} }
 
-// live reports whether an item exists and has not expired. DynamoDB deletes expired items hours or days late.
-func (c *Client) live(item Item) bool {
+// isLive reports whether an item exists and has not expired. DynamoDB deletes expired items hours or days late.
+func (c *Client) isLive(item Item) bool {
 	if len(item) == 0 {
 		return false
 	}

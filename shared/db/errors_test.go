@@ -206,9 +206,9 @@ func TestLostResponsesOfWritesAreRecovered(t *testing.T) {
 		write func() error
 	}{
 		{"create", func() error { return do(t, client, table.Create(db.EmailKey("a@b.c"), item("1"))) }},
-		{"update with Mine", func() error {
+		{"update with Recognize", func() error {
 			w := table.Update(db.EmailKey("a@b.c"), setV("2")).If(isFirst)
-			return do(t, client, w.Mine(func(stored db.Item) bool { return value(stored) == "2" }))
+			return do(t, client, w.Recognize(func(stored db.Item) bool { return value(stored) == "2" }))
 		}},
 		{"transaction", func() error {
 			return client.Tx(

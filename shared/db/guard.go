@@ -17,7 +17,7 @@ type guard struct {
 	client *Client
 	refs   []Ref
 	check  func(map[Ref]Item) error
-	taken  atomic.Bool   // whether a call reads the items
+	taken  atomic.Bool   // whether a call reads, or has read, the items
 	done   chan struct{} // closed when err is final
 	err    error
 }
@@ -43,12 +43,14 @@ func Admit(ctx context.Context) error {
 	return g.wait(ctx)
 }
 
-// Beside returns a context for queries that the request makes at the same time as a BatchGet or Get with ctx: they
-// leave it to that call to read the guard's items, and wait for it. Without Beside, a Query that begins first would
-// read them with a call of its own. If no other call reads the items, such a Query waits until ctx ends.
-func Beside(ctx context.Context) context.Context { return context.WithValue(ctx, besideKey{}, true) }
+// WithoutGuardRead returns a context for queries that the request makes at the same time as a BatchGet or Get with ctx.
+// They leave it to that call to read the guard's items, and wait for it: a Query would need a call of its own to read
+// them. If no other call reads the items, such a Query waits until ctx ends.
+func WithoutGuardRead(ctx context.Context) context.Context {
+	return context.WithValue(ctx, noGuardReadKey{}, true)
+}
 
-type besideKey struct{}
+type noGuardReadKey struct{}
 
 // guardOf returns the guard of a context, or nil.
 func guardOf(ctx context.Context) *guard {
@@ -104,7 +106,7 @@ func (g *guard) wait(ctx context.Context) error {
 // It is for calls that cannot read the items themselves.
 func startGuard(ctx context.Context) (wait func() error) {
 	g := guardOf(ctx)
-	if ctx.Value(besideKey{}) == nil && g.take() {
+	if ctx.Value(noGuardReadKey{}) == nil && g.take() {
 		var items map[Ref]Item
 		async.Go(func() (err error) {
 			items, err = g.client.BatchGet(g.ctx, g.refs...)

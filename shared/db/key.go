@@ -39,7 +39,7 @@ func (p Prefix) Rest(k Key) string { return strings.TrimPrefix(k.SK, p.SK) }
 func (k Key) IsZero() bool { return k.PK == "" || k.SK == "" }
 
 // UserKey returns the key of a user.
-func UserKey(userID string) Key { return newKey(join("USER", idPart(id.User, userID)), "USER") }
+func UserKey(userID string) Key { return newKey(userPK(userID), "USER") }
 
 // EmailKey returns the key of the item that makes an e-mail address unique. Case is ignored.
 func EmailKey(email string) Key { return newKey(emailPK(email), "EMAIL") }
@@ -61,26 +61,22 @@ func IdentityKey(provider, subject string) Key {
 // UserIdentityKey returns the key of the copy of an identity that is stored under the user, to list the identities of
 // the user.
 func UserIdentityKey(userID, identityID string) Key {
-	return newKey(join("USER", idPart(id.User, userID)), join("IDENTITY", idPart(id.Identity, identityID)))
+	return newKey(userPK(userID), join("IDENTITY", idPart(id.Identity, identityID)))
 }
 
 // IdentitiesOf selects the identities of a user, in the order in which they were linked.
-func IdentitiesOf(userID string) Prefix {
-	return newPrefix(join("USER", idPart(id.User, userID)), "IDENTITY"+separator)
-}
+func IdentitiesOf(userID string) Prefix { return newPrefix(userPK(userID), "IDENTITY"+separator) }
 
 // OAuthStateKey returns the key of a sign-in in progress, by the hash of its OAuth state.
 func OAuthStateKey(hash string) Key { return newKey(join("OAUTH", hash), "OAUTH") }
 
 // SessionKey returns the key of a session of a user.
 func SessionKey(userID, sessionID string) Key {
-	return newKey(join("USER", idPart(id.User, userID)), join("SESSION", idPart(id.Session, sessionID)))
+	return newKey(userPK(userID), join("SESSION", idPart(id.Session, sessionID)))
 }
 
 // SessionsOf selects the sessions of a user.
-func SessionsOf(userID string) Prefix {
-	return newPrefix(join("USER", idPart(id.User, userID)), "SESSION"+separator)
-}
+func SessionsOf(userID string) Prefix { return newPrefix(userPK(userID), "SESSION"+separator) }
 
 // CounterKey returns the key of the counter of a rate limit rule, for the window of time that begins at start. subjects
 // identify whose attempts are counted, such as an IP address and an e-mail address. Only the last of them may contain
@@ -95,9 +91,7 @@ func OperationsKey(rule, subject string) Key {
 }
 
 // WorkspaceKey returns the key of a workspace.
-func WorkspaceKey(workspaceID string) Key {
-	return newKey(workspacePK(workspaceID), "WORKSPACE")
-}
+func WorkspaceKey(workspaceID string) Key { return newKey(workspacePK(workspaceID), "WORKSPACE") }
 
 // MemberKey returns the key of a member of a workspace.
 func MemberKey(workspaceID, userID string) Key {
@@ -107,7 +101,7 @@ func MemberKey(workspaceID, userID string) Key {
 // MembershipKey returns the key of the copy of a member's item that is stored under the user, to list the workspaces of
 // the user.
 func MembershipKey(userID, workspaceID string) Key {
-	return newKey(join("USER", idPart(id.User, userID)), join("WS", idPart(id.Workspace, workspaceID)))
+	return newKey(userPK(userID), join("WS", idPart(id.Workspace, workspaceID)))
 }
 
 // MembersOf selects the members of a workspace.
@@ -116,14 +110,10 @@ func MembersOf(workspaceID string) Prefix {
 }
 
 // MembershipsOf selects the memberships of a user.
-func MembershipsOf(userID string) Prefix {
-	return newPrefix(join("USER", idPart(id.User, userID)), "WS"+separator)
-}
+func MembershipsOf(userID string) Prefix { return newPrefix(userPK(userID), "WS"+separator) }
 
 // MembershipCountKey returns the key of the item that counts the memberships of a user in workspaces.
-func MembershipCountKey(userID string) Key {
-	return newKey(join("USER", idPart(id.User, userID)), "MEMBERSHIPS")
-}
+func MembershipCountKey(userID string) Key { return newKey(userPK(userID), "MEMBERSHIPS") }
 
 // ProjectKey returns the key of a project.
 func ProjectKey(workspaceID, projectID string) Key {
@@ -170,10 +160,10 @@ func VersionKey(projectID, pathHash, version string) Key {
 
 // VersionsOf selects the replaced versions of a file, in the order in which they were written.
 func VersionsOf(projectID, pathHash string) Prefix {
-	if strings.Contains(pathHash, separator) {
+	if pathHash == "" || strings.ContainsAny(pathHash, separator+"\x00") {
 		return Prefix{}
 	}
-	return newPrefix(projectPK(projectID), withSeparator(join("VERSION", pathHash)))
+	return newPrefix(projectPK(projectID), "VERSION"+separator+pathHash+separator)
 }
 
 // AllVersionsOf selects the replaced versions of all files of a project.
@@ -226,14 +216,10 @@ func DeploymentLogKey(projectID, deploymentID string) Key {
 }
 
 // BuildsKey returns the key of the item with the builds in progress of an account, by the ID of its user.
-func BuildsKey(userID string) Key {
-	return newKey(join("USER", idPart(id.User, userID)), "BUILDS")
-}
+func BuildsKey(userID string) Key { return newKey(userPK(userID), "BUILDS") }
 
 // OutputKey returns the key of the item that counts the stored output of an account, by the ID of its user.
-func OutputKey(userID string) Key {
-	return newKey(join("USER", idPart(id.User, userID)), "OUTPUT")
-}
+func OutputKey(userID string) Key { return newKey(userPK(userID), "OUTPUT") }
 
 // SiteKey returns the key of the site of a project.
 func SiteKey(projectID string) Key { return newKey(projectPK(projectID), "SITE") }
@@ -286,9 +272,7 @@ func WebhookCountKey(workspaceID string) Key { return newKey(workspacePK(workspa
 
 // WebhookAccountKey returns the key of the item that changes with each new webhook of an account, by the ID of its
 // user.
-func WebhookAccountKey(userID string) Key {
-	return newKey(join("USER", idPart(id.User, userID)), "WEBHOOKS")
-}
+func WebhookAccountKey(userID string) Key { return newKey(userPK(userID), "WEBHOOKS") }
 
 // WebhookWorkspaceKey returns the key of the item that maps a webhook's ID to the webhook's workspace.
 func WebhookWorkspaceKey(webhookID string) Key { return newKey(webhookPK(webhookID), "WEBHOOK") }
@@ -319,9 +303,7 @@ func MessageKey(projectID, messageID string, n int) Key {
 func MessagesOf(projectID string) Prefix { return newPrefix(projectPK(projectID), "MSG"+separator) }
 
 // UsageKey returns the key of a user's usage of the assistant in a month, such as 2026-11.
-func UsageKey(userID, month string) Key {
-	return newKey(join("USER", idPart(id.User, userID)), join("USAGE", month))
-}
+func UsageKey(userID, month string) Key { return newKey(userPK(userID), join("USAGE", month)) }
 
 // GlobalUsageKey returns the key of one shard of all users' usage of the assistant in a month, such as 2026-11. Each
 // shard is in a partition of its own.
@@ -332,13 +314,11 @@ func GlobalUsageKey(month string, shard int) Key {
 // GenerationKey returns the key of the record of an answer that is generated for a user. messageID is the ID of the
 // answer.
 func GenerationKey(userID, messageID string) Key {
-	return newKey(join("USER", idPart(id.User, userID)), join("GENERATION", idPart(id.Message, messageID)))
+	return newKey(userPK(userID), join("GENERATION", idPart(id.Message, messageID)))
 }
 
 // GenerationsOf selects the records of the answers that are being generated for a user, or were recently generated.
-func GenerationsOf(userID string) Prefix {
-	return newPrefix(join("USER", idPart(id.User, userID)), "GENERATION"+separator)
-}
+func GenerationsOf(userID string) Prefix { return newPrefix(userPK(userID), "GENERATION"+separator) }
 
 // DueShards is the number of partitions of the webhooks table's index "due" whose items the retry job handles. More
 // than one partition spreads the load.
@@ -354,6 +334,8 @@ func SlowPartition(webhookID string) string { return join("SLOW", idPart(id.Webh
 // SlotsKey returns the key of the item that contains the slots of an account in the slow lane. An account is a user, or
 // a workspace whose account is not known.
 func SlotsKey(account string) Key { return newKey(join("ACCOUNT", account), "SLOTS") }
+
+func userPK(userID string) string { return join("USER", idPart(id.User, userID)) }
 
 func webhookPK(webhookID string) string { return join("WEBHOOK", idPart(id.Webhook, webhookID)) }
 
@@ -375,8 +357,8 @@ func idPart(k id.Kind, s string) string {
 // contains a separator.
 func join(kind string, parts ...string) string {
 	for i, part := range parts {
-		last := i == len(parts)-1
-		if part == "" || strings.ContainsRune(part, 0) || (!last && strings.Contains(part, separator)) {
+		isLast := i == len(parts)-1
+		if part == "" || strings.ContainsRune(part, 0) || (!isLast && strings.Contains(part, separator)) {
 			return ""
 		}
 	}
@@ -384,15 +366,6 @@ func join(kind string, parts ...string) string {
 		return ""
 	}
 	return kind + separator + strings.Join(parts, separator)
-}
-
-// withSeparator appends a separator to a result of join. The text that it returns can be used as the prefix of longer
-// keys. It returns "" if joined is empty.
-func withSeparator(joined string) string {
-	if joined == "" {
-		return ""
-	}
-	return joined + separator
 }
 
 // DynamoDB's size limits for partition keys and sort keys, in bytes.

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"iter"
 	"math"
 	"strconv"
 
@@ -34,7 +35,7 @@ func (t Table) Get(ctx context.Context, key Key) (Item, error) {
 	if err != nil {
 		return nil, classify("get", err)
 	}
-	if !t.client.live(out.Item) {
+	if !t.client.isLive(out.Item) {
 		return nil, ErrNotFound
 	}
 	return out.Item, nil
@@ -89,9 +90,7 @@ func (t Table) QueryAll(ctx context.Context, prefix Prefix, attributes ...string
 // Each calls use with each live item under a prefix. It keeps only one page in memory. See QueryAll. Errors:
 // ErrUnavailable; the first error of use.
 func (t Table) Each(ctx context.Context, prefix Prefix, use func(Item) error, attributes ...string) error {
-	q := Query{Prefix: prefix, Only: attributes}
-	for {
-		page, err := t.Query(ctx, q)
+	for page, err := range t.Pages(ctx, Query{Prefix: prefix, Only: attributes}) {
 		if err != nil {
 			return err
 		}
@@ -100,10 +99,21 @@ func (t Table) Each(ctx context.Context, prefix Prefix, use func(Item) error, at
 				return err
 			}
 		}
-		if page.Next.IsZero() {
-			return nil
+	}
+	return nil
+}
+
+// Pages returns the pages of a query, from q.After to the end. The last one has the error if there is one. Errors:
+// ErrUnavailable.
+func (t Table) Pages(ctx context.Context, q Query) iter.Seq2[Page, error] {
+	return func(yield func(Page, error) bool) {
+		for {
+			page, err := t.Query(ctx, q)
+			if !yield(page, err) || err != nil || page.Next.IsZero() {
+				return
+			}
+			q.After = page.Next
 		}
-		q.After = page.Next
 	}
 }
 
@@ -243,12 +253,12 @@ func (t Table) readPage(
 			return nil, nil, classify("query", err)
 		}
 		for _, item := range out.Items {
-			if t.client.live(item) {
+			if t.client.isLive(item) {
 				items = append(items, item)
 			}
 		}
-		full := len(items) > 0 && len(items) >= limit
-		if once || full || len(out.LastEvaluatedKey) == 0 {
+		isFull := len(items) > 0 && len(items) >= limit
+		if once || isFull || len(out.LastEvaluatedKey) == 0 {
 			return items, out.LastEvaluatedKey, nil
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey

@@ -33,7 +33,7 @@ func Retry(ctx context.Context, operation string, attempt func(context.Context) 
 
 // RetryUpTo is like Retry, with another maximum number of attempts. The calls within the attempts have the same budget
 // of retries as in Retry.
-func RetryUpTo(ctx context.Context, most int, operation string, attempt func(context.Context) error) error {
+func RetryUpTo(ctx context.Context, attempts int, operation string, attempt func(context.Context) error) error {
 	ctx = retry.WithBudget(ctx, maxAttempts-1, retry.MaxTime)
 	for n := 1; ; n++ {
 		err := attempt(ctx)
@@ -44,7 +44,7 @@ func RetryUpTo(ctx context.Context, most int, operation string, attempt func(con
 			slog.WarnContext(ctx, "an operation keeps conflicting with other writers",
 				"operation", operation, "attempts", n, "error", err)
 		}
-		if n == most || !retry.Take(ctx) || !retry.Sleep(ctx, retry.Jitter(n-1)) {
+		if n == attempts || !retry.Take(ctx) || !retry.Sleep(ctx, retry.Jitter(n-1)) {
 			return fmt.Errorf("%w: %s: %d attempts: %w", ErrConflict, operation, n, err)
 		}
 	}

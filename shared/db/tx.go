@@ -84,7 +84,7 @@ func (w Write) action() (types.TransactWriteItem, error) {
 	if err != nil {
 		return action, err
 	}
-	old := returnOld(w.withOld)
+	old := returnOld(w.needsOld)
 	switch w.kind {
 	case putWrite:
 		action.Put = &types.Put{

@@ -15,16 +15,16 @@ import (
 // Write is a change of one item. A Table's Put, Create, Update, Delete and Check return one. The methods of Write
 // return a changed copy.
 type Write struct {
-	kind    writeKind
-	table   string
-	key     Key
-	item    Item
-	update  expression.UpdateBuilder
-	cond    *expression.ConditionBuilder
-	failure func(Item) error
-	withOld bool // whether failure needs the stored item
-	mine    func(Item) bool
-	err     error
+	kind     writeKind
+	table    string
+	key      Key
+	item     Item
+	update   expression.UpdateBuilder
+	cond     *expression.ConditionBuilder
+	failure  func(Item) error // see ElseFunc
+	needsOld bool             // whether failure needs the stored item
+	isOwn    func(Item) bool  // see Recognize
+	err      error
 }
 
 type writeKind uint8
@@ -61,7 +61,7 @@ func withKey(key Key, item Item) Item {
 func (t Table) Create(key Key, record any) Write {
 	w := t.Put(key, record).If(expression.AttributeNotExists(expression.Name(AttrPK)).Or(
 		expression.Name(AttrExpiresAt).LessThanEqual(expression.Value(t.client.now().Unix()))))
-	w.mine = func(stored Item) bool { return reflect.DeepEqual(stored, w.item) }
+	w.isOwn = func(stored Item) bool { return reflect.DeepEqual(stored, w.item) }
 	return w
 }
 
@@ -115,15 +115,15 @@ func (w Write) Else(failure error) Write {
 // ElseFunc is like Else with a function that returns the error. It receives the item that did not satisfy the
 // condition, nil if there was none. If it returns nil, the failed conditions of the writes that follow decide.
 func (w Write) ElseFunc(failure func(stored Item) error) Write {
-	w.failure, w.withOld = failure, true
+	w.failure, w.needsOld = failure, true
 	return w
 }
 
-// Mine sets a function that recognizes the result of this write. If a response is lost, the SDK repeats the write, and
-// the condition fails because the first attempt has already changed the item. If mine returns true for the stored item,
-// the write counts as successful. Create sets such a function itself. Transactions do not need one.
-func (w Write) Mine(mine func(stored Item) bool) Write {
-	w.mine = mine
+// Recognize sets a function that recognizes the result of this write. If a response is lost, the SDK repeats the write,
+// and the condition fails because the first attempt has already changed the item. If isOwn returns true for the stored
+// item, the write counts as successful. Create sets such a function itself. Transactions do not need one.
+func (w Write) Recognize(isOwn func(stored Item) bool) Write {
+	w.isOwn = isOwn
 	return w
 }
 
@@ -153,7 +153,7 @@ func (c *Client) do(ctx context.Context, w Write) (item Item, err error) {
 	if err != nil {
 		return nil, err
 	}
-	old := returnOld(w.withOld || w.mine != nil)
+	old := returnOld(w.needsOld || w.isOwn != nil)
 	end := startCall(ctx)
 	switch w.kind {
 	case putWrite:
@@ -190,7 +190,7 @@ func (c *Client) do(ctx context.Context, w Write) (item Item, err error) {
 	err = classify("write", err)
 	failed, isFailed := errors.AsType[*conditionError](err)
 	switch {
-	case !isFailed || w.mine == nil || !w.mine(failed.items[0]):
+	case !isFailed || w.isOwn == nil || !w.isOwn(failed.items[0]):
 		return item, err
 	case w.kind == updateWrite:
 		return failed.items[0], nil

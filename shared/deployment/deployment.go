@@ -97,7 +97,7 @@ type Deployment struct {
 	Files       int         `dynamodbav:"files"` // of the output
 	CreatedBy   event.Actor `dynamodbav:"createdBy"`
 	// Hashed are the files of the output with hashed names. They are only stored with the own address of the deployment.
-	Hashed site.Names `dynamodbav:"-"`
+	HashedPaths site.PathSet `dynamodbav:"-"`
 
 	CreatedAt clock.Timestamp  `dynamodbav:"createdAt"`
 	StartedAt *clock.Timestamp `dynamodbav:"startedAt,omitempty"` // when the first build began
@@ -229,7 +229,7 @@ func (s *Service) ListDeployments(
 			return err
 		})
 		group.Go(func() error {
-			stored, err := s.store.Projects.QueryAll(db.Beside(groupCtx), db.DeploymentsOf(projectID))
+			stored, err := s.store.Projects.QueryAll(db.WithoutGuardRead(groupCtx), db.DeploymentsOf(projectID))
 			if err == nil {
 				all, err = db.DecodeAll[Deployment](stored)
 			}

@@ -20,9 +20,17 @@ type Limits struct {
 // DefaultLimits returns the limits that apply if the environment sets no others.
 func DefaultLimits() Limits {
 	limits := config.Defaults[Limits]()
-	limits.AccountBytes = 10 << 30
+	limits.AccountBytes = config.Defaults[StorageSettings]().Bytes()
 	return limits
 }
+
+// StorageSettings set the limit of the stored output of an account.
+type StorageSettings struct {
+	GiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10" min:"1" max:"1048576"`
+}
+
+// Bytes returns the limit in bytes.
+func (s StorageSettings) Bytes() int { return s.GiB << 30 }
 
 func (l Limits) projectRule() limit.Rule {
 	return limit.Rule{Name: "deployments-project", Limit: l.ProjectMinute, Window: time.Minute}

@@ -29,7 +29,7 @@ type Site struct {
 	DeploymentID string `dynamodbav:"deploymentId"`
 	// Earlier are the deployments that were live since the site was last offline, the latest first. They may have expired
 	// or been removed.
-	Earlier []site.Earlier `dynamodbav:"earlier,omitempty"`
+	Earlier []site.EarlierDeployment `dynamodbav:"earlier,omitempty"`
 	// Sequence is the last number that was taken, and LiveSequence the number of the request that last changed the live
 	// deployment.
 	Sequence     int             `dynamodbav:"sequence"`

@@ -76,7 +76,7 @@ type Outcome struct {
 	// Manifest is the SHA-256 of the manifest of the output.
 	Manifest []byte
 	// Hashed are the files of the output with hashed names.
-	Hashed site.Names
+	HashedPaths site.PathSet
 	// Log is the log of the attempt. It replaces the log of earlier attempts. nil keeps it.
 	Log []LogLine
 }
@@ -91,7 +91,7 @@ func (o Outcome) end(d Deployment, now time.Time) Deployment {
 		return d
 	}
 	d.Status, d.ReadyAt = Ready, d.EndedAt
-	d.Files, d.Bytes, d.Manifest, d.Hashed = o.Files, o.Bytes, o.Manifest, o.Hashed
+	d.Files, d.Bytes, d.Manifest, d.HashedPaths = o.Files, o.Bytes, o.Manifest, o.HashedPaths
 	return d
 }
 
@@ -142,7 +142,7 @@ func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
 		c.output[d.AccountID] += d.Bytes
 		c.add(c.store.Sites.Create(db.AddressKey(d.Label), site.Address{
 			ProjectID: c.projectID, AccountID: d.AccountID, DeploymentID: d.ID, Manifest: d.Manifest, SPA: c.site.SPA,
-			Hashed: d.Hashed,
+			HashedPaths: d.HashedPaths,
 		}))
 	}
 	if d.Status == Ready && d.Target == Production {

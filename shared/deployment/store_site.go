@@ -44,11 +44,11 @@ func (c *change) goLive(id string, sequence int, actor event.Actor, reason strin
 
 // earlier returns the deployments that were live when the deployment next goes live: the live one, and those before it
 // that still exist.
-func (c *change) earlier(next string) []site.Earlier {
-	var all []site.Earlier
+func (c *change) earlier(next string) []site.EarlierDeployment {
+	var all []site.EarlierDeployment
 	if live := c.site.DeploymentID; live != "" {
 		label, until := c.site.Deployments[live].Label, c.now.Add(earlierTime).Unix()
-		all = append(all, site.Earlier{DeploymentID: live, Label: label, Until: until})
+		all = append(all, site.EarlierDeployment{DeploymentID: live, Label: label, Until: until})
 	}
 	for _, e := range c.site.Earlier {
 		if _, exists := c.site.Deployments[e.DeploymentID]; exists && e.DeploymentID != next && len(all) < maxEarlier {
@@ -60,7 +60,7 @@ func (c *change) earlier(next string) []site.Earlier {
 
 // isEarlier reports whether the address of the site still serves files of a deployment that was live earlier.
 func (c *change) isEarlier(id string) bool {
-	return slices.ContainsFunc(c.site.Earlier, func(e site.Earlier) bool {
+	return slices.ContainsFunc(c.site.Earlier, func(e site.EarlierDeployment) bool {
 		return e.DeploymentID == id && c.now.Unix() < e.Until
 	})
 }

@@ -103,14 +103,14 @@ func TestHashedNames(t *testing.T) {
 	ada := f.newUser("ada")
 	p := ada.newProject("Bakery", workspace.Team)
 	d := f.begin(p, ada.deploy(p, "production"))
-	names := site.NamesOf(site.Manifest{Files: map[string]site.File{"/assets/a-ABCD2345.js": {Hashed: true}}})
-	if _, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{Hashed: names}, f.Clock.Now()); err != nil {
+	names := site.HashedPathsOf(site.Manifest{Files: map[string]site.File{"/assets/a-ABCD2345.js": {Hashed: true}}})
+	if _, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{HashedPaths: names}, f.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if own := f.address(d.Label); len(names) == 0 || !slices.Equal(own.Hashed, names) {
+	if own := f.address(d.Label); len(names) == 0 || !slices.Equal(own.HashedPaths, names) {
 		t.Errorf("got the own address %+v, want the names %v", own, names)
 	}
-	if a := f.address("bakery"); a.DeploymentID != d.ID || a.Hashed != nil {
+	if a := f.address("bakery"); a.DeploymentID != d.ID || a.HashedPaths != nil {
 		t.Errorf("got the address %+v of the site, want no names", a)
 	}
 }

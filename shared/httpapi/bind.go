@@ -71,7 +71,7 @@ type validator interface{ Validate(v *Validation) }
 type binding struct {
 	params []param
 	// body describes the field Body. It is nil if the input has no body.
-	body         *value
+	body         *schema
 	bodyIndex    []int
 	bodyOptional bool
 	maxBody      int // bytes
@@ -84,7 +84,7 @@ type param struct {
 	in, name string // in is path, query, header or cookie
 	index    []int  // of the struct field, for reflect
 	required bool
-	value    *value
+	schema   *schema
 }
 
 // newBinding returns the binding of an operation's input type. newBinding panics if the type has a field that cannot be
@@ -96,11 +96,11 @@ func newBinding(input reflect.Type, op Operation) *binding {
 		case in != "":
 			b.params = append(b.params, param{
 				in: in, name: name, index: field.Index, required: field.Tag.Get("required") == "true",
-				value: newValue(field.Type, field.Tag),
+				schema: newSchema(field.Type, field.Tag),
 			})
 		case field.Name == "Body" && len(field.Index) == 1:
 			b.bodyIndex, b.bodyOptional = field.Index, field.Type.Kind() == reflect.Pointer
-			b.body = newValue(field.Type, field.Tag)
+			b.body = newSchema(field.Type, field.Tag)
 		}
 	}
 	return b
@@ -196,7 +196,7 @@ func (p param) read(r *http.Request, query url.Values, field reflect.Value) []fa
 	}
 	switch {
 	case text != "":
-		if rule := p.value.parse(text, field); rule != "" {
+		if rule := p.schema.parse(text, field); rule != "" {
 			return []fault.Problem{fault.Field(p.name, rule)}
 		}
 	case p.required:

@@ -52,22 +52,22 @@ type decoder struct {
 	text []byte // the last text that was decoded
 	// ignoreUnknown makes the decoder ignore unknown fields instead of rejecting them.
 	ignoreUnknown bool
-	// maxValues is the maximum number of values, and values is the number of values that were read.
-	maxValues, values int
-	path              []step
-	problems          []fault.Problem
+	values        int // the number of values that were read
+	maxValues     int
+	path          []step
+	problems      []fault.Problem
 }
 
 // step is one part of the path to a value: the name of a field, or the index of a list element.
 type step struct {
-	name  string
-	index int
-	list  bool
+	name    string
+	index   int
+	isIndex bool
 }
 
-// read decodes the next value. t is nil for a value that is not stored: only its syntax is checked. An error means that
+// read decodes the next value. s is nil for a value that is not stored: only its syntax is checked. An error means that
 // the body cannot be decoded further.
-func (d *decoder) read(t *value, into reflect.Value) error {
+func (d *decoder) read(s *schema, into reflect.Value) error {
 	next := d.in.PeekKind()
 	d.values++
 	switch {
@@ -78,32 +78,32 @@ func (d *decoder) read(t *value, into reflect.Value) error {
 			fault.WholeBody, fmt.Sprintf("must not contain more than %d values", d.maxValues)))
 	case (next == '{' || next == '[') && d.in.StackDepth() >= maxDepth:
 		return errTooDeep
-	case t != nil && next == 'n':
-		return d.readNull(t, into)
-	case t != nil && !t.accepts(next):
-		if next != 0 { // 0 is a syntax error, which ReadToken below reports
-			d.problem(mismatches[t.kind])
+	case s != nil && next == 'n':
+		return d.readNull(s, into)
+	case s != nil && !s.accepts(next):
+		if next != 0 { // 0 means a syntax error, which ReadToken reports
+			d.addProblem(mismatches[s.kind])
 		}
-		t = nil
+		s = nil
 	}
-	if t != nil {
+	if s != nil {
 		into = allocate(into)
 	}
 	switch next {
 	case '{':
-		return d.readObject(t, into)
+		return d.readObject(s, into)
 	case '[':
-		return d.readList(t, into)
+		return d.readList(s, into)
 	case '"':
-		return d.readText(t, into)
+		return d.readText(s, into)
 	case '0':
-		return d.readNumber(t, into)
+		return d.readNumber(s, into)
 	}
 	token, err := d.in.ReadToken()
 	if err != nil {
 		return d.syntaxError(err)
 	}
-	if t != nil {
+	if s != nil {
 		into.SetBool(token.Bool())
 	}
 	return nil
@@ -111,7 +111,7 @@ func (d *decoder) read(t *value, into reflect.Value) error {
 
 // allocate allocates the pointers of a field and returns the value that they point to. It marks a Nullable as present.
 func allocate(into reflect.Value) reflect.Value {
-	if field, ok := into.Addr().Interface().(nullable); ok {
+	if field, ok := into.Addr().Interface().(nullableField); ok {
 		into = field.target()
 	}
 	for into.Kind() == reflect.Pointer {
@@ -121,19 +121,19 @@ func allocate(into reflect.Value) reflect.Value {
 	return into
 }
 
-func (d *decoder) readNull(t *value, into reflect.Value) error {
+func (d *decoder) readNull(s *schema, into reflect.Value) error {
 	if _, err := d.in.ReadToken(); err != nil {
 		return d.syntaxError(err)
 	}
-	if !t.nullable {
-		d.problem(mismatches[t.kind])
-	} else if field, ok := into.Addr().Interface().(nullable); ok {
+	if !s.nullable {
+		d.addProblem(mismatches[s.kind])
+	} else if field, ok := into.Addr().Interface().(nullableField); ok {
 		field.target()
 	}
 	return nil
 }
 
-func (d *decoder) readObject(t *value, into reflect.Value) error {
+func (d *decoder) readObject(s *schema, into reflect.Value) error {
 	if _, err := d.in.ReadToken(); err != nil {
 		return d.syntaxError(err)
 	}
@@ -145,21 +145,21 @@ func (d *decoder) readObject(t *value, into reflect.Value) error {
 			return d.syntaxError(err)
 		case len(raw) > maxKey:
 			return fault.Invalid(fault.Field(
-				d.name(), fmt.Sprintf("must not contain a field name of more than %d bytes", maxKey)))
+				d.fieldName(), fmt.Sprintf("must not contain a field name of more than %d bytes", maxKey)))
 		}
 		name := d.unquote(raw)
 		d.path = append(d.path, step{name: name})
 		if seen[name] {
-			return fault.Invalid(fault.Field(d.name(), "must not be given more than once"))
+			return fault.Invalid(fault.Field(d.fieldName(), "must not be given more than once"))
 		}
 		seen[name] = true
-		if t == nil {
+		if s == nil {
 			err = d.read(nil, reflect.Value{})
-		} else if f := t.fields[name]; f != nil {
-			err = d.read(f.value, into.FieldByIndex(f.index))
+		} else if f := s.fields[name]; f != nil {
+			err = d.read(f.schema, into.FieldByIndex(f.index))
 		} else {
 			if !d.ignoreUnknown {
-				d.problem(t.unknown(name))
+				d.addProblem(s.ruleForUnknown(name))
 			}
 			err = d.read(nil, reflect.Value{})
 		}
@@ -168,77 +168,77 @@ func (d *decoder) readObject(t *value, into reflect.Value) error {
 		}
 		d.path = d.path[:len(d.path)-1]
 	}
-	if t != nil {
-		d.checkRequired(t, seen)
+	if s != nil {
+		d.checkRequired(s, seen)
 	}
 	_, err := d.in.ReadToken()
 	return d.syntaxError(err)
 }
 
 // checkRequired reports the required fields that an object does not have.
-func (d *decoder) checkRequired(t *value, seen map[string]bool) {
-	for _, name := range t.names {
-		if t.fields[name].required && !seen[name] {
+func (d *decoder) checkRequired(s *schema, seen map[string]bool) {
+	for _, name := range s.names {
+		if s.fields[name].required && !seen[name] {
 			d.path = append(d.path, step{name: name})
-			d.problem("is required")
+			d.addProblem("is required")
 			d.path = d.path[:len(d.path)-1]
 		}
 	}
 }
 
 // readList decodes a list. It counts the elements above the maximum number, but does not store them.
-func (d *decoder) readList(t *value, into reflect.Value) error {
+func (d *decoder) readList(s *schema, into reflect.Value) error {
 	if _, err := d.in.ReadToken(); err != nil {
 		return d.syntaxError(err)
 	}
 	count := 0
-	d.path = append(d.path, step{list: true})
+	d.path = append(d.path, step{isIndex: true})
 	for ; d.in.PeekKind() != ']'; count++ {
 		d.path[len(d.path)-1].index = count
 		var err error
-		if t == nil || int64(count) >= *t.maxItems {
+		if s == nil || int64(count) >= *s.maxItems {
 			err = d.read(nil, reflect.Value{})
 		} else {
-			into.Set(reflect.Append(into, reflect.Zero(t.typ.Elem())))
-			err = d.read(t.element, into.Index(count))
+			into.Set(reflect.Append(into, reflect.Zero(s.typ.Elem())))
+			err = d.read(s.element, into.Index(count))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	d.path = d.path[:len(d.path)-1]
-	if t != nil {
-		if rule := t.checkItems(count); rule != "" {
-			d.problem(rule)
+	if s != nil {
+		if rule := s.checkItems(count); rule != "" {
+			d.addProblem(rule)
 			into.SetZero()
 		} else if count == 0 {
-			into.Set(reflect.MakeSlice(t.typ, 0, 0))
+			into.Set(reflect.MakeSlice(s.typ, 0, 0))
 		}
 	}
 	_, err := d.in.ReadToken()
 	return d.syntaxError(err)
 }
 
-func (d *decoder) readText(t *value, into reflect.Value) error {
+func (d *decoder) readText(s *schema, into reflect.Value) error {
 	raw, err := d.in.ReadValue()
-	if err != nil || t == nil {
+	if err != nil || s == nil {
 		return d.syntaxError(err)
 	}
-	if most := t.maxText(); int64(len(raw)) > maxCharacter*most { // not even decoded
-		d.problem(fmt.Sprintf("must be at most %d characters long", most))
+	if most := s.maxText(); int64(len(raw)) > maxCharacter*most { // not even decoded
+		d.addProblem(fmt.Sprintf("must be at most %d characters long", most))
 		return nil
 	}
 	switch text := d.unquote(raw); {
-	case !t.allowNUL && strings.ContainsRune(text, 0):
-		d.problem("must not contain NUL")
-	case t.kind == timeKind:
+	case !s.allowNUL && strings.ContainsRune(text, 0):
+		d.addProblem("must not contain NUL")
+	case s.kind == timeKind:
 		reader, _ := into.Addr().Interface().(encoding.TextUnmarshaler)
 		if reader.UnmarshalText([]byte(text)) != nil {
-			d.problem(ruleTime)
+			d.addProblem(ruleTime)
 		}
 	default:
-		if rule := t.checkText(text); rule != "" {
-			d.problem(rule)
+		if rule := s.checkText(text); rule != "" {
+			d.addProblem(rule)
 		} else {
 			into.SetString(text)
 		}
@@ -252,31 +252,31 @@ func (d *decoder) unquote(raw jsontext.Value) string {
 	return string(d.text)
 }
 
-func (d *decoder) readNumber(t *value, into reflect.Value) error {
+func (d *decoder) readNumber(s *schema, into reflect.Value) error {
 	text, err := d.in.ReadValue()
 	switch {
 	case err != nil:
 		return d.syntaxError(err)
-	case t == nil:
+	case s == nil:
 	case len(text) > maxNumber:
-		d.problem(ruleRange)
+		d.addProblem(ruleRange)
 	default:
-		n, rule := t.parseWhole(string(text))
+		n, rule := s.parseInteger(string(text))
 		if rule == "" {
-			setWhole(into, n)
+			setInteger(into, n)
 		}
-		d.problem(rule)
+		d.addProblem(rule)
 	}
 	return nil
 }
 
-// problem reports that the current value breaks a rule. It does nothing if rule is empty, or if a problem of the value
-// is already known. It records one problem more than an error can name.
-func (d *decoder) problem(rule string) {
+// addProblem reports that the current value breaks a rule. It does nothing if rule is empty, or if a problem of the
+// value is already known. It records one problem more than an error can name.
+func (d *decoder) addProblem(rule string) {
 	if rule == "" || len(d.problems) > fault.MaxProblems {
 		return
 	}
-	name := d.name()
+	name := d.fieldName()
 	if !slices.ContainsFunc(d.problems, func(p fault.Problem) bool { return p.Name == name }) {
 		d.problems = append(d.problems, fault.Field(name, rule))
 	}
@@ -288,16 +288,16 @@ func (d *decoder) syntaxError(err error) error {
 		return nil
 	}
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		if rule := textRule(d.body[syntax.ByteOffset:]); rule != "" {
-			return fault.Invalid(fault.Field(d.name(), rule))
+		if rule := checkEncoding(d.body[syntax.ByteOffset:]); rule != "" {
+			return fault.Invalid(fault.Field(d.fieldName(), rule))
 		}
 	}
 	return errNotJSON
 }
 
-// textRule returns the rule that a text breaks if it cannot be decoded from rest on. It returns "" if the error is not
-// in a text.
-func textRule(rest []byte) string {
+// checkEncoding returns the rule that the characters at the start of rest break, where the JSON decoder found an error.
+// It returns "" if they break none, so that the syntax is wrong.
+func checkEncoding(rest []byte) string {
 	if r, size := utf8.DecodeRune(rest); r == utf8.RuneError && size == 1 {
 		return "must be valid UTF-8"
 	}
@@ -311,12 +311,12 @@ func textRule(rest []byte) string {
 	return fmt.Sprintf("contains an incomplete surrogate pair (%s), which is half of a character", rest[:6])
 }
 
-// name returns the path of the current value, such as "operations[0].path". It returns "body" for the body itself.
-func (d *decoder) name() string {
+// fieldName returns the path of the current value, such as "operations[0].path". It returns "body" for the body itself.
+func (d *decoder) fieldName() string {
 	var b strings.Builder
 	for _, s := range d.path {
 		switch {
-		case s.list:
+		case s.isIndex:
 			b.WriteString("[" + strconv.Itoa(s.index) + "]")
 		case b.Len() > 0:
 			b.WriteString("." + displayName(s.name))

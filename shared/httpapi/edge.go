@@ -235,7 +235,7 @@ func isCanonical(path string) bool {
 func (x *exchange) fail(err error) {
 	failure := x.failure(err)
 	x.code, x.cause = failure.Code, err
-	if x.endpoint == nil { // the error says no more than its code
+	if x.endpoint == nil { // the message says no more than the code
 		x.cause = failure.Unwrap()
 	}
 	if x.out.started {

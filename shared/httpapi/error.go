@@ -29,8 +29,8 @@ func AsError(err error) *fault.Error {
 }
 
 // failure returns the error that the client of the request sees. A conflict that outlasted all retries becomes
-// SERVICE_UNAVAILABLE if the operation, such as a login, does not document CONFLICT: its clients cannot read a resource
-// again, but can only repeat the request.
+// SERVICE_UNAVAILABLE if the operation does not document CONFLICT, as a login does not: its clients have no resource to
+// read again, and can only repeat the request.
 func (x *exchange) failure(err error) *fault.Error {
 	isConflict := func(e *fault.Error) bool { return e.Code == fault.CodeConflict }
 	failure := AsError(err)

@@ -43,9 +43,9 @@ type Operation struct {
 	Summary, Description string
 	// Status is the status of a successful response; 0 means 200.
 	Status int
-	// A successful response can also have one of the statuses in Also. A handler selects one of them with the field
-	// Status of its output. The body of a 201 has the same type as the body of a 200. A 304 has no body.
-	Also []int
+	// OtherStatuses are more statuses that a successful response can have. A handler selects one with the field Status of
+	// its output. The body of a 201 has the same type as the body of a 200. A 304 has no body.
+	OtherStatuses []int
 	// Errors lists the errors that the handler returns. The document also contains the errors that the edge returns
 	// (session, CSRF, size and so on). They are not listed here. If the list has no CONFLICT, a conflict that outlasts all
 	// retries becomes SERVICE_UNAVAILABLE.
@@ -84,7 +84,7 @@ type Endpoint struct {
 	TooLarge *fault.Error
 
 	pattern string // for ServeMux and the log
-	// call calls the handler. It returns nil if the handler wrote the response itself.
+	// call calls the handler and returns its output, nil if the response is a stream.
 	call func(*exchange, any) (any, error)
 	// binding and rendering are created when the endpoint receives its first request, to keep cold starts short.
 	binding   func() *binding

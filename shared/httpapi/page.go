@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -38,10 +39,10 @@ func ListScope(caller Caller, list string, filters ...string) string {
 	return b.String()
 }
 
-// ReadPage reads one page of a chronological list. The function read returns up to n elements after a position ("" for
-// the beginning). The function position returns the position of an element. ReadPage reads one element more than the
-// page has, to find out whether there is another page. scope identifies the list (see ListScope). Errors: db.ErrCursor
-// for an invalid cursor; the errors of the function read.
+// ReadPage reads one page of a chronological list. read returns up to n elements after a position ("" for the
+// beginning), and position the position of an element. ReadPage reads one element more than the page has, to find out
+// whether there is another page. scope identifies the list (see ListScope). Errors: db.ErrCursor for an invalid cursor;
+// the errors of read.
 func ReadPage[T any](
 	ctx context.Context, cursors *db.Cursors, scope string, in PageInput,
 	read func(ctx context.Context, after string, n int) ([]T, error), position func(T) string,
@@ -50,10 +51,7 @@ func ReadPage[T any](
 	if err != nil {
 		return nil, "", err
 	}
-	limit := in.Limit
-	if limit == 0 {
-		limit = DefaultLimit
-	}
+	limit := cmp.Or(in.Limit, DefaultLimit)
 	all, err := read(ctx, after, limit+1)
 	if err != nil {
 		return nil, "", err
@@ -92,11 +90,11 @@ const (
 )
 
 // Bounded is an item of a list that knows an upper bound of the size of its JSON, in bytes after the escaping in a
-// proxy response. It saves Fit from encoding the items of most lists.
+// proxy response. Fit then does not have to encode the items of most lists.
 type Bounded interface{ MaxJSON() int }
 
-// MaxJSONByte is the maximum number of bytes to which a byte of a text can grow: \u001f, whose backslash is escaped
-// again.
+// MaxJSONByte is the maximum number of bytes that one byte of a text needs in a response: a control character becomes
+// \u001f, whose backslash is escaped again.
 const MaxJSONByte = 7
 
 // surelyFit reports whether all items fit into one response, without encoding them. It also returns false if it cannot

@@ -187,7 +187,7 @@ type taggedBody struct {
 // 201.
 func registerTagged(r *httpapi.Routes) {
 	read := httpapi.Operation{
-		ID: "read", Method: http.MethodGet, Path: "/api/resource", Also: []int{http.StatusNotModified},
+		ID: "read", Method: http.MethodGet, Path: "/api/resource", OtherStatuses: []int{http.StatusNotModified},
 	}
 	httpapi.Public(r, read, func(_ context.Context, in *taggedInput) (*taggedOutput, error) {
 		conditions, err := in.Preconditions()
@@ -200,7 +200,7 @@ func registerTagged(r *httpapi.Routes) {
 		return &taggedOutput{Status: http.StatusOK, ETag: tag, Body: &taggedBody{"x"}}, nil
 	})
 	write := httpapi.Operation{
-		ID: "write", Method: http.MethodPost, Path: "/api/resource", Also: []int{http.StatusCreated},
+		ID: "write", Method: http.MethodPost, Path: "/api/resource", OtherStatuses: []int{http.StatusCreated},
 	}
 	httpapi.Public(r, write, func(_ context.Context, in *taggedInput) (*taggedOutput, error) {
 		conditions, err := in.Preconditions()

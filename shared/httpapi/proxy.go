@@ -10,8 +10,8 @@ import (
 
 // Proxy is a reverse proxy, such as a CDN, through which clients reach the gateway. The gateway sees the proxy's
 // address instead of the client's. The proxy sends the client's address in a header, and a secret that only the proxy
-// knows in the header X-Proxy-Secret. Do not use X-Forwarded-For: proxies
-// append to it, so it can contain an address that the client sent.
+// knows in the header X-Proxy-Secret. The address must not be in X-Forwarded-For: proxies append to that header, so it
+// can contain an address that the client sent.
 type Proxy struct {
 	// AddressHeader is the header with the client's address. If it is empty, there is no proxy.
 	AddressHeader string

@@ -31,27 +31,27 @@ var (
 	attrStartedAt    = expression.Name("startedAt")
 )
 
-func at(t time.Time) expression.ValueBuilder { return expression.Value(clock.Stamp(t).String()) }
+func timeValue(t time.Time) expression.ValueBuilder { return expression.Value(clock.Stamp(t).String()) }
 
 func keyOf(j Job) db.Key { return db.JobKey(j.ProjectID, j.ID) }
 
-// isHeld returns the condition that the worker with j holds the lease.
-func isHeld(j Job) expression.ConditionBuilder { return attrLease.Equal(expression.Value(j.Lease)) }
+// holdsLease returns the condition that the worker with j holds the lease.
+func holdsLease(j Job) expression.ConditionBuilder { return attrLease.Equal(expression.Value(j.Lease)) }
 
 // Add returns the write that adds a job. If the record has a job, the write replaces it, and its worker loses the
 // lease.
-func (s Store) Add(j Job) db.Write {
-	return s.Projects.Put(keyOf(j), j)
-}
+func (s Store) Add(j Job) db.Write { return s.Projects.Put(keyOf(j), j) }
 
 // Hold returns the write that makes a transaction fail with ErrLost unless the worker with j holds the lease.
-func (s Store) Hold(j Job) db.Write { return s.Projects.Check(keyOf(j), isHeld(j)).Else(ErrLost) }
+func (s Store) Hold(j Job) db.Write { return s.Projects.Check(keyOf(j), holdsLease(j)).Else(ErrLost) }
 
 // End returns the write that ends a job. Error: ErrLost.
-func (s Store) End(j Job) db.Write { return s.Projects.Delete(keyOf(j)).If(isHeld(j)).Else(ErrLost) }
+func (s Store) End(j Job) db.Write {
+	return s.Projects.Delete(keyOf(j)).If(holdsLease(j)).Else(ErrLost)
+}
 
 // Replace returns the write that ends a job and adds the next job of the same record. Error: ErrLost.
-func (s Store) Replace(j, next Job) db.Write { return s.Add(next).If(isHeld(j)).Else(ErrLost) }
+func (s Store) Replace(j, next Job) db.Write { return s.Add(next).If(holdsLease(j)).Else(ErrLost) }
 
 // Finish ends a job, and executes writes in the same transaction, if the worker with j holds the lease. Error: ErrLost,
 // also if the condition of a write fails.
@@ -63,14 +63,14 @@ func (s Store) Finish(ctx context.Context, j Job, writes ...db.Write) error {
 	return tx.Commit(ctx)
 }
 
-// Claim gives a worker the lease of a job, and returns the job. Error: ErrNotClaimable.
+// Claim gives the caller the lease of a job, and returns the job. Error: ErrNotClaimable.
 func (s Store) Claim(ctx context.Context, projectID, recordID string, now time.Time) (Job, error) {
-	token, ends := rand.Text(), at(now.Add(LeaseTime))
+	token, ends := rand.Text(), timeValue(now.Add(LeaseTime))
 	update := expression.Set(attrLease, expression.Value(token)).Set(attrLeaseEnds, ends).Set(attrDueAt, ends).
-		Set(attrStartedAt, attrStartedAt.IfNotExists(at(now))).Add(attrAttempts, expression.Value(1))
+		Set(attrStartedAt, attrStartedAt.IfNotExists(timeValue(now))).Add(attrAttempts, expression.Value(1))
 	write := s.Projects.Update(db.JobKey(projectID, recordID), update).
-		If(s.Projects.Exists().And(attrLeaseEnds.AttributeNotExists().Or(attrLeaseEnds.LessThanEqual(at(now))))).
-		Mine(func(stored db.Item) bool {
+		If(s.Projects.Exists().And(attrLeaseEnds.AttributeNotExists().Or(attrLeaseEnds.LessThanEqual(timeValue(now))))).
+		Recognize(func(stored db.Item) bool {
 			j, err := db.Decode[Job](stored)
 			return err == nil && j.Lease == token
 		}).Else(ErrNotClaimable)
@@ -100,18 +100,18 @@ func (s Store) Check(ctx context.Context, j Job) error {
 // Release ends the lease of a worker without a result. The job is due at a time. The attempt does not count. Error:
 // ErrLost.
 func (s Store) Release(ctx context.Context, j Job, due time.Time) error {
-	return s.free(ctx, j, due, expression.UpdateBuilder{})
+	return s.release(ctx, j, due, expression.UpdateBuilder{})
 }
 
 // Postpone is like Release, for a job that has to wait because of a limit. Its age begins again when it is due.
 func (s Store) Postpone(ctx context.Context, j Job, due time.Time) error {
-	return s.free(ctx, j, due, expression.Remove(attrStartedAt).Remove(attrOverdueSince))
+	return s.release(ctx, j, due, expression.Remove(attrStartedAt).Remove(attrOverdueSince))
 }
 
-func (s Store) free(ctx context.Context, j Job, due time.Time, update expression.UpdateBuilder) error {
-	update = update.Remove(attrLease).Remove(attrLeaseEnds).Set(attrDueAt, at(due)).
+func (s Store) release(ctx context.Context, j Job, due time.Time, update expression.UpdateBuilder) error {
+	update = update.Remove(attrLease).Remove(attrLeaseEnds).Set(attrDueAt, timeValue(due)).
 		Add(attrAttempts, expression.Value(-1))
-	_, err := s.DB.Do(ctx, s.Projects.Update(keyOf(j), update).If(isHeld(j)).Else(ErrLost))
+	_, err := s.DB.Do(ctx, s.Projects.Update(keyOf(j), update).If(holdsLease(j)).Else(ErrLost))
 	return err
 }
 
@@ -140,7 +140,7 @@ func (s Store) Due(ctx context.Context, by time.Time, limit int) (jobs []Job, un
 // claims it. Error: db.ErrStale if the job has ended or is due at another time: do nothing.
 func (s Store) Wake(ctx context.Context, j Job, next time.Time) error {
 	was := expression.Value(j.DueAt.String())
-	update := expression.Set(attrDueAt, at(next)).Set(attrOverdueSince, attrOverdueSince.IfNotExists(was))
+	update := expression.Set(attrDueAt, timeValue(next)).Set(attrOverdueSince, attrOverdueSince.IfNotExists(was))
 	_, err := s.DB.Do(ctx, s.Projects.Update(keyOf(j), update).If(attrDueAt.Equal(was)).Else(db.ErrStale))
 	return err
 }

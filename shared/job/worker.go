@@ -47,12 +47,12 @@ type Worker struct {
 	Deps
 
 	checkLease time.Duration // the time between two checks of the lease during an attempt
-	sweepPage  int           // the maximum number of jobs that a sweep handles; the next one handles the others
+	sweepPage  int           // the maximum number of jobs that a sweep handles; the next sweep handles the others
 }
 
 // NewWorker returns a Worker. It makes no calls to storage.
 func NewWorker(d Deps) *Worker {
-	// checkLease is short enough that a job that was canceled soon stops, and longer than most jobs, which make no check.
+	// With this time, a canceled job stops soon, and most jobs end before the first check.
 	return &Worker{Deps: d, checkLease: 2 * time.Second, sweepPage: 500}
 }
 
@@ -114,16 +114,16 @@ func (w *Worker) attempt(ctx context.Context, j Job) error {
 	}
 	limited, cancel := async.WithMargin(ctx, reserve)
 	defer cancel()
-	leased, stop := w.whileLeased(limited, j)
-	err = run(leased, j)
+	leaseCtx, stop := w.whileLeased(limited, j)
+	err = run(leaseCtx, j)
 	stop()
 	switch {
-	case err != nil && errors.Is(context.Cause(leased), ErrLost):
+	case err != nil && errors.Is(context.Cause(leaseCtx), ErrLost):
 		return ErrLost
 	case errors.Is(err, ErrBusy):
-		w.free(ctx, j, busyQuiet, w.Jobs.Postpone)
+		w.endLease(ctx, j, busyQuiet, w.Jobs.Postpone)
 	case IsTransient(err):
-		w.free(ctx, j, retryAfter, w.Jobs.Release)
+		w.endLease(ctx, j, retryAfter, w.Jobs.Release)
 	}
 	return err
 }
@@ -139,12 +139,12 @@ func (w *Worker) kindOf(j Job) (Kind, error) {
 
 // whileLeased returns a context that ends with the cause ErrLost when a check finds that the worker has lost its lease.
 // A check that fails is repeated at the time of the next one. stop ends the context and the checks.
-func (w *Worker) whileLeased(ctx context.Context, j Job) (leased context.Context, stop func()) {
-	leased, cancel := context.WithCancelCause(ctx)
+func (w *Worker) whileLeased(ctx context.Context, j Job) (leaseCtx context.Context, stop func()) {
+	leaseCtx, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	async.Go(func() error {
-		for retry.Sleep(leased, w.checkLease) {
-			if err := w.Jobs.Check(leased, j); errors.Is(err, ErrLost) {
+		for retry.Sleep(leaseCtx, w.checkLease) {
+			if err := w.Jobs.Check(leaseCtx, j); errors.Is(err, ErrLost) {
 				return err
 			}
 		}
@@ -153,14 +153,14 @@ func (w *Worker) whileLeased(ctx context.Context, j Job) (leased context.Context
 		cancel(err) // also after a panic: without checks, another worker could take over unnoticed
 		close(ended)
 	})
-	return leased, func() {
+	return leaseCtx, func() {
 		cancel(nil)
 		<-ended
 	}
 }
 
-// free ends the lease of an attempt, also if ctx has ended. If that fails, the lease expires.
-func (w *Worker) free(
+// endLease ends the lease of an attempt, also if ctx has ended. If that fails, the lease expires.
+func (w *Worker) endLease(
 	ctx context.Context, j Job, wait time.Duration, release func(context.Context, Job, time.Time) error,
 ) {
 	ctx, cancel := async.Detach(ctx, reserve)

@@ -55,8 +55,8 @@ func rule(name string, n int) limit.Rule {
 
 // retryAfter returns the Retry-After header of an error, or "" if the error is not RATE_LIMITED.
 func retryAfter(err error) string {
-	var rejected *fault.Error
-	if !errors.As(err, &rejected) || rejected.Code != fault.CodeRateLimited {
+	rejected, ok := errors.AsType[*fault.Error](err)
+	if !ok || rejected.Code != fault.CodeRateLimited {
 		return ""
 	}
 	return rejected.Headers().Get("Retry-After")
@@ -155,9 +155,8 @@ func TestErrors(t *testing.T) {
 	if err := f.take(rule("test", 1), webhook); err != nil {
 		t.Fatal(err)
 	}
-	var rejected *fault.Error
 	err := f.take(rule("test", 1), webhook)
-	if !errors.As(err, &rejected) || rejected.Code.Status() != http.StatusTooManyRequests {
+	if rejected, ok := errors.AsType[*fault.Error](err); !ok || rejected.Code.Status() != http.StatusTooManyRequests {
 		t.Errorf("over the limit: got error %v, want one with status 429", err)
 	}
 	f.wire.Break("UpdateItem", dynamotest.ServerError)

@@ -65,7 +65,7 @@ func (s *Service) ListComments(
 ) ([]CommentItem, string, error) {
 	scope := httpapi.ListScope(caller, "comments", projectID, path)
 	if path != "" {
-		return s.commentsOn(ctx, caller, projectID, path, scope, page)
+		return s.listCommentsOn(ctx, caller, projectID, path, scope, page)
 	}
 	read := func(ctx context.Context, after string, n int) ([]CommentItem, error) {
 		comments := func(ctx context.Context, _ map[db.Key]db.Item) ([]CommentItem, error) {
@@ -77,9 +77,9 @@ func (s *Service) ListComments(
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(c CommentItem) string { return c.ID })
 }
 
-// commentsOn implements ListComments for the comments on one path. A page can have fewer comments than its limit, or
-// none, even if there is a next page.
-func (s *Service) commentsOn(
+// listCommentsOn implements ListComments for the comments on one path. A page can have fewer comments than its limit,
+// or none, even if there is a next page.
+func (s *Service) listCommentsOn(
 	ctx context.Context, caller httpapi.Caller, projectID, path, scope string, page httpapi.PageInput,
 ) (items []CommentItem, next string, err error) {
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)

@@ -92,22 +92,19 @@ func TestCommentValidation(t *testing.T) {
 		{object{}, "body"},
 		{object{"body": ""}, "body"},
 		{object{"body": " \n"}, "body"},
-		{object{"body": 1}, "body"},
 		{object{"body": strings.Repeat("é", 4001)}, "body"},
 		{object{"body": "x", "path": ""}, "path"},
 		{object{"body": "x", "path": "a.ts"}, "path"},
 		{object{"body": "x", "path": "/../a.ts"}, "path"},
 		{object{"body": "x", "path": "/e\u0301"}, "path"},
 		{object{"body": "x", "path": "/a.ts", "line": 0}, "line"},
-		{object{"body": "x", "path": "/a.ts", "line": 1.5}, "line"},
-		{object{"body": "x", "path": "/a.ts", "line": "1"}, "line"},
 	} {
 		r := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 		if !strings.Contains(r.Text("error"), tc.field+": ") {
 			t.Errorf("%v: got %s, want an error of the field %s", tc.body, r.Raw, tc.field)
 		}
 	}
-	for _, query := range []string{"?path=a.ts", "?path=/../a", "?limit=0", "?limit=101", "?cursor=x"} {
+	for _, query := range []string{"?path=a.ts", "?path=/../a", "?cursor=x"} {
 		ada.Get(comments+query).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	if got := len(f.StoredEvents()); got != n {

@@ -23,7 +23,7 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 		Summary:     "List the caller's projects",
 		Description: "Returns the projects of all workspaces of the caller. The most recently opened project comes first; if two were opened at the same time, the newer project comes first. A private project is listed only for its creator and for the admins and owners of the workspace. Public projects of other workspaces are not listed.",
 		Errors:      []*fault.Error{workspace.ErrNotFound},
-	}, s.handleList)
+	}, s.handleListProjects)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Status: http.StatusCreated,
 		Summary:     "Create a project",
@@ -32,7 +32,7 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrNotFound, workspace.ErrDenied,
 			errQuota(MaxProjects), fault.ErrConflict,
 		},
-	}, s.handleCreate)
+	}, s.handleCreateProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects,
 		Summary:     "Read a project with its files",
@@ -40,7 +40,7 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("include", "must be files or empty")), workspace.ErrProjectNotFound,
 		},
-	}, s.handleRead)
+	}, s.handleReadProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects,
 		Summary:     "Update a project",
@@ -49,13 +49,13 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("name", workspace.CheckName(" "))),
 			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
 		},
-	}, s.handleUpdate)
+	}, s.handleUpdateProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects,
 		Summary:     "Delete a project permanently",
 		Description: "Admins and owners can delete any project. Members can delete projects that they created. The project is unavailable immediately; its files and comments are removed in the background.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
-	}, s.handleDelete)
+	}, s.handleDeleteProject)
 }
 
 // defaultFramework is the framework of a project if the request does not set it.
@@ -71,15 +71,15 @@ func checkFramework(framework string) string {
 
 // ProjectItem is a project in a list, as clients see it.
 type ProjectItem struct {
-	ID           string          `json:"id" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Name         string          `json:"name" doc:"The name of the project" example:"Café Déjà"`
-	Slug         string          `json:"slug" doc:"The name in lowercase ASCII, unique in the workspace. It can change when the project is renamed" example:"cafe-deja"`
-	Framework    string          `json:"framework" doc:"The framework as the client sent it. The default is \"static\"" example:"react"`
-	Deployable   bool            `json:"deployable" doc:"Whether projects with this framework can be deployed" example:"true"`
-	Visibility   Visibility      `json:"visibility" enum:"private,team,public" doc:"Who can see the project. private: its creator and the admins and owners of the workspace; team: all members of the workspace; public: all signed-in users" example:"private"`
-	LastOpenedAt clock.Timestamp `json:"lastOpenedAt" doc:"When a member of the workspace last read this project (GET /api/projects/{id}), with a precision of one minute. If no member has read it: when it was created" example:"2026-01-31T08:15:30.123Z"`
-	Workspace    workspaceRef    `json:"workspace" doc:"The workspace of the project"`
-	Site         *siteRef        `json:"site" doc:"The site of the project, null before the first deployment"`
+	ID           string               `json:"id" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Name         string               `json:"name" doc:"The name of the project" example:"Café Déjà"`
+	Slug         string               `json:"slug" doc:"The name in lowercase ASCII, unique in the workspace. It can change when the project is renamed" example:"cafe-deja"`
+	Framework    string               `json:"framework" doc:"The framework as the client sent it. The default is \"static\"" example:"react"`
+	Deployable   bool                 `json:"deployable" doc:"Whether projects with this framework can be deployed" example:"true"`
+	Visibility   workspace.Visibility `json:"visibility" enum:"private,team,public" doc:"Who can see the project. private: its creator and the admins and owners of the workspace; team: all members of the workspace; public: all signed-in users" example:"private"`
+	LastOpenedAt clock.Timestamp      `json:"lastOpenedAt" doc:"When a member of the workspace last read this project (GET /api/projects/{id}), with a precision of one minute. If no member has read it: when it was created" example:"2026-01-31T08:15:30.123Z"`
+	Workspace    workspaceRef         `json:"workspace" doc:"The workspace of the project"`
+	Site         *siteRef             `json:"site" doc:"The site of the project, null before the first deployment"`
 }
 
 // siteRef is the site of a project, as clients see it.
@@ -138,10 +138,10 @@ func (p projectRecord) details(workspaceName string, sites config.Origin) Projec
 
 type projectListInput struct {
 	httpapi.PageInput
-	WorkspaceID string     `query:"workspaceId" doc:"List only the projects of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Framework   string     `query:"framework" maxLength:"64" doc:"List only the projects with this framework, ignoring case" example:"react"`
-	Visibility  Visibility `query:"visibility" enum:"private,team,public" doc:"List only the projects with this visibility" example:"team"`
-	Q           string     `query:"q" maxLength:"100" doc:"List only the projects whose name or slug contains this text, ignoring case" example:"café"`
+	WorkspaceID string               `query:"workspaceId" doc:"List only the projects of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Framework   string               `query:"framework" maxLength:"64" doc:"List only the projects with this framework, ignoring case" example:"react"`
+	Visibility  workspace.Visibility `query:"visibility" enum:"private,team,public" doc:"List only the projects with this visibility" example:"team"`
+	Q           string               `query:"q" maxLength:"100" doc:"List only the projects whose name or slug contains this text, ignoring case" example:"café"`
 }
 
 type projectListOutput struct {
@@ -153,11 +153,11 @@ type projectListOutput struct {
 
 type newProjectInput struct {
 	Body struct {
-		Name        string     `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
-		Description string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
-		Framework   *string    `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters. The default is static. The assistant has special support for react, nextjs, vue, svelte, express, go and static" example:"react"`
-		Visibility  Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project. The default is private" example:"private"`
-		WorkspaceID *string    `json:"workspaceId,omitempty" doc:"The workspace of the project. The default is the caller's personal workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		Name        string               `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
+		Description string               `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
+		Framework   *string              `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters. The default is static. The assistant has special support for react, nextjs, vue, svelte, express, go and static" example:"react"`
+		Visibility  workspace.Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project. The default is private" example:"private"`
+		WorkspaceID *string              `json:"workspaceId,omitempty" doc:"The workspace of the project. The default is the caller's personal workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	}
 }
 
@@ -172,11 +172,11 @@ func (in *newProjectInput) Validate(v *httpapi.Validation) {
 type projectSettingsInput struct {
 	InProject
 	Body struct {
-		Name        *string     `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
-		Description *string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
-		Framework   *string     `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters" example:"react"`
-		RootDir     *string     `json:"rootDir,omitempty" maxLength:"512" doc:"The folder of the project that deployments build, as an absolute path without a slash at its end. Empty or /: it is not set" example:"/client"`
-		Visibility  *Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project" example:"team"`
+		Name        *string               `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
+		Description *string               `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
+		Framework   *string               `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters" example:"react"`
+		RootDir     *string               `json:"rootDir,omitempty" maxLength:"512" doc:"The folder of the project that deployments build, as an absolute path without a slash at its end. Empty or /: it is not set" example:"/client"`
+		Visibility  *workspace.Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project" example:"team"`
 	}
 }
 
@@ -220,21 +220,21 @@ type projectReadOutput struct {
 	}
 }
 
-func (s *Service) handleList(
+func (s *Service) handleListProjects(
 	ctx context.Context, caller httpapi.Caller, in *projectListInput,
 ) (out *projectListOutput, err error) {
 	out = &projectListOutput{}
-	f := Filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
+	f := Filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Text: in.Q}
 	out.Body.Projects, out.Body.NextCursor, err = s.List(ctx, caller, f, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleCreate(
+func (s *Service) handleCreateProject(
 	ctx context.Context, caller httpapi.Caller, in *newProjectInput,
 ) (*projectOutput, error) {
 	draft := Draft{
 		WorkspaceID: in.Body.WorkspaceID, Name: in.Body.Name, Description: in.Body.Description,
-		Framework: defaultFramework, Visibility: cmp.Or(in.Body.Visibility, Private),
+		Framework: defaultFramework, Visibility: cmp.Or(in.Body.Visibility, workspace.Private),
 	}
 	if in.Body.Framework != nil {
 		draft.Framework = *in.Body.Framework
@@ -243,7 +243,7 @@ func (s *Service) handleCreate(
 	return &projectOutput{details}, err
 }
 
-func (s *Service) handleRead(
+func (s *Service) handleReadProject(
 	ctx context.Context, caller httpapi.Caller, in *projectReadInput,
 ) (out *projectReadOutput, err error) {
 	out = &projectReadOutput{}
@@ -252,14 +252,16 @@ func (s *Service) handleRead(
 	return out, err
 }
 
-func (s *Service) handleUpdate(
+func (s *Service) handleUpdateProject(
 	ctx context.Context, caller httpapi.Caller, in *projectSettingsInput,
 ) (*projectOutput, error) {
 	details, err := s.Update(ctx, caller, in.ProjectID, Settings(in.Body))
 	return &projectOutput{details}, err
 }
 
-func (s *Service) handleDelete(ctx context.Context, caller httpapi.Caller, in *InProject) (*httpapi.DoneOutput, error) {
+func (s *Service) handleDeleteProject(
+	ctx context.Context, caller httpapi.Caller, in *InProject,
+) (*httpapi.DoneOutput, error) {
 	if err := s.Delete(ctx, caller, in.ProjectID); err != nil {
 		return nil, err
 	}

@@ -19,8 +19,8 @@ func (s *Service) registerVariables(r *httpapi.Routes) {
 		Summary: "Read the variables of a project",
 		Description: "The variables that builds of the project use. They override those in its .env files. " +
 			"Requires membership in the workspace, also if the project is public.",
-		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
-		Also:   []int{http.StatusNotModified},
+		Errors:        []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
+		OtherStatuses: []int{http.StatusNotModified},
 	}, s.handleReadVariables)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "setVariables", Method: http.MethodPut, Path: variablesPath, Tag: tagProjects,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -17,8 +18,8 @@ import (
 type Filter struct {
 	WorkspaceID string
 	Framework   string // ignoring case
-	Visibility  Visibility
-	Q           string // a part of the name or of the slug, ignoring case
+	Visibility  workspace.Visibility
+	Text        string // a part of the name or of the slug, ignoring case
 }
 
 // maxQueries is the maximum number of concurrent queries of a request.
@@ -30,7 +31,7 @@ const maxQueries = 16
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, f Filter, page httpapi.PageInput,
 ) ([]ProjectItem, string, error) {
-	scope := httpapi.ListScope(caller, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
+	scope := httpapi.ListScope(caller, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Text)
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -60,14 +61,17 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	matches := f.matcher()
+	framework, text := foldCase(f.Framework), foldCase(f.Text)
 	items := []ProjectItem{}
 	for i, member := range members {
 		for _, p := range found[i] {
 			access := workspace.ProjectAccess{
 				UserID: userID, Visibility: p.Visibility, CreatedBy: p.CreatedBy, Member: member,
 			}
-			if access.Sees() && matches(p) {
+			matches := (framework == "" || foldCase(p.Framework) == framework) &&
+				(f.Visibility == "" || p.Visibility == f.Visibility) &&
+				(text == "" || strings.Contains(foldCase(p.Name), text) || strings.Contains(p.Slug, text))
+			if matches && access.CanSee() {
 				items = append(items, p.item(member.Name, s.sites))
 			}
 		}
@@ -87,17 +91,6 @@ func (s *Service) memberships(ctx context.Context, userID, workspaceID string) (
 	return []workspace.Membership{member}, err
 }
 
-// matcher returns a function that reports whether the filter matches a project's framework, visibility, and name or
-// slug.
-func (f Filter) matcher() func(projectRecord) bool {
-	framework, q := foldCase(f.Framework), foldCase(f.Q)
-	return func(p projectRecord) bool {
-		return (f.Framework == "" || foldCase(p.Framework) == framework) &&
-			(f.Visibility == "" || p.Visibility == f.Visibility) &&
-			(f.Q == "" || strings.Contains(foldCase(p.Name), q) || strings.Contains(p.Slug, q))
-	}
-}
-
 // foldCase returns a normalized string for comparisons that ignore case and the Unicode encoding of accents.
 func foldCase(s string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(s))) }
 
@@ -110,11 +103,5 @@ func itemsAfter(all []ProjectItem, after string) []ProjectItem {
 	if after == "" {
 		return all
 	}
-	i, _ := slices.BinarySearchFunc(all, after, func(p ProjectItem, after string) int {
-		if p.position() < after {
-			return 1
-		}
-		return -1
-	})
-	return all[i:]
+	return all[sort.Search(len(all), func(i int) bool { return all[i].position() < after }):]
 }

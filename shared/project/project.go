@@ -18,19 +18,19 @@ import (
 
 // projectRecord is the record of a project. It is stored in the partition of the workspace.
 type projectRecord struct {
-	ID           string          `dynamodbav:"id"`
-	WorkspaceID  string          `dynamodbav:"workspaceId"`
-	Name         string          `dynamodbav:"name"`
-	Slug         string          `dynamodbav:"slug"`
-	Description  string          `dynamodbav:"description,omitempty"`
-	Framework    string          `dynamodbav:"framework"`
-	RootDir      string          `dynamodbav:"rootDir,omitempty"` // "" if it is not set
-	Visibility   Visibility      `dynamodbav:"visibility"`
-	CreatedBy    string          `dynamodbav:"createdBy"`
-	CreatedAt    clock.Timestamp `dynamodbav:"createdAt"`
-	UpdatedAt    clock.Timestamp `dynamodbav:"updatedAt"`
-	LastOpenedAt clock.Timestamp `dynamodbav:"lastOpenedAt"`
-	Revision     int             `dynamodbav:"revision"` // incremented by every update, except of lastOpenedAt and Site
+	ID           string               `dynamodbav:"id"`
+	WorkspaceID  string               `dynamodbav:"workspaceId"`
+	Name         string               `dynamodbav:"name"`
+	Slug         string               `dynamodbav:"slug"`
+	Description  string               `dynamodbav:"description,omitempty"`
+	Framework    string               `dynamodbav:"framework"`
+	RootDir      string               `dynamodbav:"rootDir,omitempty"` // "" if it is not set
+	Visibility   workspace.Visibility `dynamodbav:"visibility"`
+	CreatedBy    string               `dynamodbav:"createdBy"`
+	CreatedAt    clock.Timestamp      `dynamodbav:"createdAt"`
+	UpdatedAt    clock.Timestamp      `dynamodbav:"updatedAt"`
+	LastOpenedAt clock.Timestamp      `dynamodbav:"lastOpenedAt"`
+	Revision     int                  `dynamodbav:"revision"` // incremented by each update, but not of LastOpenedAt and Site
 	// Site is the site of the project, nil before the first deployment. Package deployment writes it.
 	Site *site.Summary `dynamodbav:"site,omitempty"`
 	// SiteBlocked reports that an operator has blocked the address of the site.
@@ -52,15 +52,8 @@ func (s *Service) open(
 	return access, p, err
 }
 
-// event returns the write that stores the event of a change to a project. changes are the names of the changed fields.
-func (s *Service) event(
-	kind event.Type, caller httpapi.Caller, p projectRecord, at time.Time, changes ...string,
-) (db.Write, error) {
-	return s.outbox.Add(changeOf(kind, caller, p, changes...), at)
-}
-
-// changeOf returns the change of a project that an event describes.
-func changeOf(kind event.Type, caller httpapi.Caller, p projectRecord, changes ...string) event.Change {
+// eventChange returns the change of a project that an event describes. fields are the names of the changed fields.
+func eventChange(kind event.Type, caller httpapi.Caller, p projectRecord, fields ...string) event.Change {
 	return event.Change{
 		Type: kind, WorkspaceID: p.WorkspaceID, ProjectID: p.ID,
 		Data: event.Data{
@@ -69,7 +62,7 @@ func changeOf(kind event.Type, caller httpapi.Caller, p projectRecord, changes .
 				ID: p.ID, Name: p.Name, Slug: p.Slug, Framework: p.Framework,
 				Visibility: string(p.Visibility), WorkspaceID: p.WorkspaceID,
 			},
-			Changes: changes,
+			Changes: fields,
 		},
 	}
 }
@@ -80,7 +73,7 @@ type Draft struct {
 	Name        string
 	Description string
 	Framework   string
-	Visibility  Visibility
+	Visibility  workspace.Visibility
 }
 
 // Create creates a project with a slug that is unique in its workspace.
@@ -100,11 +93,11 @@ func (s *Service) Create(ctx context.Context, caller httpapi.Caller, in Draft) (
 		Framework: in.Framework, Visibility: in.Visibility, CreatedBy: caller.UserID,
 		CreatedAt: at, UpdatedAt: at, LastOpenedAt: at, Revision: 1,
 	}
-	slugs := slugChooser{store: s.store, workspaceID: p.WorkspaceID, base: slugOf(p.Name)}
+	slugs := slugChooser{store: s.store}
 	err = db.Retry(ctx, "create a project", func(ctx context.Context) error {
-		return slugs.write(ctx, func(slug string) error {
+		return slugs.try(ctx, p.WorkspaceID, slugOf(p.Name), func(slug string) error {
 			p.Slug = slug
-			e, err := s.event(event.ProjectCreated, caller, p, now)
+			e, err := s.outbox.Add(eventChange(event.ProjectCreated, caller, p), now)
 			if err != nil {
 				return err
 			}
@@ -164,7 +157,7 @@ func (s *Service) updateLastOpened(ctx context.Context, p projectRecord) clock.T
 type Settings struct {
 	Name, Description, Framework *string
 	RootDir                      *string // "" and "/" mean that it is not set
-	Visibility                   *Visibility
+	Visibility                   *workspace.Visibility
 }
 
 // Update updates a project's settings. If no setting changes, it writes nothing and emits no event.
@@ -186,7 +179,7 @@ func (s *Service) Update(
 		}
 		write := func(slug string) error {
 			next.Slug, details.Slug = slug, slug
-			e, err := s.event(event.ProjectUpdated, caller, next, now, changes...)
+			e, err := s.outbox.Add(eventChange(event.ProjectUpdated, caller, next, changes...), now)
 			if err != nil {
 				return err
 			}
@@ -195,8 +188,7 @@ func (s *Service) Update(
 		if next.Slug == old.Slug {
 			return write(next.Slug)
 		}
-		slugs.workspaceID, slugs.base = next.WorkspaceID, next.Slug
-		return slugs.write(ctx, write)
+		return slugs.try(ctx, next.WorkspaceID, next.Slug, write)
 	})
 	return details, err
 }
@@ -231,23 +223,22 @@ func (in Settings) apply(p projectRecord, now time.Time) (projectRecord, []strin
 }
 
 // Delete deletes a project. The project and its site are unavailable immediately. Package cleanup removes its files and
-// comments later.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT.
+// comments later. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT.
 func (s *Service) Delete(ctx context.Context, caller httpapi.Caller, projectID string) error {
 	return db.Retry(ctx, "delete a project", func(ctx context.Context) error {
-		site := db.SiteKey(projectID)
-		access, p, err := s.open(ctx, caller, projectID, workspace.DeleteOwnProject, site)
+		siteKey := db.SiteKey(projectID)
+		access, p, err := s.open(ctx, caller, projectID, workspace.DeleteOwnProject, siteKey)
 		if err != nil {
 			return err
 		}
-		now := s.now()
-		e, err := s.event(event.ProjectDeleted, caller, p, now)
+		now, deletion := s.now(), eventChange(event.ProjectDeleted, caller, p)
+		e, err := s.outbox.Add(deletion, now)
 		if err != nil {
 			return err
 		}
 		writes := []db.Write{e}
 		if s.removeSite != nil {
-			removal, err := s.removeSite(changeOf(event.ProjectDeleted, caller, p), access.Items[site], now)
+			removal, err := s.removeSite(deletion, access.Items[siteKey], now)
 			if err != nil {
 				return err
 			}

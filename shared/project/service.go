@@ -19,16 +19,6 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Visibility defines which users can see a project.
-type Visibility = workspace.Visibility
-
-// The visibilities.
-const (
-	Private = workspace.Private
-	Team    = workspace.Team
-	Public  = workspace.Public
-)
-
 // MaxProjects is the maximum number of projects in a workspace.
 const MaxProjects = 1000
 

@@ -66,28 +66,27 @@ func plainOf(r rune) string {
 	return plainLetters[r]
 }
 
-// slugChooser chooses the slug of a project. It is used by all attempts of one db.Retry.
+// slugChooser chooses the slug of a project. All attempts of one db.Retry share it.
 type slugChooser struct {
-	store             store
-	workspaceID, base string
-	slug              string // the chosen slug, or "" if it must be chosen
-	taken             int    // how many of the chosen slugs were taken
+	store store
+	slug  string // the chosen slug, or "" if it must be chosen
+	taken int    // how many of the chosen slugs were taken
 }
 
-// write calls write with a slug, which is base if it is free. write returns errSlugTaken if another project has the
-// slug. After the first taken slug, write is called again without a wait, because an older project usually has the
-// slug. After later ones, other requests probably want the same slug at the same time, so db.Retry waits. Errors: the
-// errors of write.
-func (c *slugChooser) write(ctx context.Context, write func(slug string) error) error {
+// try calls write with a slug, which is base if it is free. write returns errSlugTaken if another project has the slug.
+// After the first taken slug, try calls write again without a wait, because an older project usually has the slug.
+// After later ones, other requests probably want the same slug at the same time, so try returns errSlugTaken, and
+// db.Retry waits. Errors: the errors of write.
+func (c *slugChooser) try(ctx context.Context, workspaceID, base string, write func(slug string) error) error {
 	for {
 		if c.slug == "" && c.taken == 0 {
-			c.slug = c.base
+			c.slug = base
 		} else if c.slug == "" {
-			all, err := c.store.slugsWithPrefix(ctx, c.workspaceID, c.base)
+			all, err := c.store.slugsWithPrefix(ctx, workspaceID, base)
 			if err != nil {
 				return err
 			}
-			c.slug = nextSlug(c.base, all, c.taken)
+			c.slug = nextSlug(base, all, c.taken)
 		}
 		err := write(c.slug)
 		if !errors.Is(err, errSlugTaken) {
@@ -101,7 +100,7 @@ func (c *slugChooser) write(ctx context.Context, write func(slug string) error) 
 }
 
 // nextSlug returns a slug that is not taken: base itself, or base with the lowest free number, starting at 2. After
-// maxLowestFree attempts it skips a random count of free numbers, so that concurrent requests choose different slugs.
+// maxLowestFree attempts it skips a random number of them, so that concurrent requests choose different slugs.
 func nextSlug(base string, taken map[string]bool, attempt int) string {
 	skip := 0
 	if attempt > maxLowestFree {

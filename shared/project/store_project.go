@@ -46,7 +46,7 @@ func (s store) createProject(ctx context.Context, p projectRecord, event db.Writ
 			}),
 		s.claimSlug(p),
 		s.Projects.Create(db.ProjectKey(p.WorkspaceID, p.ID), p),
-		s.Projects.Create(db.TreeKey(p.ID), file.NewTree(p.WorkspaceID, p.CreatedAt)),
+		s.Projects.Create(db.TreeKey(p.ID), file.Tree{WorkspaceID: p.WorkspaceID}),
 		event,
 	).CommitOnce(ctx)
 }

@@ -58,7 +58,7 @@ func (s *Service) setVariables(
 		next := old
 		next.UpdatedAt, next.Revision = clock.Stamp(now), next.Revision+1
 		v.Variables, v.Revision = list, v.Revision+1
-		e, err := s.event(event.ProjectUpdated, caller, next, now, "variables")
+		e, err := s.outbox.Add(eventChange(event.ProjectUpdated, caller, next, "variables"), now)
 		if err != nil {
 			return err
 		}

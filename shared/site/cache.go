@@ -27,12 +27,12 @@ type cache[V any] struct {
 
 	mu    sync.Mutex
 	byKey map[string]*list.Element
-	order list.List // of *cached[V], the most recently used first
+	order list.List // of *entry[V], the most recently used first
 	size  int       // bytes
 }
 
-// cached is a value in memory.
-type cached[V any] struct {
+// entry is a value in memory.
+type entry[V any] struct {
 	key   string
 	value V
 	size  int // bytes
@@ -52,17 +52,17 @@ func (c *cache[V]) get(ctx context.Context, key string) (V, error) {
 	}
 	c.mu.Unlock()
 	if element != nil {
-		return element.Value.(*cached[V]).value, nil
+		return element.Value.(*entry[V]).value, nil
 	}
 	loaded, err, _ := c.flight.Do(key, func() (any, error) {
-		// The client of another request that waits may stay longer than the client of this one.
+		// Other requests may wait for the value after the client of this request has left.
 		ctx, cancel := async.Detach(ctx, loadTimeout)
 		defer cancel()
 		var value V
 		err := async.Recover(func() error { // singleflight would hide where it panicked
 			read, size, err := c.load(ctx, key)
 			if err == nil {
-				c.add(&cached[V]{key, read, size + entryOverhead})
+				c.add(&entry[V]{key, read, size + entryOverhead})
 			}
 			value = read
 			return err
@@ -72,17 +72,17 @@ func (c *cache[V]) get(ctx context.Context, key string) (V, error) {
 	return loaded.(V), err
 }
 
-// add adds a value and evicts those that were not used for the longest time.
-func (c *cache[V]) add(loaded *cached[V]) {
+// add adds a value, and evicts the values that were not used for the longest time.
+func (c *cache[V]) add(e *entry[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.byKey[loaded.key] != nil || loaded.size > c.max {
+	if c.byKey[e.key] != nil || e.size > c.max {
 		return
 	}
-	c.byKey[loaded.key] = c.order.PushFront(loaded)
-	c.size += loaded.size
+	c.byKey[e.key] = c.order.PushFront(e)
+	c.size += e.size
 	for c.size > c.max {
-		oldest := c.order.Remove(c.order.Back()).(*cached[V])
+		oldest := c.order.Remove(c.order.Back()).(*entry[V])
 		delete(c.byKey, oldest.key)
 		c.size -= oldest.size
 	}

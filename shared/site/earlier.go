@@ -14,55 +14,55 @@ import (
 // This file finds files of deployments that were live earlier. A page that was open during a deployment may still
 // request them.
 
-// Earlier is a deployment that was live at the address of a site until another one went live.
-type Earlier struct {
+// EarlierDeployment is a deployment that was live at the address of a site until another one went live.
+type EarlierDeployment struct {
 	DeploymentID string `dynamodbav:"deploymentId"`
 	Label        string `dynamodbav:"label"` // of the deployment's own address
-	// Until is the time until which the address of the site serves its files with hashed names, as a Unix time in seconds.
+	// Until is when the address of the site stops serving its files with hashed names, as a Unix time in seconds.
 	Until int64 `dynamodbav:"until"`
 }
 
-// Names is the set of the files of a deployment with hashed names. It contains the 32-bit hash of each path, in
-// ascending order. So it is small enough for the record of an address, and rarely has a path that is not in the set.
-type Names []byte
+// PathSet is a set of paths: their 32-bit checksums, in ascending order. So it is small enough for the record of an
+// address, and rarely seems to have a path that was not added.
+type PathSet []byte
 
-const nameSize = 4 // bytes of the hash of a path
+const checksumSize = 4 // bytes
 
-// NamesOf returns the files of a manifest with hashed names.
-func NamesOf(m Manifest) Names {
-	var hashes []uint32
+// HashedPathsOf returns the paths of the files of a manifest with hashed names.
+func HashedPathsOf(m Manifest) PathSet {
+	var checksums []uint32
 	for path, f := range m.Files {
 		if f.Hashed {
-			hashes = append(hashes, hashOf(path))
+			checksums = append(checksums, checksum(path))
 		}
 	}
-	slices.Sort(hashes)
-	names := make(Names, 0, nameSize*len(hashes))
-	for _, hash := range hashes {
-		names = binary.BigEndian.AppendUint32(names, hash)
+	slices.Sort(checksums)
+	set := make(PathSet, 0, checksumSize*len(checksums))
+	for _, sum := range checksums {
+		set = binary.BigEndian.AppendUint32(set, sum)
 	}
-	return names
+	return set
 }
 
-func hashOf(path string) uint32 {
+func checksum(path string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(path)) // never fails
 	return h.Sum32()
 }
 
 // has reports whether the set has a path.
-func (n Names) has(path string) bool {
-	hash, size := hashOf(path), len(n)/nameSize
-	at := func(i int) uint32 { return binary.BigEndian.Uint32(n[nameSize*i:]) }
-	i := sort.Search(size, func(i int) bool { return at(i) >= hash })
-	return i < size && at(i) == hash
+func (s PathSet) has(path string) bool {
+	sum, n := checksum(path), len(s)/checksumSize
+	at := func(i int) uint32 { return binary.BigEndian.Uint32(s[checksumSize*i:]) }
+	i := sort.Search(n, func(i int) bool { return at(i) >= sum })
+	return i < n && at(i) == sum
 }
 
-// findEarlier finds a path among the files with hashed names of the deployments that were live earlier, and returns the
-// ID of the deployment, "" if none has the file. All such files are in the bundler's folder, so any other path costs
-// nothing. A path in the folder costs one read, of the deployments' own addresses: a deployment that was deleted has
-// none, and an operator may have blocked it. If a file is found, it also costs the read of a manifest that is not in
-// memory. Errors: db.ErrUnavailable, objectstore.ErrUnavailable.
+// findEarlier finds a path among the files with hashed names of the deployments that were live earlier. It returns the
+// ID of the deployment, "" if none has the file. Such files are only in the bundler's folder. For a path in the folder,
+// it reads the deployments' own addresses with one call: a deployment that was deleted has no address, and an operator
+// may have blocked the address. If one of them has the path, it reads the manifest, unless the manifest is in memory.
+// Errors: db.ErrUnavailable, objectstore.ErrUnavailable.
 func (v *view) findEarlier(path string) (deploymentID string, f File, err error) {
 	if !strings.HasPrefix(path, assets) {
 		return "", f, nil
@@ -76,12 +76,12 @@ func (v *view) findEarlier(path string) (deploymentID string, f File, err error)
 	if len(labels) == 0 {
 		return "", f, nil
 	}
-	own, err := v.store.addresses(v.ctx, labels)
+	addresses, err := v.store.addresses(v.ctx, labels)
 	if err != nil {
 		return "", f, err
 	}
-	for _, a := range own {
-		if a.Blocked || !a.Hashed.has(path) {
+	for _, a := range addresses {
+		if a.Blocked || !a.HashedPaths.has(path) {
 			continue
 		}
 		m, err := v.manifests.get(v.ctx, a.manifestKey())

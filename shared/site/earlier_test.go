@@ -39,7 +39,7 @@ func (f *fixture) liveAfter(earlier ...string) {
 	f.t.Helper()
 	a := Address{AccountID: account, DeploymentID: third, Production: true, SPA: true}
 	for _, name := range earlier {
-		a.Earlier = append(a.Earlier, Earlier{Label: "shop--" + name, Until: epoch.Add(time.Hour).Unix()})
+		a.Earlier = append(a.Earlier, EarlierDeployment{Label: "shop--" + name, Until: epoch.Add(time.Hour).Unix()})
 	}
 	f.put("shop", a)
 }
@@ -95,11 +95,11 @@ func TestEarlierEnds(t *testing.T) {
 			map[string]int{midChunk: 404, oldChunk: 404, shared: 404}},
 		"site blocked": {func(f *fixture) {
 			f.put("shop", Address{AccountID: account, DeploymentID: third, Production: true, Blocked: true,
-				Earlier: []Earlier{{Label: "shop--second", Until: epoch.Add(time.Hour).Unix()}}})
+				Earlier: []EarlierDeployment{{Label: "shop--second", Until: epoch.Add(time.Hour).Unix()}}})
 		}, map[string]int{midChunk: 451}},
 		"site offline": {func(f *fixture) {
 			f.put("shop", Address{AccountID: account, Production: true,
-				Earlier: []Earlier{{Label: "shop--second", Until: epoch.Add(time.Hour).Unix()}}})
+				Earlier: []EarlierDeployment{{Label: "shop--second", Until: epoch.Add(time.Hour).Unix()}}})
 		}, map[string]int{midChunk: 404}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,16 +157,16 @@ func TestNames(t *testing.T) {
 	for i := range 5000 {
 		m.Files[fmt.Sprintf("/assets/%d.js", i)] = File{Hashed: i%2 == 0}
 	}
-	names := NamesOf(m)
-	if len(names) != 2500*nameSize {
-		t.Errorf("got %d bytes, want %d", len(names), 2500*nameSize)
+	names := HashedPathsOf(m)
+	if len(names) != 2500*checksumSize {
+		t.Errorf("got %d bytes, want %d", len(names), 2500*checksumSize)
 	}
 	for path, f := range m.Files {
 		if names.has(path) != f.Hashed {
 			t.Errorf("%s: got %v, want %v", path, !f.Hashed, f.Hashed)
 		}
 	}
-	for _, none := range []Names{nil, {}, {1, 2, 3}} {
+	for _, none := range []PathSet{nil, {}, {1, 2, 3}} {
 		if none.has("/assets/0.js") {
 			t.Errorf("%v has a file", none)
 		}

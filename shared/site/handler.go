@@ -55,7 +55,7 @@ func New(d Deps) *Handler { return newHandler(d, rand.Float64) }
 func newHandler(d Deps, random func() float64) *Handler {
 	h := &Handler{
 		Deps: d, store: store{client: d.DB, table: d.Sites},
-		manifests: newManifests(d.Bucket, maxManifests), objects: newObjects(d.Bucket, maxObjects), maxSmall: maxSmall,
+		manifests: newManifestCache(d.Bucket), objects: newObjectCache(d.Bucket), maxSmall: maxSmall,
 	}
 	h.traffic = &traffic{
 		store: h.store, clock: d.Clock, limit: d.TrafficLimit, random: random, counters: map[counterID]*counter{},

@@ -184,7 +184,7 @@ func (f *fixture) put(label string, a Address) {
 	f.t.Helper()
 	a.Manifest = f.stored[a.DeploymentID].hash
 	if !a.Production {
-		a.Hashed = NamesOf(f.stored[a.DeploymentID].manifest)
+		a.HashedPaths = HashedPathsOf(f.stored[a.DeploymentID].manifest)
 	}
 	item, err := db.Encode(a)
 	f.must(err)

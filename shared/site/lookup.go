@@ -84,11 +84,11 @@ func (m Manifest) applyRules(path, query string) (t target, ok bool) {
 	return target{status: result.Status, path: result.File, location: result.Location}, ok
 }
 
-// missing returns what a path shows that leads to no file: /index.html if spa is set, otherwise the nearest 404.html. A
-// missing file in the bundler's folder is never /index.html: a script would fail on the text of a page.
-func (m Manifest) missing(path string, spa bool) target {
+// fallback returns what a path shows that leads to no file: /index.html if spa is set, otherwise the nearest 404.html.
+// A missing file in the bundler's folder is never /index.html: a script would fail on the text of a page.
+func (m Manifest) fallback(path string, spa bool) target {
 	if !isClean(path) {
-		path = "/" // the nearest 404.html is the one of the site
+		path = "/" // has the site's own 404.html
 	}
 	if spa && !m.isMissingAsset(path) && m.has(index) {
 		return target{status: http.StatusOK, path: index}

@@ -21,7 +21,7 @@ func findIn(m Manifest, path string, spa bool) target {
 	if t, ok := m.find(path, ""); ok {
 		return t
 	}
-	return m.missing(path, spa)
+	return m.fallback(path, spa)
 }
 
 func TestFind(t *testing.T) {

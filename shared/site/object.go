@@ -9,12 +9,14 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/go-json-experiment/json"
+
 	"devplatform/shared/objectstore"
 )
 
-// This file reads the objects of files.
-
 const (
+	// maxManifests is the maximum size of all manifests in memory, as JSON. In memory they have about twice that size.
+	maxManifests = 16 << 20
 	// maxObjects is the maximum size of all objects in memory.
 	maxObjects = 64 << 20
 	// maxSmall is the maximum size of files whose objects are cached in memory.
@@ -23,10 +25,25 @@ const (
 	gzipFactor = 4
 )
 
-// newObjects returns a cache of the bytes of objects. Errors of its get: objectstore.ErrNotFound,
+// newManifestCache returns a cache of manifests. Errors of its get: objectstore.ErrNotFound,
 // objectstore.ErrUnavailable.
-func newObjects(bucket objectstore.Bucket, maxBytes int) *cache[[]byte] {
-	return newCache(maxBytes, func(ctx context.Context, key string) ([]byte, int, error) {
+func newManifestCache(bucket objectstore.Bucket) *cache[Manifest] {
+	return newCache(maxManifests, func(ctx context.Context, key string) (m Manifest, size int, err error) {
+		data, err := bucket.Get(ctx, key)
+		if err != nil {
+			return m, 0, err
+		}
+		if err := json.Unmarshal(data, &m); err != nil {
+			return m, 0, fmt.Errorf("site: the manifest %s is not valid: %w", key, err)
+		}
+		return m, len(data), nil
+	})
+}
+
+// newObjectCache returns a cache of the bytes of objects. Errors of its get: objectstore.ErrNotFound,
+// objectstore.ErrUnavailable.
+func newObjectCache(bucket objectstore.Bucket) *cache[[]byte] {
+	return newCache(maxObjects, func(ctx context.Context, key string) ([]byte, int, error) {
 		data, err := bucket.Get(ctx, key)
 		return data, len(data), err
 	})
@@ -52,7 +69,7 @@ func (v *view) open(key string, f File, p part, compressed bool) (io.ReadCloser,
 		body, err = decompress(body)
 	}
 	if err == nil && isRange {
-		body, err = section(body, p)
+		body, err = readPart(body, p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("site: read %s: %w", key, err)
@@ -70,34 +87,34 @@ func (v *view) object(key string, f File) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(data)), err
 }
 
-// decompressed is the content of a compressed object.
-type decompressed struct {
+// gzipBody is the content of a compressed object.
+type gzipBody struct {
 	*gzip.Reader
 
 	object io.Closer
 }
 
-// decompressors contains gzip.Readers that are not in use. Each has buffers of about 40 KiB.
-var decompressors = sync.Pool{New: func() any { return new(gzip.Reader) }}
+// gzipReaders contains gzip.Readers that are not in use. Each has buffers of about 40 KiB.
+var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
 // decompress returns a reader of the content of a compressed object. It closes the object if there is an error.
 func decompress(object io.ReadCloser) (io.ReadCloser, error) {
-	d := &decompressed{decompressors.Get().(*gzip.Reader), object}
-	if err := d.Reset(object); err != nil {
-		_ = d.Close()
+	b := &gzipBody{gzipReaders.Get().(*gzip.Reader), object}
+	if err := b.Reset(object); err != nil {
+		_ = b.Close()
 		return nil, err //nolint:wrapcheck // wrapped by open
 	}
-	return d, nil
+	return b, nil
 }
 
 // Close closes the object.
-func (d *decompressed) Close() error {
-	decompressors.Put(d.Reader)
-	return d.object.Close()
+func (b *gzipBody) Close() error {
+	gzipReaders.Put(b.Reader)
+	return b.object.Close()
 }
 
-// section returns a reader of a part of a body. It closes the body if there is an error.
-func section(body io.ReadCloser, p part) (io.ReadCloser, error) {
+// readPart returns a reader of a part of a body. It closes the body if there is an error.
+func readPart(body io.ReadCloser, p part) (io.ReadCloser, error) {
 	if _, err := io.CopyN(io.Discard, body, p.start); err != nil {
 		_ = body.Close()
 		return nil, err

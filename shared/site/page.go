@@ -9,25 +9,25 @@ import (
 // pages are the server's own pages, by status. Each is complete, and needs no other resource. The page for 404 does not
 // say whether the address or only the path is unknown, so that an unknown, an offline and a deleted site look the same.
 var pages = map[int][]byte{
-	http.StatusNotFound: page("Page not found",
+	http.StatusNotFound: htmlPage("Page not found",
 		"There is no page at this address. Check the address for typing errors."),
-	http.StatusMethodNotAllowed: page("Method not allowed",
+	http.StatusMethodNotAllowed: htmlPage("Method not allowed",
 		"This site only serves pages and files. Use GET or HEAD."),
-	http.StatusRequestURITooLong: page("Address too long",
+	http.StatusRequestURITooLong: htmlPage("Address too long",
 		"The address is too long. Check the part after the question mark."),
-	http.StatusTooManyRequests: page("Traffic limit reached",
+	http.StatusTooManyRequests: htmlPage("Traffic limit reached",
 		"The sites of this account have reached their traffic limit for this month. "+
 			"The site is available again when the next month begins."),
-	http.StatusUnavailableForLegalReasons: page("Site blocked",
+	http.StatusUnavailableForLegalReasons: htmlPage("Site blocked",
 		"This site is not available, because its address was blocked."),
-	http.StatusInternalServerError: page("Something went wrong",
+	http.StatusInternalServerError: htmlPage("Something went wrong",
 		"The page could not be shown because of an error on our side. Please try again later."),
-	http.StatusServiceUnavailable: page("Temporarily unavailable",
+	http.StatusServiceUnavailable: htmlPage("Temporarily unavailable",
 		"The site cannot be shown at the moment. Please try again in a few seconds."),
 }
 
-// page returns an HTML page. Its colors follow the browser's light or dark mode.
-func page(title, text string) []byte {
+// htmlPage returns an HTML page. Its colors follow the browser's light or dark mode.
+func htmlPage(title, text string) []byte {
 	return fmt.Appendf(nil, `<!doctype html>
 <html lang="en">
 <head>

@@ -146,7 +146,7 @@ func TestRulesAndEarlier(t *testing.T) {
 	const fourth = "dpl_01KGA4ZK70ABCDEFGHJKMNPQR4"
 	f.deploy(fourth, map[string]content{"/index.html": {text: "home"}, "/assets/x-XXXX2345.js": {hashed: true}})
 	a := Address{AccountID: account, DeploymentID: fourth, Production: true}
-	a.Earlier = []Earlier{{Label: "shop--second", Until: epoch.Unix() + 60}}
+	a.Earlier = []EarlierDeployment{{Label: "shop--second", Until: epoch.Unix() + 60}}
 	f.put("shop", a)
 	w := f.get(host, midChunk)
 	wantHeader(t, w, "X-Deployment-Id", second, "Cross-Origin-Resource-Policy", "same-origin", "Cache-Control", immutable)

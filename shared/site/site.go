@@ -13,10 +13,10 @@
 //
 //   - /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects
 //     to /a if only /a.html exists. With the setting spa, each other path shows /index.html, also if there is a
-//     404.html, except a missing file in the bundler's folder.
+//     404.html. The exception is a missing file in the bundler's folder.
 //   - The rules of _redirects come after the files, and before /index.html and 404.html. See package rule.
 //   - Headers of _headers are added to files and redirects of the site, but not to the server's own pages.
-//   - A file with a hashed name of a deployment that was live in the last days is still shown: see Earlier.
+//   - A file with a hashed name of a deployment that was live in the last days is still shown: see EarlierDeployment.
 //   - Files are compressed with gzip or not at all. The ETag of a compressed response is weak, so it never validates a
 //     range. Ranges are always parts of the content that is not compressed. Several ranges are ignored.
 //   - An address that is unknown, reserved, offline or deleted has the same response as a path without a file on a site
@@ -47,10 +47,10 @@ type Address struct {
 	// Manifest is the hash of the deployment's manifest. Empty if there is no deployment.
 	Manifest []byte `dynamodbav:"manifest,omitempty"`
 	// Earlier are the deployments that were live before, the latest first. Only the address of a site has any.
-	Earlier []Earlier `dynamodbav:"earlier,omitempty"`
-	// Hashed are the files with hashed names of the deployment. Only the deployment's own address has them.
-	Hashed Names `dynamodbav:"hashed,omitempty"`
-	// Production reports that the address is the site's own, not the one of a single deployment.
+	Earlier []EarlierDeployment `dynamodbav:"earlier,omitempty"`
+	// HashedPaths are the paths of the deployment's files with hashed names. Only the deployment's own address has them.
+	HashedPaths PathSet `dynamodbav:"hashed,omitempty"`
+	// Production reports that this is the address of the site, not the address of a single deployment.
 	Production bool `dynamodbav:"production"`
 	// SPA reports that paths without a file show /index.html.
 	SPA bool `dynamodbav:"spa"`
@@ -93,7 +93,7 @@ type File struct {
 	Size        int    `json:"size"`   // of the content, not of a compressed object
 	SHA256      Hash   `json:"sha256"` // of the content
 	ContentType string `json:"contentType"`
-	// Hashed reports that the name contains a hash of the content.
+	// Hashed reports that the name of the file contains a hash of the content.
 	Hashed bool `json:"hashed,omitempty"`
 	// Gzip reports that the object is compressed with gzip.
 	Gzip bool `json:"gzip,omitempty"`
@@ -102,12 +102,12 @@ type File struct {
 // Hash is a SHA-256. JSON contains it in base64.
 type Hash [sha256.Size]byte
 
-// ObjectKey returns the key of an object of a deployment: a file, or the manifest. hash is the hash of the content,
-// and zipped whether the object is compressed with gzip. All objects that can have a key mean the same content, so an
-// attempt to build a deployment cannot damage what another attempt stored.
-func ObjectKey(deploymentID string, hash Hash, zipped bool) string {
-	key := ObjectsOf(deploymentID) + hex.EncodeToString(hash[:])
-	if zipped {
+// ObjectKey returns the key of an object of a deployment: a file, or the manifest. hash is the hash of the content, and
+// isGzip whether the object is compressed with gzip. Objects with the same key have the same content, so an attempt to
+// build a deployment cannot damage what another attempt stored.
+func ObjectKey(deploymentID string, hash Hash, isGzip bool) string {
+	key := ManifestKey(deploymentID, hash[:])
+	if isGzip {
 		key += ".gz"
 	}
 	return key

@@ -91,7 +91,7 @@ func (v *view) show() error {
 			return v.file(header, deploymentID, target{status: http.StatusOK, path: path}, f)
 		}
 		if t, ok = manifest.applyRules(path, query); !ok {
-			t = manifest.missing(path, v.address.SPA)
+			t = manifest.fallback(path, v.address.SPA)
 		}
 	}
 	if t.path == "" && t.location == "" {
@@ -160,7 +160,7 @@ func (v *view) file(header http.Header, deploymentID string, found target, f Fil
 	}
 	defer func() { _ = body.Close() }()
 	if compressed {
-		p.length = unknown
+		p.length = unknownLength
 	}
 	return v.send(p, body)
 }
@@ -175,21 +175,22 @@ func etag(f File, compressed bool) string {
 	return tag
 }
 
-// unknown is the length of a body whose length is known only after it was read.
-const unknown = -1
+// unknownLength is the length of a body whose length is known only after it was read.
+const unknownLength = -1
 
-var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+// chunkBuffers contains the buffers that are not in use.
+var chunkBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // send writes the response with a body. If the body fails before its first chunk is complete, the response has not
 // begun when send returns the error.
 func (v *view) send(p part, body io.Reader) error {
-	chunk := chunks.Get().(*[64 << 10]byte)
-	defer chunks.Put(chunk)
+	chunk := chunkBuffers.Get().(*[64 << 10]byte)
+	defer chunkBuffers.Put(chunk)
 	for read, ended := int64(0), false; !ended; {
 		n, err := fill(body, chunk[:])
 		ended = errors.Is(err, io.EOF)
 		read += int64(n)
-		if ended && p.length != unknown && read != p.length {
+		if ended && p.length != unknownLength && read != p.length {
 			err = fmt.Errorf("site: the object has %d bytes instead of %d", read, p.length)
 		} else if ended {
 			err = nil

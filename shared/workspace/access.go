@@ -20,7 +20,7 @@ const (
 	Public  Visibility = "public"  // all signed-in users; non-members see only its settings and current files
 )
 
-// ProjectAccess has the stored data that decides what a user may do with a project. For Sees, the fields UserID,
+// ProjectAccess has the stored data that decides what a user may do with a project. For CanSee, the fields UserID,
 // Visibility, CreatedBy and Member are sufficient.
 type ProjectAccess struct {
 	UserID      string     `dynamodbav:"-"`
@@ -38,8 +38,8 @@ type ProjectAccess struct {
 	Items map[db.Key]db.Item `dynamodbav:"-"`
 }
 
-// Sees reports whether the user can see the project.
-func (a ProjectAccess) Sees() bool {
+// CanSee reports whether the user can see the project.
+func (a ProjectAccess) CanSee() bool {
 	switch {
 	case a.Visibility == Public, a.Member.Role.May(Moderate):
 		return true
@@ -53,7 +53,7 @@ func (a ProjectAccess) Sees() bool {
 // rules. Errors: ErrProjectNotFound if the user cannot see the project; ErrDenied if the user can see the project but
 // may not do the action.
 func (a ProjectAccess) Check(action Action) error {
-	if !a.Sees() {
+	if !a.CanSee() {
 		return ErrProjectNotFound
 	}
 	if action == DeleteOwnProject && a.CreatedBy != a.UserID {
@@ -127,10 +127,10 @@ func (s Access) Project(ctx context.Context, userID, projectID string, keys ...d
 	return a, s.Load(ctx, userID, &a)
 }
 
-// ReadWith is like Project, checks that the user may do the action, and runs read at the same time as its second call.
-// found are the items that the first call read. If access is denied, the context of read ends, so that the response
-// time does not depend on the data. The result is then empty, and the error is the error of the check. Errors:
-// ErrProjectNotFound, ErrDenied, the errors of read.
+// ReadWith is like Project, and checks that the user may do the action. It runs read at the same time as its second
+// call. found are the items that the first call read. If access is denied, the context of read ends, so that the
+// response time does not depend on the data, and the result is empty. Errors: ErrProjectNotFound, ErrDenied, the errors
+// of read.
 func ReadWith[T any](
 	ctx context.Context, s Access, userID, projectID string, action Action,
 	read func(ctx context.Context, found map[db.Key]db.Item) (T, error), keys ...db.Key,

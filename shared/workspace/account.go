@@ -52,7 +52,7 @@ func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	others := make([]bool, len(owned)) // whether another user is the account
+	isAccount := make([]bool, len(owned))
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(accountReads)
 	for i, m := range owned {
@@ -60,12 +60,12 @@ func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string,
 		if err != nil {
 			return nil, err
 		}
-		if w.Owners == 1 {
+		if isAccount[i] = w.Owners == 1; isAccount[i] {
 			continue
 		}
 		group.Go(func() error {
 			account, err := s.Account(groupCtx, m.WorkspaceID)
-			others[i] = account != userID
+			isAccount[i] = account == userID
 			return err
 		})
 	}
@@ -74,7 +74,7 @@ func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string,
 	}
 	var ids []string
 	for i, m := range owned {
-		if !others[i] {
+		if isAccount[i] {
 			ids = append(ids, m.WorkspaceID)
 		}
 	}

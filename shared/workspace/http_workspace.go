@@ -61,15 +61,6 @@ func (m Membership) item() WorkspaceItem {
 	return WorkspaceItem{ID: m.WorkspaceID, Name: m.Name, Role: m.Role, Personal: m.Personal, CreatedAt: m.CreatedAt}
 }
 
-// items converts each membership to an item.
-func items[T any](list []Membership, item func(Membership) T) []T {
-	items := make([]T, len(list))
-	for i, m := range list {
-		items[i] = item(m)
-	}
-	return items
-}
-
 func (s *Service) handleListWorkspaces(
 	ctx context.Context, caller httpapi.Caller, in *workspacesInput,
 ) (*workspacesOutput, error) {

@@ -28,13 +28,16 @@ func (s *Service) ListMembers(
 		return err
 	})
 	reads.Go(func() (err error) {
-		list, err = s.store.members(db.Beside(readCtx), workspaceID, after, page.Limit)
+		list, err = s.store.members(db.WithoutGuardRead(readCtx), workspaceID, after, page.Limit)
 		return err
 	})
 	if err := reads.Wait(); err != nil {
 		return nil, "", err
 	}
-	items := items(list, Membership.memberItem)
+	items := make([]MemberItem, len(list))
+	for i, m := range list {
+		items[i] = m.memberItem()
+	}
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(m MemberItem) string { return m.UserID })
 }
 
@@ -71,7 +74,7 @@ func (s *Service) UpdateMember(
 	ctx context.Context, caller httpapi.Caller, workspaceID, userID string, role *Role,
 ) (changed Membership, err error) {
 	err = db.Retry(ctx, "change a role", func(ctx context.Context) error {
-		own, target, err := s.store.memberships(ctx, workspaceID, caller.UserID, userID)
+		own, target, err := s.store.callerAndTarget(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
@@ -92,7 +95,7 @@ func (s *Service) UpdateMember(
 // Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
 func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, workspaceID, userID string) error {
 	return db.Retry(ctx, "remove a member", func(ctx context.Context) error {
-		own, target, err := s.store.memberships(ctx, workspaceID, caller.UserID, userID)
+		own, target, err := s.store.callerAndTarget(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
@@ -103,8 +106,8 @@ func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, works
 	})
 }
 
-// apply writes a change with its event. If the member loses the right to manage webhooks, it disables the webhooks that
-// the member created. Errors: db.ErrStale, QUOTA_EXCEEDED, CONFLICT.
+// apply stores a change with its event. If the member loses the right to manage webhooks, apply disables the webhooks
+// that the member created. Errors: db.ErrStale, QUOTA_EXCEEDED, CONFLICT.
 func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at time.Time) error {
 	if kind := c.eventType(); kind != "" {
 		m := c.member()
@@ -116,13 +119,14 @@ func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at
 		if err != nil {
 			return err
 		}
-		c.event = &w
+		c.more = append(c.more, w)
 	}
 	if c.revokesWebhooks() {
-		var err error
-		if c.disable, err = s.disableWebhooks(ctx, c.before.WorkspaceID, c.before.UserID, at); err != nil {
+		writes, err := s.disableWebhooks(ctx, c.before.WorkspaceID, c.before.UserID, at)
+		if err != nil {
 			return err
 		}
+		c.more = append(c.more, writes...)
 	}
 	return s.store.apply(ctx, c)
 }
@@ -170,9 +174,9 @@ func checkRoleChange(caller Membership, target *Membership, role *Role) error {
 
 // checkRemove returns an error if the caller may not remove the target. Every member may leave.
 func checkRemove(caller Membership, target *Membership) error {
-	leaving := target != nil && target.UserID == caller.UserID
+	isLeaving := target != nil && target.UserID == caller.UserID
 	switch {
-	case !leaving && !caller.Role.May(ManageMembers):
+	case !isLeaving && !caller.Role.May(ManageMembers):
 		return ErrDenied
 	case target == nil:
 		return errMemberNotFound

@@ -20,8 +20,8 @@ type People interface {
 	FindByUsername(ctx context.Context, username string) (userID, canonical string, err error)
 }
 
-// DisableWebhooks is the type of Deps.DisableWebhooks. If a condition of the writes fails, the webhooks have changed,
-// and the function is called again.
+// DisableWebhooks returns writes that disable the active webhooks that a user created in a workspace. If a condition of
+// the writes fails, the webhooks have changed, and the function is called again.
 type DisableWebhooks func(ctx context.Context, workspaceID, userID string, at time.Time) ([]db.Write, error)
 
 // Deps are the dependencies of a Service.
@@ -31,8 +31,7 @@ type Deps struct {
 	Outbox   event.Outbox
 	Cursors  *db.Cursors
 	People   People
-	// DisableWebhooks returns writes that disable the active webhooks that a user created in a workspace. The
-	// transaction that takes away the user's right to manage webhooks contains them.
+	// DisableWebhooks returns writes for the transaction that takes away a user's right to manage webhooks.
 	DisableWebhooks DisableWebhooks
 	IDs             *id.Generator
 	Clock           clock.Clock
@@ -49,7 +48,6 @@ type Service struct {
 	people  People
 	ids     *id.Generator
 	now     clock.Clock
-	quota   int
 
 	disableWebhooks DisableWebhooks
 }
@@ -61,7 +59,7 @@ func New(d Deps) *Service {
 	}
 	return &Service{
 		store:  store{Access: Access{d.Projects}, client: d.DB, quota: d.MaxMemberships},
-		outbox: d.Outbox, cursors: d.Cursors, people: d.People, ids: d.IDs, now: d.Clock, quota: d.MaxMemberships,
+		outbox: d.Outbox, cursors: d.Cursors, people: d.People, ids: d.IDs, now: d.Clock,
 		disableWebhooks: d.DisableWebhooks,
 	}
 }

@@ -57,8 +57,7 @@ func (s store) members(ctx context.Context, workspaceID, lastID string, limit in
 		q.Limit = wanted
 	}
 	var list []Membership
-	for {
-		page, err := s.Projects.Query(ctx, q)
+	for page, err := range s.Projects.Pages(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -66,17 +65,16 @@ func (s store) members(ctx context.Context, workspaceID, lastID string, limit in
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, members...)
-		if page.Next.IsZero() || len(list) >= wanted {
-			return list, nil
+		if list = append(list, members...); len(list) >= wanted {
+			break
 		}
-		q.After = page.Next
 	}
+	return list, nil
 }
 
-// memberships returns the caller's membership in a workspace, and the membership of a target user, which is nil if the
-// user is not a member. It makes one call to storage. Error: ErrNotFound if the caller is not a member.
-func (s store) memberships(
+// callerAndTarget returns the caller's membership in a workspace, and the membership of a target user, which is nil if
+// the user is not a member. It makes one call to storage. Error: ErrNotFound if the caller is not a member.
+func (s store) callerAndTarget(
 	ctx context.Context, workspaceID, callerID, targetID string,
 ) (own Membership, target *Membership, _ error) {
 	ownKey, targetKey := db.MemberKey(workspaceID, callerID), db.MemberKey(workspaceID, targetID)

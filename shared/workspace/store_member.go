@@ -15,10 +15,8 @@ type change struct {
 	// before and after are the states of the membership. before is nil for a new member, after is nil for a removed
 	// member.
 	before, after *Membership
-	// event is the write of the event, in the same transaction. It is nil for a role change.
-	event *db.Write
-	// disable are the writes of Deps.DisableWebhooks, in the same transaction.
-	disable []db.Write
+	// more are more writes of the same transaction: of the event, and of Deps.DisableWebhooks.
+	more []db.Write
 }
 
 // revokesWebhooks reports whether the member may manage webhooks before the change and not after it.
@@ -66,8 +64,8 @@ func (s Access) Allows(userID, workspaceID string, a Action) db.Write {
 	return s.Projects.Check(db.MemberKey(workspaceID, userID), allowed).Else(ErrDenied)
 }
 
-// apply writes both copies of the membership, the counters, the event and the disabled webhooks of a change in one
-// transaction. Call it within db.Retry. Errors: db.ErrStale, errAlreadyMember, errMemberQuota, errLastOwner.
+// apply writes a change in one transaction: both copies of the membership, the counters, and c.more. Call it within
+// db.Retry. Errors: db.ErrStale, errAlreadyMember, errMemberQuota, errLastOwner.
 func (s store) apply(ctx context.Context, c change) error {
 	m := c.member()
 	tx := s.client.Tx()
@@ -75,8 +73,8 @@ func (s store) apply(ctx context.Context, c change) error {
 		tx.Add(s.Projects.Check(db.MemberKey(m.WorkspaceID, c.caller.UserID), hasRole(c.caller.Role)))
 	}
 	// If the decision is stale, the other conditions are irrelevant.
-	tx.Add(c.disable...)
-	tx.Add(s.copies(c)...)
+	tx.Add(c.more...)
+	tx.Add(s.membershipWrites(c)...)
 	switch {
 	case c.before == nil:
 		tx.Add(s.countUp(m.UserID).Else(errMemberQuota(s.quota)))
@@ -86,15 +84,12 @@ func (s store) apply(ctx context.Context, c change) error {
 	if n := c.owners(); n != 0 {
 		tx.Add(s.countOwners(m.WorkspaceID, n))
 	}
-	if c.event != nil {
-		tx.Add(*c.event)
-	}
 	return tx.CommitOnce(ctx)
 }
 
-// copies returns the writes of both copies of the membership. The copies differ only in the key. Error:
+// membershipWrites returns the writes of both copies of the membership. The copies differ only in the key. Error:
 // errAlreadyMember.
-func (s store) copies(c change) (writes []db.Write) {
+func (s store) membershipWrites(c change) (writes []db.Write) {
 	m := c.member()
 	for _, key := range []db.Key{db.MemberKey(m.WorkspaceID, m.UserID), db.MembershipKey(m.UserID, m.WorkspaceID)} {
 		switch {
@@ -137,6 +132,5 @@ func (s store) countUp(userID string) db.Write {
 // point: a member who can be removed was added earlier, and countUp stored the number then.
 func (s store) countDown(userID string) db.Write {
 	update := expression.Set(attrCount, attrCount.Minus(expression.Value(1)))
-	return s.Projects.Update(db.MembershipCountKey(userID), update).
-		If(attrCount.AttributeExists())
+	return s.Projects.Update(db.MembershipCountKey(userID), update).If(attrCount.AttributeExists())
 }

@@ -10,7 +10,6 @@ package workspace
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
@@ -77,8 +76,8 @@ func listPosition(workspaceID string, personal bool) string {
 // personalName returns the name of a user's personal workspace.
 func personalName(username string) string { return username + "'s workspace" }
 
-// MaxNameChars is the maximum length of a name, in Unicode code points.
-const MaxNameChars = 100
+// maxName is the maximum length of the name of a workspace or a project, in Unicode code points.
+const maxName = 100
 
 // CheckName checks the name of a workspace or a project. It returns the rule that the name breaks, or "" if the name is
 // valid.
@@ -90,8 +89,8 @@ func CheckName(name string) string {
 		control = control || unicode.IsControl(r)
 	}
 	switch {
-	case chars == 0 || chars > MaxNameChars:
-		return "must be 1 to " + strconv.Itoa(MaxNameChars) + " characters long"
+	case chars == 0 || chars > maxName:
+		return "must be 1 to " + strconv.Itoa(maxName) + " characters long"
 	case control:
 		return "must not contain control characters"
 	case !visible:
@@ -126,8 +125,12 @@ func (s *Service) ListWorkspaces(
 	if err != nil {
 		return nil, "", err
 	}
-	all = slices.DeleteFunc(all, func(m Membership) bool { return m.position() <= after })
-	items := items(all, Membership.item)
+	items := []WorkspaceItem{}
+	for _, m := range all {
+		if m.position() > after {
+			items = append(items, m.item())
+		}
+	}
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit,
 		func(w WorkspaceItem) string { return listPosition(w.ID, w.Personal) })
 }

@@ -19,7 +19,7 @@ import (
 type Draft struct {
 	overlay
 	actions []Action
-	batch   []file.BatchOperation
+	batch   []file.Operation
 }
 
 // NewDraft returns a draft of the stored files without changes.
@@ -35,7 +35,7 @@ func (d *Draft) Actions() []Action { return d.actions }
 // includes a file that was overwritten with the same content, so that its version is checked. It does not include a
 // file that was renamed and then renamed back. All operations except create have the ETag of the version that the
 // actions were checked against.
-func (d *Draft) Operations() []file.BatchOperation { return d.batch }
+func (d *Draft) Operations() []file.Operation { return d.batch }
 
 // Apply checks an action against the draft and applies it. It returns a *Problem if the action is not possible, or the
 // error of the storage. In both cases the draft does not change.
@@ -56,7 +56,7 @@ func (d *Draft) Apply(ctx context.Context, a Action) error {
 // change applies the action to the overlay and returns the operations of all changes. It returns a problem if they
 // exceed the limits of a batch. For an edit, it may convert the line endings of the action's texts. If it returns an
 // error, a part of the change may remain.
-func (d *Draft) change(ctx context.Context, a *Action) ([]file.BatchOperation, error) {
+func (d *Draft) change(ctx context.Context, a *Action) ([]file.Operation, error) {
 	if err := checkPath("path", a.Path, path.Check); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func newFiles(stored map[string]string) *fakeFiles {
 }
 
 // exportedFields compares the exported fields of operations. The other fields are not set before the batch.
-var exportedFields = cmpopts.IgnoreUnexported(file.BatchOperation{})
+var exportedFields = cmpopts.IgnoreUnexported(file.Operation{})
 
 func etagOf(path, content string) string { return fmt.Sprintf("%q", path+"@"+content) }
 

@@ -127,7 +127,7 @@ func orProblem(err error, format string, args ...any) error {
 // Each path belongs to at most one operation. A file whose content did not change is renamed if storage has no file at
 // its new path, and there is no file at its old path after the changes. Otherwise its content is written to the new
 // path.
-func (o *overlay) operations(ctx context.Context) (operations []file.BatchOperation, err error) {
+func (o *overlay) operations(ctx context.Context) (operations []file.Operation, err error) {
 	changed, isRenamed := maps.Clone(o.changed), map[string]bool{} // by old path
 	for _, p := range o.order {
 		s := changed[p]
@@ -161,7 +161,7 @@ func (o *overlay) operations(ctx context.Context) (operations []file.BatchOperat
 		if err != nil {
 			return nil, err
 		}
-		op := file.BatchOperation{Path: p, ETag: &etag}
+		op := file.Operation{Path: p, ETag: &etag}
 		switch {
 		case s.exists && s.origin == p, !s.exists && !stored, !s.exists && isRenamed[p]:
 			continue

@@ -94,7 +94,7 @@ func applyTo(files map[string]string, a action.Action) (after map[string]string,
 
 // applyBatch is a simple implementation of the batch endpoint: all operations apply to the stored files, regardless of
 // their order.
-func applyBatch(stored map[string]string, operations []file.BatchOperation) (map[string]string, error) {
+func applyBatch(stored map[string]string, operations []file.Operation) (map[string]string, error) {
 	after := maps.Clone(stored)
 	used, written := map[string]bool{}, map[string]bool{}
 	usePath := func(p string) error {
@@ -210,8 +210,8 @@ func TestOperationsHaveTheEffectOfActions(t *testing.T) {
 }
 
 // writes reports whether the operations write a path, even with the content that it already has.
-func writes(operations []file.BatchOperation, p string) bool {
-	return slices.ContainsFunc(operations, func(op file.BatchOperation) bool {
+func writes(operations []file.Operation, p string) bool {
+	return slices.ContainsFunc(operations, func(op file.Operation) bool {
 		return op.Path == p && (op.Action == file.Create || op.Action == file.Update)
 	})
 }

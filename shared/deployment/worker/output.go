@@ -52,7 +52,7 @@ func (a *attempt) store(ctx context.Context, built build.Output) (deployment.Out
 		return deployment.Outcome{}, fmt.Errorf("worker: encode the manifest: %w", err)
 	}
 	hash := site.Hash(sha256.Sum256(text))
-	out.Manifest, out.Hashed = hash[:], site.NamesOf(manifest)
+	out.Manifest, out.HashedPaths = hash[:], site.HashedPathsOf(manifest)
 	objects[site.ObjectKey(deploymentID, hash, false)] = text
 	keys := slices.Collect(maps.Keys(objects))
 	for _, err := range lambdafn.Parallel(len(keys), uploads, func(i int) error {

@@ -44,8 +44,8 @@ func TestBuild(t *testing.T) {
 	size, got := 0, []string{}
 	for _, a := range p.addresses() {
 		if !a.Production {
-			if names := site.NamesOf(f.manifest(a)); len(names) == 0 || !slices.Equal(names, a.Hashed) {
-				t.Errorf("got the names %v of hashed files, want %v", a.Hashed, names)
+			if names := site.HashedPathsOf(f.manifest(a)); len(names) == 0 || !slices.Equal(names, a.HashedPaths) {
+				t.Errorf("got the names %v of hashed files, want %v", a.HashedPaths, names)
 			}
 			continue
 		}

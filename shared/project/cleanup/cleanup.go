@@ -74,9 +74,9 @@ func (c *Cleanup) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 	}
 	switch e.Type {
 	case event.ProjectDeleted:
-		err = c.remove(ctx, e.ProjectID)
+		err = c.removeProject(ctx, e.ProjectID)
 	case event.FileUpdated, event.FileDeleted:
-		err = c.expire(ctx, e)
+		err = c.expireReplaced(ctx, e)
 	default:
 		return nil
 	}
@@ -89,9 +89,9 @@ func (c *Cleanup) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 // errInvalidEvent is returned for an event that is malformed or contradicts the stored data.
 var errInvalidEvent = errors.New("cleanup: invalid event")
 
-// expire sets the expiry of the content that an event reports as replaced. The content expires content.Retention after
-// the time of the event. Errors: errInvalidEvent; db.ErrUnavailable.
-func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
+// expireReplaced sets the expiry of the content that an event reports as replaced. The content expires
+// content.Retention after the time of the event. Errors: errInvalidEvent; db.ErrUnavailable.
+func (c *Cleanup) expireReplaced(ctx context.Context, e event.Record) error {
 	if e.Replaced == nil || e.Replaced.Chunks == 0 {
 		return nil
 	}
@@ -102,14 +102,14 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 	if at.IsZero() {
 		return fmt.Errorf("%w: the timestamp is zero", errInvalidEvent)
 	}
-	chunk := content.Ref{ContentID: e.Replaced.ID, Chunks: e.Replaced.Chunks}.Keys(e.ProjectID)
+	chunk := content.Ref{ContentID: e.Replaced.ID, Chunks: e.Replaced.Chunks}.ChunkKeys(e.ProjectID)
 	if chunk == nil {
 		return fmt.Errorf("%w: content ID %q with %d chunks", errInvalidEvent, e.Replaced.ID, e.Replaced.Chunks)
 	}
 	return c.store.expireChunk(ctx, chunk[0], at.Add(content.Retention))
 }
 
-// remove deletes all stored data of a deleted project. Errors: errInvalidEvent if the project exists;
+// removeProject deletes all stored data of a deleted project. Errors: errInvalidEvent if the project exists;
 // db.ErrUnavailable.
 //
 // The records are the project's items in the projects table. A record is deleted after its chunks. So after an
@@ -117,7 +117,7 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 // Finally, removeRest deletes chunks without a record: the chunks of versions that expired earlier. If a save is in
 // progress, its object can be stored after the project's objects were removed. Its transaction fails, and Sweep removes
 // the object.
-func (c *Cleanup) remove(ctx context.Context, projectID string) error {
+func (c *Cleanup) removeProject(ctx context.Context, projectID string) error {
 	exists, err := c.store.exists(ctx, projectID)
 	if err != nil {
 		return err
@@ -126,24 +126,27 @@ func (c *Cleanup) remove(ctx context.Context, projectID string) error {
 		return fmt.Errorf("%w: the project exists", errInvalidEvent)
 	}
 	began, ctx := c.now(), db.CountCalls(ctx)
-	done, err := c.store.removeRecords(ctx, projectID)
+	removed, err := c.store.removeRecords(ctx, projectID)
 	if err != nil {
 		return err
 	}
-	objects, err := c.store.removeObjects(ctx, projectID)
+	objects, err := c.store.bucket.DeletePrefix(ctx, content.ProjectObjects(projectID))
 	if err != nil {
 		return err
 	}
-	tables := []db.Table{c.store.contents, c.store.conversations, c.store.projects}
-	rest := make([]int, len(tables))
-	for i, table := range tables {
-		if rest[i], err = c.store.removeRest(ctx, table, projectID); err != nil {
+	messages := 0
+	for _, rest := range []struct {
+		table db.Table
+		count *int
+	}{{c.store.contents, &removed.chunks}, {c.store.conversations, &messages}, {c.store.projects, &removed.records}} {
+		n, err := c.store.removeRest(ctx, rest.table, projectID)
+		if err != nil {
 			return err
 		}
+		*rest.count += n
 	}
 	c.logger.InfoContext(ctx, "a deleted project was cleaned up", "project", projectID,
-		"records", done.records+rest[2], "chunks", done.chunks+rest[0], "objects", done.objects+objects,
-		"messages", rest[1],
+		"records", removed.records, "chunks", removed.chunks, "objects", removed.objects+objects, "messages", messages,
 		"durationMs", c.now().Sub(began).Milliseconds(), "dynamodbCalls", db.Calls(ctx))
 	return nil
 }

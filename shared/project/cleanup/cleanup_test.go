@@ -171,7 +171,7 @@ func TestCleanupOfDeletedProject(t *testing.T) {
 	ada.FilesOf(otherID).Read("/bigger.bin").Want(t, http.StatusOK)
 }
 
-// An invalid event must not delete an existing project.
+// An invalid event must not delete an existing project, nor any objects.
 func TestCleanupRejectsExistingProject(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
@@ -179,13 +179,19 @@ func TestCleanupRejectsExistingProject(t *testing.T) {
 	ada := f.NewUser("ada")
 	projectID := ada.Project("", "Existing", workspace.Private)
 	ada.FilesOf(projectID).Save("/a.ts", "1").Want(t, http.StatusCreated)
+	ada.FilesOf(projectID).SaveBytes("/large", projecttest.RandomBytes(5_000)).Want(t, http.StatusCreated)
 	before := storedItems(c)
-	err := c.Handle(t.Context(), deletionRecord(f, projectID))
-	if !errors.Is(err, lambdafn.ErrPoison) || !strings.Contains(err.Error(), projectID) {
-		t.Errorf("got error %v, want ErrPoison with the project ID", err)
+	for _, invalid := range []string{"", "x", projectID[:20], projectID} {
+		err := c.Handle(t.Context(), deletionRecord(f, invalid))
+		if !errors.Is(err, lambdafn.ErrPoison) || !strings.Contains(err.Error(), invalid) {
+			t.Errorf("project ID %q: got error %v, want ErrPoison with the project ID", invalid, err)
+		}
+	}
+	if n := len(f.Objects()); n != 1 {
+		t.Errorf("got %d objects, want 1", n)
 	}
 	if diff := cmp.Diff(before, storedItems(c), projecttest.Unexported); diff != "" {
-		t.Errorf("the event changed stored items (-before +after):\n%s", diff)
+		t.Errorf("the events changed stored items (-before +after):\n%s", diff)
 	}
 }
 

@@ -25,7 +25,7 @@ func (w *killWorld) referenced() map[string]bool {
 			if err != nil {
 				w.T.Fatal(err)
 			}
-			if ref.Object != "" {
+			if ref.ObjectFormat != "" {
 				keys[ref.ObjectKey(projectID)] = true
 			}
 		}
@@ -67,7 +67,7 @@ func (w *killWorld) checkRemoved() {
 		w.T.Fatalf("got the objects\n%v\nwant those to which records refer\n%v", got, want)
 	}
 	for _, projectID := range w.projects {
-		if _, _, err := c.files.List(w.T.Context(), w.caller, projectID, file.Listing{Content: true}); err != nil {
+		if _, _, err := c.files.List(w.T.Context(), w.caller, projectID, file.Listing{WithContent: true}); err != nil {
 			w.T.Fatal(err)
 		}
 		client := w.ada.FilesOf(projectID)

@@ -122,18 +122,18 @@ func (w *killWorld) clients(p *process) *processClients {
 func (w *killWorld) tasks() []task {
 	projectID := w.projects[w.rand.IntN(len(w.projects))]
 	path := func() string { return fmt.Sprintf("/%d.bin", w.rand.IntN(5)) }
-	save := func(path string, size int) file.BatchOperation {
+	save := func(path string, size int) file.Operation {
 		data := make([]byte, size)
 		for i := range data {
 			data[i] = byte(w.rand.Uint32())
 		}
 		text := projecttest.Base64Of(data)
-		return file.BatchOperation{Action: file.Save, Path: path, Content: &text, Encoding: file.Base64}
+		return file.Operation{Action: file.Save, Path: path, Content: &text, Encoding: file.Base64}
 	}
 	large := func() int { return content.MaxInline + w.rand.IntN(10_000) }
-	change := func(kind string, ops ...file.BatchOperation) task {
+	change := func(kind string, ops ...file.Operation) task {
 		do := func(ctx context.Context, c *processClients) error {
-			return c.files.Change(ctx, w.caller, projectID, ops)
+			return c.files.ApplyBatch(ctx, w.caller, projectID, ops)
 		}
 		return task{kind: kind, stores: kind != "delete" && kind != "rename", do: do}
 	}
@@ -142,15 +142,15 @@ func (w *killWorld) tasks() []task {
 		change("save large", save(from, large())),
 		change("save large", save(from, large())),
 		change("save small", save(from, 100)),
-		change("delete", file.BatchOperation{Action: file.Delete, Path: from}),
-		change("rename", file.BatchOperation{Action: file.Rename, Path: from, To: to}),
+		change("delete", file.Operation{Action: file.Delete, Path: from}),
+		change("rename", file.Operation{Action: file.Rename, Path: from, To: to}),
 		change("batch", save(unique, large()), save(unique+"x", 10), save(unique+"y", large()),
-			file.BatchOperation{Action: file.Rename, Path: from, To: unique + "z"}),
+			file.Operation{Action: file.Rename, Path: from, To: unique + "z"}),
 		{kind: "upload", stores: true, do: func(ctx context.Context, c *processClients) error {
 			return w.upload(ctx, c, projectID, from)
 		}},
 		{kind: "read", do: func(ctx context.Context, c *processClients) error {
-			_, _, err := c.files.List(ctx, w.caller, projectID, file.Listing{Content: true})
+			_, _, err := c.files.List(ctx, w.caller, projectID, file.Listing{WithContent: true})
 			return err
 		}},
 		{kind: "delete a version", do: func(ctx context.Context, c *processClients) error {

@@ -46,16 +46,14 @@ func (s store) exists(ctx context.Context, projectID string) (bool, error) {
 	return err == nil, err
 }
 
-// removal counts what removeRecords has removed.
+// removal is the number of records, chunks and objects that were removed.
 type removal struct{ records, chunks, objects int }
 
 // removeRecords deletes the records of a project, one page at a time. It deletes the chunks of a page's records, and
-// the objects of its deployments, before the records. It keeps the jobs, which end by themselves: that of a deployment
-// whose worker may still write objects removes them when its lease has ended.
+// the objects of its deployments, before the records. It keeps the jobs, which end by themselves: a worker may still
+// write objects of a deployment, and the deployment's job removes them after the lease of the worker.
 func (s store) removeRecords(ctx context.Context, projectID string) (r removal, err error) {
-	q := db.Query{Prefix: db.ProjectPartition(projectID)}
-	for {
-		page, err := s.projects.Query(ctx, q)
+	for page, err := range s.projects.Pages(ctx, db.Query{Prefix: db.ProjectPartition(projectID)}) {
 		if err != nil {
 			return r, err
 		}
@@ -65,7 +63,7 @@ func (s store) removeRecords(ctx context.Context, projectID string) (r removal, 
 			if key.IsJob() {
 				continue
 			}
-			if deploymentID, ok := strings.CutPrefix(key.SK, db.DeploymentsOf(projectID).SK); ok {
+			if deploymentID, isDeployment := strings.CutPrefix(key.SK, db.DeploymentsOf(projectID).SK); isDeployment {
 				n, err := s.removeOutput(ctx, deploymentID)
 				if err != nil {
 					return r, err
@@ -74,7 +72,7 @@ func (s store) removeRecords(ctx context.Context, projectID string) (r removal, 
 			}
 			recordKeys = append(recordKeys, key)
 			if ref, err := db.Decode[content.Ref](item); err == nil { // removeRest deletes the chunks of an invalid record
-				chunkKeys = append(chunkKeys, ref.Keys(projectID)...)
+				chunkKeys = append(chunkKeys, ref.ChunkKeys(projectID)...)
 			}
 		}
 		if err := s.remove(ctx, s.contents, chunkKeys); err != nil {
@@ -84,19 +82,14 @@ func (s store) removeRecords(ctx context.Context, projectID string) (r removal, 
 			return r, err
 		}
 		r.records, r.chunks = r.records+len(recordKeys), r.chunks+len(chunkKeys)
-		if page.Next.IsZero() {
-			return r, nil
-		}
-		q.After = page.Next
 	}
+	return r, nil
 }
 
 // removeRest deletes all items of a project in a table except the jobs, and returns their number. It leaves expired
 // items to DynamoDB, which deletes them at no cost.
 func (s store) removeRest(ctx context.Context, table db.Table, projectID string) (n int, err error) {
-	q := db.Query{Prefix: db.ProjectPartition(projectID), KeysOnly: true}
-	for {
-		page, err := table.Query(ctx, q)
+	for page, err := range table.Pages(ctx, db.Query{Prefix: db.ProjectPartition(projectID), KeysOnly: true}) {
 		if err != nil {
 			return n, err
 		}
@@ -110,11 +103,8 @@ func (s store) removeRest(ctx context.Context, table db.Table, projectID string)
 			return n, err
 		}
 		n += len(keys)
-		if page.Next.IsZero() {
-			return n, nil
-		}
-		q.After = page.Next
 	}
+	return n, nil
 }
 
 // remove deletes items, and slows down while storage throttles: all contents of a project are in one partition, which

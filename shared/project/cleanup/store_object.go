@@ -25,11 +25,6 @@ const parallelProjects = 8
 // errInvalidRecord reports a record that cannot be decoded, so that it is not known to which object it refers.
 var errInvalidRecord = errors.New("cleanup: invalid record")
 
-// removeObjects deletes all objects of a project, and returns their number.
-func (s store) removeObjects(ctx context.Context, projectID string) (n int, err error) {
-	return s.bucket.DeletePrefix(ctx, content.ProjectObjects(projectID))
-}
-
 // removeOutput deletes all objects of a deployment, and returns their number.
 func (s store) removeOutput(ctx context.Context, deploymentID string) (int, error) {
 	if !id.Deployment.Valid(deploymentID) { // would select other objects
@@ -54,7 +49,7 @@ func (s store) removeUnreferenced(ctx context.Context, objects []objectstore.Obj
 	group.SetLimit(parallelProjects)
 	for projectID, keys := range old {
 		group.Go(func() error {
-			keys, err := s.unreferenced(ctx, projectID, keys)
+			keys, err := s.findUnreferenced(ctx, projectID, keys)
 			if errors.Is(err, errInvalidRecord) {
 				invalid.Store(&err)
 				return nil
@@ -73,10 +68,10 @@ func (s store) removeUnreferenced(ctx context.Context, objects []objectstore.Obj
 	return int(removed.Load()), err
 }
 
-// unreferenced returns those keys of a project's objects to which no record of the project refers. It returns none if
-// files or old versions change while it reads the records, because the records then do not show the state at one point
-// in time (see Sweep). Error: errInvalidRecord.
-func (s store) unreferenced(ctx context.Context, projectID string, keys []string) ([]string, error) {
+// findUnreferenced returns those keys of a project's objects to which no record of the project refers. It returns none
+// if files or old versions change while it reads the records, because the records then do not show the state at one
+// point in time (see Sweep). Error: errInvalidRecord.
+func (s store) findUnreferenced(ctx context.Context, projectID string, keys []string) ([]string, error) {
 	before, err := s.treeState(ctx, projectID)
 	if err != nil {
 		return nil, err
@@ -115,9 +110,8 @@ func (s store) treeState(ctx context.Context, projectID string) (treeState, erro
 	return state, err
 }
 
-// dropReferenced removes from keys the keys of all objects to which a record of the project refers. It deletes no
-// objects. It reads one page of records at a time, because a project can have millions of old versions. Error:
-// errInvalidRecord.
+// dropReferenced deletes the keys of all objects to which a record of the project refers from the map keys. It reads
+// one page of records at a time, because a project can have millions of old versions. Error: errInvalidRecord.
 func (s store) dropReferenced(ctx context.Context, projectID string, keys map[string]bool) error {
 	return s.projects.Each(ctx, db.ProjectPartition(projectID), func(item db.Item) error {
 		ref, err := db.Decode[content.Ref](item)
@@ -138,10 +132,7 @@ type sweepPosition struct {
 // "" too: the sweep replaces it.
 func (s store) position(ctx context.Context) (after string, err error) {
 	item, err := s.contents.Get(ctx, db.SweepKey())
-	if errors.Is(err, db.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return "", err
 	}
 	p, _ := db.Decode[sweepPosition](item)

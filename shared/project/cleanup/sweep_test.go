@@ -18,7 +18,6 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
-	"devplatform/shared/event"
 	"devplatform/shared/id"
 	"devplatform/shared/project/content"
 )
@@ -218,24 +217,6 @@ func TestSweepPages(t *testing.T) {
 	}
 	if got, want := f.Objects(), []string{client.Record("/a").ObjectKey(client.ProjectID)}; !slices.Equal(got, want) {
 		t.Errorf("got %d objects, want only %v", len(got), want)
-	}
-}
-
-// An event with an invalid project ID never removes objects.
-func TestCleanupWithInvalidProjectIDKeepsObjects(t *testing.T) {
-	t.Parallel()
-	f := projecttest.New(t)
-	c := projecttest.NewCleaner(t, f)
-	client := f.NewFilesClient("ada")
-	client.SaveBytes("/a", projecttest.RandomBytes(5_000)).Want(t, http.StatusCreated)
-	for _, projectID := range []string{"", "x", client.ProjectID[:20], client.ProjectID} {
-		image := eventImage(f, event.Record{ID: f.IDs.New(id.Event), Type: event.ProjectDeleted, ProjectID: projectID})
-		if err := c.Handle(t.Context(), projecttest.InsertRecord(image)); err == nil {
-			t.Errorf("project ID %q: got no error", projectID)
-		}
-	}
-	if n := len(f.Objects()); n != 1 {
-		t.Errorf("got %d objects, want 1", n)
 	}
 }
 

@@ -59,8 +59,8 @@ type Ref struct {
 	ContentID string `dynamodbav:"content"` // does not change when the file is renamed
 	// Chunks is the number of chunks in the contents table: 1, or 0 if the content is empty or an object.
 	Chunks int `dynamodbav:"chunks"`
-	// Object is the format of the content's object. It is empty if the content is in chunks.
-	Object Format `dynamodbav:"object,omitempty"`
+	// ObjectFormat is the format of the content's object. It is empty if the content is in chunks.
+	ObjectFormat Format `dynamodbav:"object,omitempty"`
 }
 
 // Format is the format of an object.
@@ -103,9 +103,9 @@ func ParseObjectKey(key string) (projectID, contentID string, ok bool) {
 	return projectID, contentID, key != "" && Ref{ContentID: contentID}.ObjectKey(projectID) == key
 }
 
-// Keys returns the key of the content's chunk in the contents table. It returns nil if there is none, or if the Ref is
-// not valid.
-func (r Ref) Keys(projectID string) []db.Key {
+// ChunkKeys returns the key of the content's chunk in the contents table. It returns nil if there is none, or if the
+// Ref is not valid.
+func (r Ref) ChunkKeys(projectID string) []db.Key {
 	key := db.ChunkKey(projectID, r.ContentID, 0)
 	if r.Chunks != 1 || key.IsZero() {
 		return nil

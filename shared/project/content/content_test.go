@@ -68,22 +68,6 @@ func TestPackAndJoin(t *testing.T) {
 	}
 }
 
-func TestPackCompressesText(t *testing.T) {
-	t.Parallel()
-	text := []byte(strings.Repeat("const answer = 42; // a comment\n", 400))
-	if chunks := pack(t, text); len(chunks) != 1 || len(chunks[0]) > len(text)/10 {
-		t.Errorf("Pack of %d bytes returned %d chunks, the first of %d bytes, want one of at most a tenth of the size",
-			len(text), len(chunks), len(chunks[0]))
-	}
-}
-
-func TestPackRejectsTooLargeContent(t *testing.T) {
-	t.Parallel()
-	if _, err := content.Pack(make([]byte, content.MaxBytes+1)); !errors.Is(err, content.ErrTooLarge) {
-		t.Errorf("got error %v, want ErrTooLarge", err)
-	}
-}
-
 func TestConcurrentPackAndJoin(t *testing.T) {
 	t.Parallel()
 	var wg sync.WaitGroup

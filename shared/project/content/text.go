@@ -29,12 +29,12 @@ func FitsJSON(data []byte) bool {
 	if len(data) == 0 {
 		return true
 	}
-	return utf8.Valid(data) && escaped(data) < 2*len(data)
+	return utf8.Valid(data) && escapedLen(data) < 2*len(data)
 }
 
-// escaped returns the length of text as a JSON string, without the quotes. It assumes short escapes where they exist
+// escapedLen returns the length of text as a JSON string, without the quotes. It assumes short escapes where they exist
 // (RFC 8259 section 7).
-func escaped(text []byte) int {
+func escapedLen(text []byte) int {
 	n := len(text)
 	for _, c := range text {
 		switch {

@@ -34,7 +34,7 @@ func writeArchive(ctx context.Context, w io.Writer, snapshot *file.Snapshot) err
 		if at := f.UpdatedAt.Time(); at.After(latest) {
 			latest = at
 		}
-		return a.add(names.of(f.Path), f.UpdatedAt.Time(), level(f), data)
+		return a.add(names.of(f.Path), f.UpdatedAt.Time(), compressionLevel(f), data)
 	})
 	if err == nil && names.list != "" {
 		err = a.add(names.listName, latest, flate.DefaultCompression, strings.NewReader(listHeader+names.list))
@@ -65,18 +65,18 @@ func (a *archive) add(name string, modified time.Time, level int, data io.Reader
 	return err
 }
 
-// isCompressed contains the content types whose files cannot be compressed further.
-var isCompressed = map[string]bool{
+// compressedTypes are the content types whose files cannot be compressed further.
+var compressedTypes = map[string]bool{
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true,
 	"font/woff": true, "font/woff2": true, "audio/mpeg": true, "audio/ogg": true, "video/mp4": true, "video/webm": true,
 	"application/zip": true, "application/gzip": true,
 }
 
-// level returns the level of compression of a file. Files that are compressed already are stored in blocks of the
-// deflate format. They do not use the method Store, because some programs cannot read it from an archive that was
-// written as a stream.
-func level(f file.File) int {
-	if isCompressed[contenttype.Of(f.Path, f.Encoding == file.UTF8)] {
+// compressionLevel returns the level of compression of a file. Files that are compressed already are stored in blocks
+// of the deflate format. They do not use the method Store, because some programs cannot read it from an archive that
+// was written as a stream.
+func compressionLevel(f file.File) int {
+	if compressedTypes[contenttype.Of(f.Path, f.Encoding == file.UTF8)] {
 		return flate.NoCompression
 	}
 	return flate.DefaultCompression

@@ -71,15 +71,9 @@ func (r record) statusAt(now time.Time) Status {
 	return r.Status
 }
 
-// newRecord returns the record of an export that starts now.
-func newRecord(exportID string, now time.Time) record {
-	return record{
-		ID: exportID, Status: Running, StartedAt: clock.Stamp(now), ExpiresAt: now.Add(lifetime).Unix(),
-	}
-}
-
-// idOf returns the ID of the export of a project in the state that changes identifies. So each state has one export.
-func idOf(projectID string, changes int) string {
+// exportID returns the ID of the export of a project's files in the state that changes identifies (see file.Tree). So
+// each state of the files has one export.
+func exportID(projectID string, changes int) string {
 	created, _ := id.Project.Time(projectID)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", projectID, changes))
 	return id.Export.From(created, [10]byte(sum[:10]))

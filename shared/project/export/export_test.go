@@ -13,15 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
-	"devplatform/shared/project"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
@@ -32,19 +30,19 @@ func TestArchive(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	projectID := ada.project("Café Déjà", project.Private)
+	projectID := ada.Project("", "Café Déjà", workspace.Private)
 	want := map[string][]byte{
 		"/empty": {}, "/src/app.ts": []byte("export {}\n"), "/日本語/é.md": []byte("# é"),
-		"/binary.bin": randomBytes(content.MaxInline * 2), "/c.png": randomBytes(1000),
-		"/text.txt": bytes.Repeat([]byte("a line of text\n"), 60_000), "/largest.bin": randomBytes(content.MaxBytes),
-		"/C:/drive": []byte("c"),
+		"/binary.bin": projecttest.RandomBytes(content.MaxInline * 2), "/c.png": projecttest.RandomBytes(1000),
+		"/text.txt":    bytes.Repeat([]byte("a line of text\n"), 60_000),
+		"/largest.bin": projecttest.RandomBytes(content.MaxBytes),
+		"/C:/drive":    []byte("c"),
 	}
 	for i := range 12 { // several batches of bytes, with a large file between them
-		want[fmt.Sprintf("/batch/%02d", i)] = randomBytes(600_000)
+		want[fmt.Sprintf("/batch/%02d", i)] = projecttest.RandomBytes(600_000)
 	}
+	want["/batch/05.mp4"] = projecttest.RandomBytes(content.MaxBytes + 1)
 	ada.save(projectID, want)
-	want["/batch/05.mp4"] = randomBytes(content.MaxBytes + 1)
-	f.putLarge(projectID, "/batch/05.mp4", want["/batch/05.mp4"])
 	data := f.export(ada, projectID)
 	got := unzip(t, data)
 	want["/C_/drive"] = want["/C:/drive"] // no program takes this name for an absolute path
@@ -63,7 +61,8 @@ func TestArchive(t *testing.T) {
 	}
 	for _, entry := range archive.File {
 		isUTF8 := entry.Flags&0x800 != 0
-		if !entry.Modified.Equal(f.clock.Now()) || (strings.Contains(entry.Name, "é") && !isUTF8) || entry.Mode() != 0o644 {
+		hasTime := entry.Modified.Equal(f.Clock.Now().Truncate(time.Second))
+		if !hasTime || (strings.Contains(entry.Name, "é") && !isUTF8) || entry.Mode() != 0o644 {
 			t.Errorf("%s: got the time %v, mode %v, flags %b", entry.Name, entry.Modified, entry.Mode(), entry.Flags)
 		}
 		if entry.Name == "text.txt" && entry.CompressedSize64 > entry.UncompressedSize64/10 {
@@ -72,21 +71,12 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-func TestEmptyProject(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	if files := unzip(t, f.export(ada, ada.project("Empty", project.Private))); len(files) != 0 {
-		t.Errorf("got the files %v, want none", files)
-	}
-}
-
 // Each state of the files has one export. The URL has the slug as the name of the file. An export expires.
 func TestOneExportForEachState(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	projectID := ada.project("Todo List", project.Private)
+	projectID := ada.Project("", "Todo List", workspace.Private)
 	ada.save(projectID, map[string][]byte{"/a": []byte("1")})
 	first, status := ada.start(projectID)
 	if !id.Export.Valid(first) || status != "running" {
@@ -96,7 +86,7 @@ func TestOneExportForEachState(t *testing.T) {
 		t.Errorf("got the exports %s and %s for one state, want one", first, again)
 	}
 	received := f.messages()
-	if len(received) != 1 || received[0].Group != ada.caller.UserID {
+	if len(received) != 1 || received[0].Group != ada.UserID {
 		t.Fatalf("got the messages %v, want one in the group of the user", received)
 	}
 	if r := ada.read(projectID, first); r.Text("status") != "running" || r.Text("url") != "" || r.Body["size"] != nil {
@@ -112,20 +102,20 @@ func TestOneExportForEachState(t *testing.T) {
 	if !strings.Contains(r.Text("url"), "todo-list.zip") || !strings.Contains(r.Text("url"), "X-Amz-Expires=300") {
 		t.Errorf("got the URL %s, want one for todo-list.zip that is valid for 5 minutes", r.Text("url"))
 	}
-	archive := f.download(r)
+	archive := ada.download(r)
 	if again, status := ada.start(projectID); again != first || status != "ready" {
 		t.Errorf("got the export %s with the status %q, want %s, ready", again, status, first)
 	}
 	ada.save(projectID, map[string][]byte{"/b": []byte("2")})
 	second, _ := ada.start(projectID)
 	f.work(f.clients(nil))
-	if got := unzip(t, f.download(ada.read(projectID, second))); second == first || len(got) != 2 {
+	if got := unzip(t, ada.download(ada.read(projectID, second))); second == first || len(got) != 2 {
 		t.Errorf("got the export %s with %d files, want another than %s, with 2", second, len(got), first)
 	}
-	if got := f.download(ada.read(projectID, first)); !bytes.Equal(got, archive) {
+	if got := ada.download(ada.read(projectID, first)); !bytes.Equal(got, archive) {
 		t.Error("the first export has changed")
 	}
-	f.clock.Advance(24 * time.Hour)
+	f.Clock.Advance(24 * time.Hour)
 	ada.Get("/api/projects/"+projectID+"/exports/"+second).Want(t, http.StatusNotFound, fault.CodeExportNotFound)
 	if again, status := ada.start(projectID); again != second || status != "running" {
 		t.Errorf("got the export %s with the status %q, want %s, running", again, status, second)
@@ -137,16 +127,16 @@ func TestAccess(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada, viewer, stranger := f.newUser("ada"), f.newUser("viewer"), f.newUser("stranger")
-	viewer.join(ada, workspace.Viewer)
+	f.SetRole(ada.Personal, viewer.User, workspace.Viewer)
 	for _, tc := range []struct {
-		visibility       project.Visibility
+		visibility       workspace.Visibility
 		viewer, stranger int
 	}{
-		{project.Private, 404, 404},
-		{project.Team, 202, 404},
-		{project.Public, 202, 403},
+		{workspace.Private, 404, 404},
+		{workspace.Team, 202, 404},
+		{workspace.Public, 202, 403},
 	} {
-		projectID := ada.project(string(tc.visibility), tc.visibility)
+		projectID := ada.Project("", string(tc.visibility), tc.visibility)
 		at := "/api/projects/" + projectID + "/exports"
 		exportID, _ := ada.start(projectID)
 		viewer.Do(http.MethodPost, at, nil).Want(t, tc.viewer)
@@ -157,11 +147,11 @@ func TestAccess(t *testing.T) {
 		} else {
 			viewer.Get(at+"/"+exportID).Want(t, tc.viewer)
 		}
-		for _, unknown := range []string{f.ids.New(id.Export), f.ids.New(id.Event), "x"} {
+		for _, unknown := range []string{f.IDs.New(id.Export), f.IDs.New(id.Event), "x"} {
 			ada.Get(at+"/"+unknown).Want(t, http.StatusNotFound, fault.CodeExportNotFound)
 		}
 	}
-	ada.Do(http.MethodPost, "/api/projects/"+f.ids.New(id.Project)+"/exports", nil).
+	ada.Do(http.MethodPost, "/api/projects/"+f.IDs.New(id.Project)+"/exports", nil).
 		Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 }
 
@@ -172,7 +162,7 @@ func TestHourlyLimit(t *testing.T) {
 	ada := f.newUser("ada")
 	var projects []string
 	for i := range 11 {
-		projects = append(projects, ada.project(fmt.Sprint("P", i), project.Private))
+		projects = append(projects, ada.Project("", fmt.Sprint("P", i), workspace.Private))
 	}
 	responses := slicetest.Concurrently(22, func(i int) slicetest.Response {
 		return ada.Do(http.MethodPost, "/api/projects/"+projects[i%10]+"/exports", nil)
@@ -188,7 +178,7 @@ func TestHourlyLimit(t *testing.T) {
 	if n := len(f.messages()); n != 10 {
 		t.Errorf("got %d messages, want 10", n)
 	}
-	f.clock.Advance(time.Hour)
+	f.Clock.Advance(time.Hour)
 	ada.start(projects[10])
 }
 
@@ -198,36 +188,30 @@ func TestCorruptContent(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	large := randomBytes(content.MaxBytes + 1)
-	put := func(projectID, path string, data []byte) {
-		record := f.record(projectID, path)
-		_, err := f.s3.PutObject(t.Context(), &s3.PutObjectInput{
-			Bucket: &f.bucket, Key: aws.String(record.ObjectKey(projectID)), Body: bytes.NewReader(data),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+	large := projecttest.RandomBytes(content.MaxBytes + 1)
+	keyOf := func(projectID, path string) string {
+		return ada.FilesOf(projectID).Record(path).ObjectKey(projectID)
 	}
+	put := func(projectID, path string, data []byte) { f.PutObject(keyOf(projectID, path), data) }
 	remove := func(projectID, path string) {
-		key := f.record(projectID, path).ObjectKey(projectID)
-		if _, err := f.s3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &f.bucket, Key: &key}); err != nil {
+		key := keyOf(projectID, path)
+		if _, err := f.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &f.Bucket, Key: &key}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	changed := bytes.Clone(large)
 	changed[1000]++
 	for name, corrupt := range map[string]func(projectID string){
-		"small":         func(projectID string) { put(projectID, "/small", randomBytes(5000)) },
+		"small":         func(projectID string) { put(projectID, "/small", projecttest.RandomBytes(5000)) },
 		"missing":       func(projectID string) { remove(projectID, "/small") },
 		"large":         func(projectID string) { put(projectID, "/large", changed) },
 		"large, short":  func(projectID string) { put(projectID, "/large", large[:len(large)-1]) },
 		"large, long":   func(projectID string) { put(projectID, "/large", append(bytes.Clone(large), 0)) },
 		"large missing": func(projectID string) { remove(projectID, "/large") },
-		"path":          func(projectID string) { f.putLarge(projectID, "/a/../../b", large) },
+		"path":          func(projectID string) { f.PutFile(projectID, "/a/../../b") },
 	} {
-		projectID := ada.project(name, project.Private)
-		ada.save(projectID, map[string][]byte{"/small": randomBytes(5000)})
-		f.putLarge(projectID, "/large", large)
+		projectID := ada.Project("", name, workspace.Private)
+		ada.save(projectID, map[string][]byte{"/small": projecttest.RandomBytes(5000), "/large": large})
 		corrupt(projectID)
 		exportID, _ := ada.start(projectID)
 		if errs := f.work(f.clients(nil)); len(errs) != 1 || errs[0] != nil {
@@ -236,7 +220,7 @@ func TestCorruptContent(t *testing.T) {
 		if r := ada.read(projectID, exportID); r.Text("status") != "failed" || r.Text("url") != "" {
 			t.Errorf("%s: got %s, want a failed export", name, r.Raw)
 		}
-		if line := `level=ERROR msg="an export failed" project=` + projectID; !strings.Contains(f.log.String(), line) {
+		if line := `level=ERROR msg="an export failed" project=` + projectID; !strings.Contains(f.Log.String(), line) {
 			t.Errorf("%s: the log has no line %s", name, line)
 		}
 	}
@@ -250,7 +234,7 @@ func TestConsistentSnapshot(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	projectID := ada.project("Busy", project.Private)
+	projectID := ada.Project("", "Busy", workspace.Private)
 	ada.save(projectID, map[string][]byte{"/a": []byte("1"), "/b": []byte("1")})
 	exportID, _ := ada.start(projectID)
 	queries := 0
@@ -258,7 +242,7 @@ func TestConsistentSnapshot(t *testing.T) {
 		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
 			if queries++; queries == 1 {
 				one := "2"
-				err := f.files.Change(t.Context(), ada.caller, projectID, []file.BatchOperation{
+				err := f.Files.ApplyBatch(t.Context(), ada.Caller(), projectID, []file.Operation{
 					{Action: file.Delete, Path: "/a"}, {Action: file.Save, Path: "/b", Content: &one},
 				})
 				if err != nil {
@@ -273,7 +257,7 @@ func TestConsistentSnapshot(t *testing.T) {
 		t.Fatalf("got the errors %v after %d listings, want success after 2", errs, queries)
 	}
 	want := map[string][]byte{"/b": []byte("2")}
-	if diff := cmp.Diff(want, unzip(t, f.download(ada.read(projectID, exportID)))); diff != "" {
+	if diff := cmp.Diff(want, unzip(t, ada.download(ada.read(projectID, exportID)))); diff != "" {
 		t.Errorf("files: mismatch (-want +got):\n%s", diff)
 	}
 }
@@ -283,7 +267,7 @@ func TestSecondReadFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	projectID := ada.project("Failing", project.Private)
+	projectID := ada.Project("", "Failing", workspace.Private)
 	exportID, _ := ada.start(projectID)
 	for method, path := range map[string]string{http.MethodPost: "/exports", http.MethodGet: "/exports/" + exportID} {
 		var reads atomic.Int32
@@ -301,30 +285,8 @@ func TestSecondReadFails(t *testing.T) {
 	}
 }
 
-// record returns the record of a file.
-func (f *fixture) record(projectID, path string) file.File {
-	f.t.Helper()
-	item, err := f.projects.Get(f.t.Context(), db.FileKey(projectID, path))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	record, err := db.Decode[file.File](item)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return record
-}
-
 // archives returns the keys of the archives in the bucket.
-func (f *fixture) archives() (keys []string) {
-	f.t.Helper()
-	in := &s3.ListObjectsV2Input{Bucket: &f.bucket, Prefix: aws.String("exports/")}
-	out, err := f.s3.ListObjectsV2(f.t.Context(), in)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	for _, o := range out.Contents {
-		keys = append(keys, *o.Key)
-	}
-	return keys
+func (f *fixture) archives() []string {
+	f.T.Helper()
+	return slices.DeleteFunc(f.Objects(), func(key string) bool { return !strings.HasPrefix(key, "exports/") })
 }

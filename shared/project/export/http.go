@@ -26,13 +26,13 @@ func (s *Service) Register(r *httpapi.Routes) {
 		Summary:     "Start an export of the current files",
 		Description: "Each state of the files has one export. If it is running or ready, the response is this export, and the request does not count. A failed export is started again. The number of exports that a user can start in one hour is limited. Requires membership in the workspace.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, fault.ErrConflict},
-	}, s.handleStart)
+	}, s.handleStartExport)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readExport", Method: http.MethodGet, Path: exportsPath + "/{exportId}", Tag: tag,
 		Summary:     "Read the state of an export",
 		Description: "If the status is ready, the response has a new URL. The names of the files in the archive are their paths without the leading slash. Files with names that not every system can store, such as con or a?b, or that differ only in case from another name, have other names in the archive, which then contains a list of them, RENAMED.txt. If the files changed before the archive was written, it contains the newer files. Requires membership in the workspace.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
-	}, s.handleRead)
+	}, s.handleReadExport)
 }
 
 type startExportInput struct{ file.InProject }
@@ -45,7 +45,7 @@ type ExportRef struct {
 
 type startExportOutput struct{ Body ExportRef }
 
-func (s *Service) handleStart(
+func (s *Service) handleStartExport(
 	ctx context.Context, caller httpapi.Caller, in *startExportInput,
 ) (*startExportOutput, error) {
 	started, err := s.Start(ctx, caller, in.ProjectID)
@@ -70,7 +70,7 @@ type ExportItem struct {
 
 type readExportOutput struct{ Body ExportItem }
 
-func (s *Service) handleRead(
+func (s *Service) handleReadExport(
 	ctx context.Context, caller httpapi.Caller, in *readExportInput,
 ) (*readExportOutput, error) {
 	item, err := s.Get(ctx, caller, in.ProjectID, in.ExportID)

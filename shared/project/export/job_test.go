@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/job"
-	"devplatform/shared/project"
+	"devplatform/shared/workspace"
 )
 
 // An export that is not ready after 15 minutes has failed. It can be started again, under the same ID.
@@ -19,13 +19,13 @@ func TestTimeToFinish(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	projectID := ada.project("Slow", project.Private)
+	projectID := ada.Project("", "Slow", workspace.Private)
 	exportID, _ := ada.start(projectID)
-	f.clock.Advance(15*time.Minute - time.Millisecond)
+	f.Clock.Advance(15*time.Minute - time.Millisecond)
 	if r := ada.read(projectID, exportID); r.Text("status") != "running" {
 		t.Errorf("got %s, want a running export", r.Raw)
 	}
-	f.clock.Advance(time.Millisecond)
+	f.Clock.Advance(time.Millisecond)
 	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
 		t.Errorf("got %s, want a failed export", r.Raw)
 	}
@@ -40,13 +40,15 @@ func TestTimeToFinish(t *testing.T) {
 		t.Errorf("got the export %s with the status %q, want %s, running", again, status, exportID)
 	}
 	f.work(f.clients(nil))
-	f.download(ada.read(projectID, exportID))
+	if files := unzip(t, ada.download(ada.read(projectID, exportID))); len(files) != 0 {
+		t.Errorf("got the files %v of an empty project, want none", files)
+	}
 
 	ada.save(projectID, map[string][]byte{"/a": []byte("a")})
 	exportID, _ = ada.start(projectID)
 	slow := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodPut { // the archive
-			f.clock.Advance(15 * time.Minute)
+			f.Clock.Advance(15 * time.Minute)
 		}
 		return slicetest.Transfers.Do(r)
 	})
@@ -63,7 +65,7 @@ func TestLostMessage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	projectID := ada.project("Lost", project.Private)
+	projectID := ada.Project("", "Lost", workspace.Private)
 	f.serve(f.clients(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "AmazonSQS") {
 			return nil, errors.New("no connection")
@@ -71,13 +73,13 @@ func TestLostMessage(t *testing.T) {
 		return slicetest.Transfers.Do(r)
 	})))
 	exportID, _ := ada.start(projectID)
-	if n := len(f.messages()); n != 0 || !strings.Contains(f.log.String(), "the message for an export was not sent") {
+	if n := len(f.messages()); n != 0 || !strings.Contains(f.Log.String(), "the message for an export was not sent") {
 		t.Errorf("got %d messages, want none, and a line in the log", n)
 	}
 	f.serve(f.clients(nil))
-	f.clock.Advance(job.ResendAfter)
+	f.Clock.Advance(job.ResendAfter)
 	f.sweep()
-	f.download(ada.read(projectID, exportID))
+	ada.download(ada.read(projectID, exportID))
 }
 
 // If the project is deleted, the job ends, whether its records were removed or not.
@@ -86,11 +88,11 @@ func TestDeletedProject(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	for _, isRemoved := range []bool{false, true} {
-		projectID := ada.project("Gone", project.Private)
+		projectID := ada.Project("", "Gone", workspace.Private)
 		exportID, _ := ada.start(projectID)
 		ada.Do(http.MethodDelete, "/api/projects/"+projectID, nil).Want(t, http.StatusOK)
 		if isRemoved {
-			if err := f.projects.DeleteAll(t.Context(), db.ExportKey(projectID, exportID)); err != nil {
+			if err := f.Projects.DeleteAll(t.Context(), db.ExportKey(projectID, exportID)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -100,7 +102,7 @@ func TestDeletedProject(t *testing.T) {
 		if keys := f.archives(); len(keys) != 0 {
 			t.Errorf("got the archives %v, want none", keys)
 		}
-		if _, err := f.projects.Get(t.Context(), db.JobKey(projectID, exportID)); !errors.Is(err, db.ErrNotFound) {
+		if _, err := f.Projects.Get(t.Context(), db.JobKey(projectID, exportID)); !errors.Is(err, db.ErrNotFound) {
 			t.Errorf("removed: %v: the job: got error %v, want ErrNotFound", isRemoved, err)
 		}
 		ada.Get("/api/projects/"+projectID+"/exports/"+exportID).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)

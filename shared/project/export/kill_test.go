@@ -14,14 +14,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
 	"devplatform/infra/testmode"
 	"devplatform/shared/db"
 	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
-	"devplatform/shared/project"
 	"devplatform/shared/project/content"
 	"devplatform/shared/retry"
+	"devplatform/shared/workspace"
 )
 
 // putCounter is an HTTP client that counts the archives that it uploads.
@@ -41,31 +42,29 @@ func (c *putCounter) Do(r *http.Request) (*http.Response, error) {
 }
 
 // withLarge creates a project with small files and a large one, and returns the files.
-func (f *fixture) withLarge(u *user) (projectID string, want map[string][]byte) {
-	f.t.Helper()
-	projectID = u.project(fmt.Sprint("P", rand.Int()), project.Private)
-	want = map[string][]byte{"/a.txt": []byte("a"), "/z.txt": []byte("z")}
+func (u user) withLarge() (projectID string, want map[string][]byte) {
+	u.Fixture.T.Helper()
+	projectID = u.Project("", fmt.Sprint("P", rand.Int()), workspace.Private)
+	want = map[string][]byte{"/a.txt": []byte("a"), "/z.txt": []byte("z"), "/large.mp4": sharedLarge()}
 	u.save(projectID, want)
-	want["/large.mp4"] = sharedLarge()
-	f.putLarge(projectID, "/large.mp4", want["/large.mp4"])
 	return projectID, want
 }
 
-var sharedLarge = sync.OnceValue(func() []byte { return randomBytes(content.MaxBytes + 1) })
+var sharedLarge = sync.OnceValue(func() []byte { return projecttest.RandomBytes(content.MaxBytes + 1) })
 
 // check checks that an export that is ready has an archive with these files. It returns the archive, nil if the export
 // is not ready.
-func (f *fixture) check(u *user, projectID, exportID string, want map[string][]byte) []byte {
-	f.t.Helper()
+func (f *fixture) check(u user, projectID, exportID string, want map[string][]byte) []byte {
+	f.T.Helper()
 	r := u.read(projectID, exportID)
 	if r.Text("status") == "running" {
 		return nil
 	}
-	archive := f.download(r)
-	got := unzip(f.t, archive)
+	archive := u.download(r)
+	got := unzip(f.T, archive)
 	for path, data := range want {
 		if !bytes.Equal(got[path], data) {
-			f.t.Errorf("%s: got %d bytes, want %d others", path, len(got[path]), len(data))
+			f.T.Errorf("%s: got %d bytes, want %d others", path, len(got[path]), len(data))
 		}
 	}
 	return archive
@@ -73,9 +72,9 @@ func (f *fixture) check(u *user, projectID, exportID string, want map[string][]b
 
 // finish makes a worker handle messages.
 func (f *fixture) finish(received []lambdafn.QueueMessage) {
-	f.t.Helper()
-	if errs := f.clients(nil).worker.Handle(f.t.Context(), received); errs[0] != nil {
-		f.t.Errorf("the message was not handled: %v", errs[0])
+	f.T.Helper()
+	if errs := f.clients(nil).worker.Handle(f.T.Context(), received); errs[0] != nil {
+		f.T.Errorf("the message was not handled: %v", errs[0])
 	}
 }
 
@@ -89,17 +88,17 @@ func TestStartIsKilled(t *testing.T) {
 	slicetest.Steps(t, 4, func(p *slicetest.Process) {
 		p.At = slicetest.Kill
 		u := f.newUser(fmt.Sprintf("ada-%d-%v", p.Step, p.Executes))
-		projectID, want := u.project("P", project.Private), map[string][]byte{"/a": []byte("a")}
+		projectID, want := u.Project("", "P", workspace.Private), map[string][]byte{"/a": []byte("a")}
 		u.save(projectID, want)
-		_, _ = f.clients(p).exports.Start(t.Context(), u.caller, projectID)
+		_, _ = f.clients(p).exports.Start(t.Context(), u.Caller(), projectID)
 		exportID, _ := u.start(projectID)
-		f.clock.Advance(job.ResendAfter)
+		f.Clock.Advance(job.ResendAfter)
 		f.sweep()
 		if f.check(u, projectID, exportID, want) == nil {
 			t.Error("the export is not ready")
 		}
-		counter := db.CounterKey("exports", f.clock.Now().Truncate(time.Hour), u.caller.UserID)
-		item, err := f.projects.Get(t.Context(), counter)
+		counter := db.CounterKey("exports", f.Clock.Now().Truncate(time.Hour), u.UserID)
+		item, err := f.Projects.Get(t.Context(), counter)
 		if err != nil || item["hits"].(*types.AttributeValueMemberN).Value != "1" {
 			t.Errorf("got the counter %v, error %v, want one export", item, err)
 		}
@@ -114,13 +113,13 @@ func TestWorkerIsKilled(t *testing.T) {
 	ada := f.newUser("ada")
 	slicetest.Steps(t, 9, func(p *slicetest.Process) {
 		p.At = slicetest.Kill
-		f.clock.Advance(time.Hour) // for the hourly limit
-		projectID, want := f.withLarge(ada)
+		f.Clock.Advance(time.Hour) // for the hourly limit
+		projectID, want := ada.withLarge()
 		exportID, _ := ada.start(projectID)
 		received := f.messages()
 		f.clients(p).worker.Handle(t.Context(), received)
 		before := f.check(ada, projectID, exportID, want)
-		f.clock.Advance(lost)
+		f.Clock.Advance(lost)
 		second := &putCounter{}
 		if errs := f.clients(second).worker.Handle(t.Context(), received); errs[0] != nil {
 			t.Error(errs)
@@ -146,21 +145,21 @@ func TestWorkerIsPaused(t *testing.T) {
 			break
 		}
 		slicetest.Steps(t, 9, func(p *slicetest.Process) {
-			f.clock.Advance(time.Hour)
-			projectID, want := f.withLarge(ada)
+			f.Clock.Advance(time.Hour)
+			projectID, want := ada.withLarge()
 			exportID, _ := ada.start(projectID)
 			received := f.messages()
 			var archive []byte
 			p.At = func() error {
 				if r := ada.read(projectID, exportID); r.Text("status") == "ready" {
-					archive = f.download(r)
+					archive = ada.download(r)
 					return nil
 				}
 				if changes {
 					want["/a.txt"] = []byte("changed")
 					ada.save(projectID, map[string][]byte{"/a.txt": want["/a.txt"]})
 				}
-				f.clock.Advance(lost)
+				f.Clock.Advance(lost)
 				f.finish(received)
 				archive = f.check(ada, projectID, exportID, want)
 				return nil
@@ -184,8 +183,8 @@ func TestWorkersRace(t *testing.T) {
 		rounds = 40
 	}
 	for range rounds {
-		f.clock.Advance(time.Hour)
-		projectID, want := f.withLarge(ada)
+		f.Clock.Advance(time.Hour)
+		projectID, want := ada.withLarge()
 		exportID, _ := ada.start(projectID)
 		received := f.messages()
 		var running sync.WaitGroup
@@ -193,7 +192,7 @@ func TestWorkersRace(t *testing.T) {
 			slow := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 				retry.Sleep(r.Context(), rand.N(20*time.Millisecond))
 				if rand.IntN(20) == 0 {
-					f.clock.Advance(lost)
+					f.Clock.Advance(lost)
 				}
 				return slicetest.Transfers.Do(r)
 			})
@@ -201,7 +200,7 @@ func TestWorkersRace(t *testing.T) {
 		}
 		running.Wait()
 		before := f.ready(ada, projectID, exportID, want)
-		f.clock.Advance(lost)
+		f.Clock.Advance(lost)
 		f.clients(nil).worker.Handle(t.Context(), received)
 		after := f.ready(ada, projectID, exportID, want)
 		if before != nil && !bytes.Equal(before, after) {
@@ -211,8 +210,8 @@ func TestWorkersRace(t *testing.T) {
 }
 
 // ready is like check, but an export can also have failed, because its time is over.
-func (f *fixture) ready(u *user, projectID, exportID string, want map[string][]byte) []byte {
-	f.t.Helper()
+func (f *fixture) ready(u user, projectID, exportID string, want map[string][]byte) []byte {
+	f.T.Helper()
 	if u.read(projectID, exportID).Text("status") == "failed" {
 		return nil
 	}
@@ -230,7 +229,7 @@ func TestInterruptedWorker(t *testing.T) {
 		"unavailable": func(*http.Request) (*http.Response, error) { return nil, errors.New("no connection") },
 		"time":        func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() },
 	} {
-		projectID, want := f.withLarge(ada)
+		projectID, want := ada.withLarge()
 		exportID, _ := ada.start(projectID)
 		received := f.messages()
 		through := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
@@ -242,7 +241,7 @@ func TestInterruptedWorker(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit) // the worker needs 5 s of it to return the message
 		errs := f.clients(through).worker.Handle(ctx, received)
 		cancel()
-		if !errors.Is(errs[0], lambdafn.ErrLater) || !strings.Contains(f.log.String(), "a job was interrupted") {
+		if !errors.Is(errs[0], lambdafn.ErrLater) || !strings.Contains(f.Log.String(), "a job was interrupted") {
 			t.Errorf("%s: got error %v, want ErrLater, and a line in the log", name, errs[0])
 		}
 		second := &putCounter{}
@@ -261,15 +260,14 @@ func TestVersionIsDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	projectID, want := f.withLarge(ada)
+	projectID, want := ada.withLarge()
 	exportID, _ := ada.start(projectID)
 	received := f.messages()
-	old := f.record(projectID, "/z.txt")
+	old := ada.FilesOf(projectID).Record("/z.txt")
 	p := &slicetest.Process{Step: 6, At: func() error { // the files are listed
 		want["/z.txt"] = []byte("new")
 		ada.save(projectID, map[string][]byte{"/z.txt": want["/z.txt"]})
-		contents := db.Wrap(f.sdk, f.clock.Now).Table(f.names.contents)
-		_, err := db.Wrap(f.sdk, f.clock.Now).Do(t.Context(), contents.Delete(old.Keys(projectID)[0]))
+		_, err := f.Client.Do(t.Context(), f.Contents.Delete(old.ChunkKeys(projectID)[0]))
 		if err != nil {
 			t.Error(err)
 		}

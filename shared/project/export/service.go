@@ -9,6 +9,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/job"
 	"devplatform/shared/limit"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/file"
@@ -54,9 +55,10 @@ func New(d Deps) *Service {
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED.
 func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID string) (ExportRef, error) {
 	var r record
+	var j job.Job
 	var isNew bool
 	err := db.Retry(ctx, "start an export", func(ctx context.Context) (err error) {
-		if r, err = s.current(ctx, caller, projectID); err != nil {
+		if r, err = s.exportOfFiles(ctx, caller, projectID); err != nil {
 			return err
 		}
 		now := s.now()
@@ -64,14 +66,13 @@ func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID st
 			return nil
 		}
 		old := r
-		r = newRecord(r.ID, now)
-		if old.Status == "" {
-			old = record{}
-		}
-		return s.store.start(ctx, projectID, r, old, s.counters, s.rule, caller.UserID)
+		r = record{ID: r.ID, Status: Running, StartedAt: clock.Stamp(now), ExpiresAt: now.Add(lifetime).Unix()}
+		// Users are the message groups, so that a user with many exports does not delay the others.
+		j = job.New(Kind, projectID, r.ID, caller.UserID, now)
+		return s.store.start(ctx, j, r, old, s.counters.Write(s.rule, caller.UserID))
 	})
 	if err == nil && isNew {
-		if err := jobOf(projectID, r, caller.UserID).Send(ctx, s.send); err != nil { // the sweep sends it
+		if err := j.Send(ctx, s.send); err != nil { // the sweep sends it
 			s.logger.WarnContext(ctx, "the message for an export was not sent", "project", projectID, "export", r.ID,
 				"cause", err.Error())
 		}
@@ -79,9 +80,9 @@ func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID st
 	return ExportRef{ID: r.ID, Status: r.Status}, err
 }
 
-// current returns the export of the project's files in their current state. If there is none, it returns a record that
-// has only an ID. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
-func (s *Service) current(ctx context.Context, caller httpapi.Caller, projectID string) (record, error) {
+// exportOfFiles returns the export of a project's files in their current state. If there is none, it returns a record
+// that has only an ID. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+func (s *Service) exportOfFiles(ctx context.Context, caller httpapi.Caller, projectID string) (record, error) {
 	access, err := s.store.Locate(ctx, projectID)
 	if err != nil {
 		return record{}, err
@@ -90,8 +91,8 @@ func (s *Service) current(ctx context.Context, caller httpapi.Caller, projectID 
 	if err != nil {
 		return record{}, err
 	}
-	exportID := idOf(projectID, tree.Changes)
-	key := db.ExportKey(projectID, exportID)
+	id := exportID(projectID, tree.Changes)
+	key := db.ExportKey(projectID, id)
 	if err := s.store.Load(ctx, caller.UserID, &access, s.store.Projects.Ref(key)); err != nil {
 		return record{}, err
 	}
@@ -99,7 +100,7 @@ func (s *Service) current(ctx context.Context, caller httpapi.Caller, projectID 
 		return record{}, err
 	}
 	r, err := db.Decode[record](access.Items[key])
-	r.ID = exportID
+	r.ID = id
 	return r, err
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/job"
-	"devplatform/shared/limit"
 	"devplatform/shared/workspace"
 )
 
@@ -20,28 +19,17 @@ type store struct {
 
 func (s store) jobs() job.Store { return job.Store{DB: s.client, Projects: s.Projects} }
 
-// jobOf returns the job of a new export. Users are the message groups, so that a user with many exports does not delay
-// the others.
-func jobOf(projectID string, r record, userID string) job.Job {
-	return job.New(Kind, projectID, r.ID, userID, r.StartedAt.Time())
-}
-
-// start stores the record of a new export with its job, and counts it. old is the record that it replaces, zero if
-// there is none. Call it within db.Retry. Errors: PROJECT_NOT_FOUND, RATE_LIMITED; db.ErrStale if old is not the stored
-// record.
-func (s store) start(
-	ctx context.Context, projectID string, r, old record, counters *limit.Counters, rule limit.Rule, userID string,
-) error {
-	key := db.ExportKey(projectID, r.ID)
+// start stores the record of a new export with its job. count is the write that counts the export. old is the record
+// that r replaces. It has no status if there is none. Call start within db.Retry. Errors: PROJECT_NOT_FOUND; the error
+// of count; db.ErrStale if old is not the stored record.
+func (s store) start(ctx context.Context, j job.Job, r, old record, count db.Write) error {
+	key := db.ExportKey(j.ProjectID, r.ID)
 	put := s.Projects.Create(key, r)
-	if old.ID != "" {
+	if old.Status != "" {
 		unchanged := equals("status", string(old.Status)).And(equals("startedAt", old.StartedAt.String()))
 		put = s.Projects.Put(key, r).If(unchanged)
 	}
-	return s.client.Tx(
-		s.ProjectExists(projectID), put, counters.Write(rule, userID),
-		s.jobs().Add(jobOf(projectID, r, userID)),
-	).CommitOnce(ctx)
+	return s.client.Tx(s.ProjectExists(j.ProjectID), put, count, s.jobs().Add(j)).CommitOnce(ctx)
 }
 
 // equals returns the condition that an attribute has a value.

@@ -47,40 +47,40 @@ func NewWorker(d WorkerDeps) *Worker {
 func (w *Worker) Kinds() []job.Kind { return []job.Kind{{Name: Kind, Run: w.run, Fail: w.fail}} }
 
 // run makes an attempt to write the archive of an export. Errors: the errors of job.Kind.Run.
-func (w *Worker) run(ctx context.Context, leased job.Job) error {
+func (w *Worker) run(ctx context.Context, j job.Job) error {
 	began := w.now()
-	r, err := w.store.get(ctx, leased)
+	r, err := w.store.get(ctx, j)
 	if err != nil {
 		return err
 	}
 	if r.statusAt(began) != Running {
-		return w.fail(ctx, leased)
+		return w.fail(ctx, j)
 	}
-	files, size, err := w.export(ctx, leased)
+	files, size, err := w.export(ctx, j)
 	switch {
 	case errors.Is(err, workspace.ErrProjectNotFound):
-		return w.fail(ctx, leased)
+		return w.fail(ctx, j)
 	case job.IsTransient(err):
 		return err
 	case err != nil:
-		w.logger.ErrorContext(ctx, "an export failed", "project", leased.ProjectID, "export", leased.ID,
+		w.logger.ErrorContext(ctx, "an export failed", "project", j.ProjectID, "export", j.ID,
 			"cause", err.Error())
-		return w.fail(ctx, leased)
+		return w.fail(ctx, j)
 	case r.statusAt(w.now()) == Failed: // its time is over
-		return w.fail(ctx, leased)
+		return w.fail(ctx, j)
 	}
-	if err := w.store.end(ctx, leased, Ready, archiveKey(leased), size); err != nil {
+	if err := w.store.end(ctx, j, Ready, archiveKey(j), size); err != nil {
 		return err
 	}
-	w.logger.InfoContext(ctx, "an export ended", "project", leased.ProjectID, "export", leased.ID, "bytes", size,
+	w.logger.InfoContext(ctx, "an export ended", "project", j.ProjectID, "export", j.ID, "bytes", size,
 		"files", files, "durationMs", w.now().Sub(began).Milliseconds())
 	return nil
 }
 
 // export writes the archive to the bucket. It returns the number of the files and the size of the archive. Errors:
 // PROJECT_NOT_FOUND; an error for which job.IsTransient is true. Any other error is permanent.
-func (w *Worker) export(ctx context.Context, leased job.Job) (files, size int, err error) {
-	snapshot, err := w.files.Snapshot(ctx, leased.ProjectID)
+func (w *Worker) export(ctx context.Context, j job.Job) (files, size int, err error) {
+	snapshot, err := w.files.Snapshot(ctx, j.ProjectID)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -99,18 +99,18 @@ func (w *Worker) export(ctx context.Context, leased job.Job) (files, size int, e
 	if err != nil {
 		return 0, 0, fmt.Errorf("export: measure a temporary file: %w", err)
 	}
-	err = w.bucket.Put(ctx, archiveKey(leased), io.NewSectionReader(archive, 0, end))
+	err = w.bucket.Put(ctx, archiveKey(j), io.NewSectionReader(archive, 0, end))
 	return len(snapshot.Files), int(end), err
 }
 
 // fail ends an export, which becomes failed if it is running.
-func (w *Worker) fail(ctx context.Context, leased job.Job) error {
-	r, err := w.store.get(ctx, leased)
+func (w *Worker) fail(ctx context.Context, j job.Job) error {
+	r, err := w.store.get(ctx, j)
 	switch {
 	case err != nil:
 		return err
 	case r.Status != Running: // it has expired, or was removed with its project
-		return w.store.jobs().Finish(ctx, leased)
+		return w.store.jobs().Finish(ctx, j)
 	}
-	return w.store.end(ctx, leased, Failed, "", 0)
+	return w.store.end(ctx, j, Failed, "", 0)
 }

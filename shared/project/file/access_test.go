@@ -49,21 +49,20 @@ func TestFilePermissions(t *testing.T) {
 		"save": ok, "delete": noFile, "batch": ok, "announce": ok, "complete": fault.CodeUploadNotFound,
 		"delete a version": noFile,
 	}
-	viewer := map[string]fault.Code{
+	// The requests that are not in the map return the other code.
+	except := func(other fault.Code, codes map[string]fault.Code) map[string]fault.Code {
+		for name := range requests {
+			if _, exists := codes[name]; !exists {
+				codes[name] = other
+			}
+		}
+		return codes
+	}
+	viewer := except(denied, map[string]fault.Code{
 		"list": ok, "list content": ok, "read": ok, "version": noFile, "history": ok,
-		"save": denied, "delete": denied, "batch": denied, "announce": denied, "complete": denied,
-		"delete a version": denied,
-	}
-	publicReader := map[string]fault.Code{
-		"list": ok, "list content": ok, "read": ok, "version": denied, "history": denied,
-		"save": denied, "delete": denied, "batch": denied, "announce": denied, "complete": denied,
-		"delete a version": denied,
-	}
-	hidden := map[string]fault.Code{
-		"list": noProject, "list content": noProject, "read": noProject, "version": noProject, "history": noProject,
-		"save": noProject, "delete": noProject, "batch": noProject, "announce": noProject, "complete": noProject,
-		"delete a version": noProject,
-	}
+	})
+	publicReader := except(denied, map[string]fault.Code{"list": ok, "list content": ok, "read": ok})
+	hidden := except(noProject, map[string]fault.Code{})
 	for visibility, wantByRole := range map[workspace.Visibility]map[string]map[string]fault.Code{
 		workspace.Private: {"owner": editor, "admin": editor, "member": hidden, "viewer": hidden, "outsider": hidden},
 		workspace.Team:    {"owner": editor, "admin": editor, "member": editor, "viewer": viewer, "outsider": hidden},

@@ -2,15 +2,17 @@ package file_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/infra/projecttest"
 
@@ -266,60 +268,42 @@ func (c *copier) Write(p []byte) (int, error) {
 }
 
 // The largest batch has the maximum number of actions, the longest paths and, in each operation, the largest content
-// that is a chunk. The embedded DynamoDB enforces both limits of a transaction. The test also checks that the size is
-// at most 4,000,000 bytes.
-func TestLargestBatchFitsTransaction(t *testing.T) {
+// that is a chunk. It has at most 4,000,000 bytes, and the embedded DynamoDB enforces both limits of a transaction. A
+// batch of 3 MiB writes less than 100 units to each partition, which accepts 1,000 units per second. All items of a
+// project in a table are in one partition.
+func TestLargestBatches(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
 	meter := &unitMeter{}
 	f.UseProxy(meter.pass)
 	client := f.NewFilesClient("ada")
-	caller := slicetest.NewCaller(client.UserID, client.Name)
-	const maxOperations = 20
-	for _, action := range []file.Action{file.Create, file.Update} {
-		meter.reset()
-		var ops []file.BatchOperation
-		for i := range maxOperations {
-			text := base64Of(randomBytes(content.MaxInline - 1))
-			path := fmt.Sprintf("/%02d%s/%[2]sé", i, strings.Repeat("é", 126))
-			ops = append(ops, file.BatchOperation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
-		}
-		if err := f.Files.Change(t.Context(), caller, client.ProjectID, ops); err != nil {
-			t.Fatal(err)
-		}
-		if meter.actions > 100 || meter.bytes > 4_000_000 {
-			t.Errorf("%s: got %d actions and %d bytes, want at most 100 and 4,000,000", action, meter.actions, meter.bytes)
-		}
-		t.Logf("%s: %d actions, at most %d bytes", action, meter.actions, meter.bytes)
-	}
-	client.CheckTree()
-}
-
-// A batch of 3 MiB writes less than 100 units to each partition. A partition accepts 1,000 units per second. All items
-// of a project in a table are in one partition.
-func TestLargeBatchWriteUnits(t *testing.T) {
-	t.Parallel()
-	f := projecttest.New(t)
-	meter := &unitMeter{}
-	f.UseProxy(meter.pass)
-	client := f.NewFilesClient("ada")
-	caller := slicetest.NewCaller(client.UserID, client.Name)
-	for _, action := range []file.Action{file.Create, file.Update} {
-		meter.reset()
-		var ops []file.BatchOperation
-		for i := range 20 {
-			text := base64Of(randomBytes(3 << 20 / 20))
-			path := fmt.Sprintf("/src/images/%d.png", i)
-			ops = append(ops, file.BatchOperation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
-		}
-		if err := f.Files.Change(t.Context(), caller, client.ProjectID, ops); err != nil {
-			t.Fatal(err)
-		}
-		for table, units := range meter.read() {
-			if units >= 100 {
-				t.Errorf("%s: got %v write units in %s, want less than 100", action, units, table)
+	for _, tc := range []struct {
+		path     string
+		size     int
+		maxUnits float64
+	}{
+		{"/%02d" + strings.Repeat("é", 126) + "/" + strings.Repeat("é", 127), content.MaxInline - 1, math.Inf(1)},
+		{"/src/images/%d.png", 3 << 20 / 20, 99},
+	} {
+		for _, action := range []file.Action{file.Create, file.Update} {
+			meter.reset()
+			var ops []file.Operation
+			for i := range 20 {
+				text, path := base64Of(randomBytes(tc.size)), fmt.Sprintf(tc.path, i)
+				ops = append(ops, file.Operation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
+			}
+			if err := f.Files.ApplyBatch(t.Context(), client.Caller(), client.ProjectID, ops); err != nil {
+				t.Fatal(err)
+			}
+			if meter.actions > 100 || meter.bytes > 4_000_000 {
+				t.Errorf("%s: got %d actions and %d bytes, want at most 100 and 4,000,000", action, meter.actions, meter.bytes)
+			}
+			for table, units := range meter.read() {
+				if units > tc.maxUnits {
+					t.Errorf("%s: got %v write units in %s, want at most %v", action, units, table, tc.maxUnits)
+				}
 			}
 		}
-		t.Logf("%s: %v", action, meter.read())
 	}
+	client.CheckTree()
 }

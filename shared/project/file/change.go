@@ -11,15 +11,15 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Change validates operations and applies them in one transaction. Other packages call it. The handlers of this
-// package validate their input, and call apply. Errors: VALIDATION_FAILED; the errors of apply, with the index of the
-// failed operation in the message.
-func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation) error {
+// ApplyBatch validates operations and applies them in one transaction, for other packages. The handlers of this package
+// call apply, because the input of their requests has been validated. Errors: VALIDATION_FAILED; the errors of apply,
+// with the index of the failed operation in the message.
+func (s *Service) ApplyBatch(ctx context.Context, caller httpapi.Caller, projectID string, ops []Operation) error {
 	if problems := checkBatch(ops); len(problems) > 0 {
 		return errInvalidBatch.WithCause(fault.Invalid(problems...))
 	}
 	_, err := s.apply(ctx, caller, projectID, ops...)
-	return inBatch(err)
+	return withOperationIndex(err)
 }
 
 // apply applies operations in one transaction, together with an event for each file that changes. The operations must
@@ -27,7 +27,7 @@ func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID s
 // state. So a precondition fails only if the file really has a different version. Errors: PROJECT_NOT_FOUND,
 // ACCESS_DENIED, FILE_NOT_FOUND, PRECONDITION_FAILED, CONFLICT, QUOTA_EXCEEDED.
 func (s *Service) apply(
-	ctx context.Context, caller httpapi.Caller, projectID string, ops ...BatchOperation,
+	ctx context.Context, caller httpapi.Caller, projectID string, ops ...Operation,
 ) (p plan, err error) {
 	for i := range ops {
 		if op := &ops[i]; op.hasContent() && op.packed == nil {
@@ -40,9 +40,6 @@ func (s *Service) apply(
 		by := author{userID: caller.UserID, at: s.now(), newVersion: s.newVersion}
 		access, stored, err := s.store.readState(ctx, caller.UserID, projectID, ops)
 		if err != nil {
-			return err
-		}
-		if err := access.Check(workspace.Write); err != nil {
 			return err
 		}
 		p, err = planFiles(ops, stored, by, s.quotas)
@@ -80,14 +77,14 @@ func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) eve
 			Project: &event.Project{ID: access.ProjectID, Name: access.Name},
 		},
 	}
-	shown := c.after
+	f := c.after
 	switch {
 	case c.creates():
 		e.Type = event.FileCreated
 	case c.deletes():
-		e.Type, shown = event.FileDeleted, c.before
+		e.Type, f = event.FileDeleted, c.before
 	}
-	e.Data.File = shown.event()
+	e.Data.File = f.event()
 	if c.before != nil && !c.contentInUse && c.before.Chunks > 0 { // the cleanup's sweep removes objects without an event
 		e.Replaced = &event.Content{ID: c.before.ContentID, Chunks: c.before.Chunks}
 	}

@@ -3,7 +3,6 @@ package file
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/base64"
 
 	"devplatform/shared/project/content"
 )
@@ -17,8 +16,8 @@ type packedContent struct {
 	contentType string
 	size        int
 	sha256      []byte
-	// packed is a chunk if format is empty, otherwise an object. It is nil if the content is empty.
-	packed []byte
+	// data is the chunk if format is empty, otherwise the object. It is nil if the content is empty.
+	data   []byte
 	format content.Format
 	// isStored means that an earlier attempt of the request has stored the object, or that the client has uploaded it.
 	isStored bool
@@ -26,8 +25,8 @@ type packedContent struct {
 
 // ref returns the reference to the content for the file's record.
 func (c *packedContent) ref() content.Ref {
-	ref := content.Ref{ContentID: c.contentID, Object: c.format}
-	if c.format == "" && c.packed != nil {
+	ref := content.Ref{ContentID: c.contentID, ObjectFormat: c.format}
+	if c.format == "" && c.data != nil {
 		ref.Chunks = 1
 	}
 	return ref
@@ -66,7 +65,7 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 	sum := sha256.Sum256(data)
 	return &packedContent{
 		contentID: contentID, encoding: encoding, size: len(data), sha256: sum[:],
-		packed: packed, format: format,
+		data: packed, format: format,
 	}, nil
 }
 
@@ -75,5 +74,3 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 func (c *packedContent) equals(f *File) bool {
 	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
 }
-
-func toBase64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

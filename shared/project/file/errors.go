@@ -49,11 +49,11 @@ type operationError struct {
 func (e *operationError) Error() string { return fmt.Sprintf("operation %d: %v", e.index, e.cause) }
 func (e *operationError) Unwrap() error { return e.cause }
 
-// inBatch adds the index of the failed operation to the message for the client.
-func inBatch(err error) error {
-	var failed *operationError
-	var cause *fault.Error
-	if !errors.As(err, &failed) || !errors.As(err, &cause) {
+// withOperationIndex adds the index of the failed operation to the message for the client.
+func withOperationIndex(err error) error {
+	failed, isOperation := errors.AsType[*operationError](err)
+	cause, isFault := errors.AsType[*fault.Error](err)
+	if !isOperation || !isFault {
 		return err
 	}
 	return atOperation(failed.index, cause).WithCause(err)

@@ -8,6 +8,7 @@ package file
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/hex"
 
 	"devplatform/shared/clock"
@@ -48,8 +49,8 @@ type File struct {
 // changes a project also checks or updates the tree of the project. The attribute names are part of the data format.
 type Tree struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
-	// Version is incremented by every creation, Folders by those that can create a folder, and Removed by every removal of
-	// a path. A rename is a creation and a removal. See plan.noCollision.
+	// Version is incremented by every creation, Folders by every creation that can create a folder, and Removed by every
+	// removal of a path. A rename is a creation and a removal. See plan.noCollision.
 	Version int `dynamodbav:"version"`
 	Folders int `dynamodbav:"folders,omitempty"`
 	Removed int `dynamodbav:"removed,omitempty"`
@@ -63,17 +64,9 @@ type Tree struct {
 	// OldBytes is the total size of the old versions, decoded. Versions that have expired since the last recount are
 	// still included. A version that expires before OldRecountAt may be included or not.
 	OldBytes int `dynamodbav:"oldBytes"`
-	// OldRecountAt is the time from which OldBytes may be counted again, in seconds since 1970.
+	// OldRecountAt is the time from which OldBytes may be counted again, in seconds since 1970. It is 0 for a new project.
 	OldRecountAt int64 `dynamodbav:"oldRecountAt"`
 }
-
-// NewTree returns the tree of a new project.
-func NewTree(workspaceID string, createdAt clock.Timestamp) Tree {
-	return Tree{WorkspaceID: workspaceID, OldRecountAt: createdAt.Time().Unix()}
-}
-
-// includes reports whether OldBytes includes a replaced version.
-func (t Tree) includes(f File) bool { return f.ExpiresAt >= t.OldRecountAt }
 
 // FileItem is a file as clients see it.
 type FileItem struct {
@@ -123,7 +116,7 @@ func (f File) itemWith(data []byte) FileItem {
 	item := f.Item()
 	text := string(data)
 	if f.Encoding != UTF8 || !content.FitsJSON(data) {
-		item.Encoding, text = Base64, toBase64(data)
+		item.Encoding, text = Base64, base64.StdEncoding.EncodeToString(data)
 	}
 	item.Content = &text
 	return item

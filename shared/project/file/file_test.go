@@ -2,8 +2,9 @@ package file
 
 import (
 	"bytes"
-	"encoding/json"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"pgregory.net/rapid"
 )

@@ -39,8 +39,9 @@ var (
 	}
 	saveErrors  = append(slices.Clone(quotaErrors), writeErrors...)
 	quotaErrors = []*fault.Error{
-		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()), errOldQuota(DefaultQuotas()),
-		errWrittenQuota(DefaultQuotas()),
+		errFileQuota(defaultQuotas), errStorageQuota(defaultQuotas), errOldQuota(defaultQuotas),
+		errWrittenQuota(defaultQuotas),
 	}
+	defaultQuotas  = DefaultQuotas()
 	errInvalidPath = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
 )

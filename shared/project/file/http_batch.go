@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -17,26 +18,18 @@ func (s *Service) registerBatch(r *httpapi.Routes) {
 			"A batch has at most 20 operations and 3 MiB of content; a rename counts as two operations. A path may occur only once. " +
 			"Conflicts between files and folders are checked against the state after all operations. " +
 			"If several operations fail, only the first error is returned. Its message contains the operation's index.",
-		Errors: batchErrors(),
+		Errors: slices.Concat([]*fault.Error{
+			fault.Invalid(fault.Field("operations[1].to", "is required to rename a file")), atOperation(1, errNotFound),
+			atOperation(0, errFileExists), atOperation(0, errIsFolder), atOperation(0, errInsideFile),
+			atOperation(1, httpapi.ErrIfMatch),
+		}, quotaErrors, []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict}),
 	}, s.handleChangeFiles)
-}
-
-// batchErrors returns the documented errors of a batch. The message of an operation's error contains the
-// operation's index.
-func batchErrors() []*fault.Error {
-	return []*fault.Error{
-		fault.Invalid(fault.Field("operations[1].to", "is required to rename a file")), atOperation(1, errNotFound),
-		atOperation(0, errFileExists), atOperation(0, errIsFolder), atOperation(0, errInsideFile),
-		atOperation(1, httpapi.ErrIfMatch),
-		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()), errOldQuota(DefaultQuotas()),
-		errWrittenQuota(DefaultQuotas()), workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
-	}
 }
 
 type changeFilesInput struct {
 	InProject
 	Body struct {
-		Operations []BatchOperation `json:"operations" minItems:"1" maxItems:"20" nullable:"false" doc:"The operations. Either all of them succeed, or nothing changes."`
+		Operations []Operation `json:"operations" minItems:"1" maxItems:"20" nullable:"false" doc:"The operations. Either all of them succeed, or nothing changes."`
 	}
 }
 
@@ -61,7 +54,7 @@ func (s *Service) handleChangeFiles(
 ) (*changeFilesOutput, error) {
 	p, err := s.apply(ctx, caller, in.ProjectID, in.Body.Operations...)
 	if err != nil {
-		return nil, inBatch(err)
+		return nil, withOperationIndex(err)
 	}
 	out := &changeFilesOutput{}
 	out.Body.Files = []FileItem{}

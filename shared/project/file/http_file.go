@@ -19,15 +19,15 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 		Summary: "List files, or read a file",
 		Description: "Without path: lists the files in path order. With include=content the list is always paged, and a page contains at most about 4 MiB of content. " +
 			"With path: returns the file with its content. A file of more than 1 MiB has a url instead of its content. With path and version: returns that version of the file, for members of the workspace only.",
-		Errors: []*fault.Error{errInvalidPath, workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
-		Also:   []int{http.StatusNotModified},
+		Errors:        []*fault.Error{errInvalidPath, workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
+		OtherStatuses: []int{http.StatusNotModified},
 	}, s.handleReadFiles)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tag,
 		Summary: "Create or update a file",
 		Description: "Without a precondition the last writer wins. If the file already has this content, nothing is written and no event is sent. " +
 			"The error is CONFLICT if the path is a folder, or if a parent folder of the path is a file.",
-		Status: http.StatusOK, Also: []int{http.StatusCreated},
+		Status: http.StatusOK, OtherStatuses: []int{http.StatusCreated},
 		Errors: append([]*fault.Error{errInvalidPath, errIsFolder, errInsideFile}, saveErrors...),
 	}, s.handleSaveFile)
 	httpapi.Private(r, httpapi.Operation{
@@ -35,7 +35,7 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 		Summary: "Delete a file",
 		Description: "Send the path in the query or in the body. The versions of the file are kept for 30 days. " +
 			"The content counts as an old version of the project for that time. If this exceeds the project's limit, the error is QUOTA_EXCEEDED.",
-		Errors: append([]*fault.Error{errInvalidPath, errNotFound, errOldQuota(DefaultQuotas())}, writeErrors...),
+		Errors: append([]*fault.Error{errInvalidPath, errNotFound, errOldQuota(defaultQuotas)}, writeErrors...),
 	}, s.handleDeleteFile)
 }
 
@@ -93,7 +93,7 @@ func (s *Service) handleReadFiles(
 		return s.handleReadFile(ctx, caller, in)
 	}
 	items, next, err := s.List(ctx, caller, in.ProjectID, Listing{
-		Prefix: in.Prefix, Content: in.Include != "", PageInput: in.PageInput,
+		Prefix: in.Prefix, WithContent: in.Include != "", PageInput: in.PageInput,
 	})
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (s *Service) handleSaveFile(
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.apply(ctx, caller, in.ProjectID, BatchOperation{
+	p, err := s.apply(ctx, caller, in.ProjectID, Operation{
 		Action: Save, Path: in.Body.Path, Encoding: in.Body.Encoding, data: in.Body.data, condition: condition,
 	})
 	if err != nil {
@@ -164,9 +164,9 @@ func (s *Service) handleSaveFile(
 	return newSaveFileOutput(p.results()[0], p.creates), nil
 }
 
-func newSaveFileOutput(f File, created bool) *saveFileOutput {
+func newSaveFileOutput(f File, isNew bool) *saveFileOutput {
 	out := &saveFileOutput{Status: http.StatusOK, ETag: f.ETag(), Body: f.Item()}
-	if created {
+	if isNew {
 		out.Status = http.StatusCreated
 	}
 	return out
@@ -205,7 +205,7 @@ func (s *Service) handleDeleteFile(
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.apply(ctx, caller, in.ProjectID, BatchOperation{Action: Delete, Path: in.Path, condition: condition})
+	_, err = s.apply(ctx, caller, in.ProjectID, Operation{Action: Delete, Path: in.Path, condition: condition})
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (s *Service) registerUploads(r *httpapi.Routes) {
 			"If the file already has this content, the file is not changed and no event is sent. " +
 			"The request can be repeated for a day: if the upload is completed already, the response is 200 with the version of the file that the first request created. " +
 			"The error is CONFLICT if the content was not uploaded.",
-		Status: http.StatusOK, Also: []int{http.StatusCreated},
+		Status: http.StatusOK, OtherStatuses: []int{http.StatusCreated},
 		Errors: append([]*fault.Error{
 			errUploadNotFound, errNotFound, errNotUploaded, errUploadExpired, errIsFolder, errInsideFile,
 		}, saveErrors...),
@@ -125,9 +125,9 @@ func (s *Service) handleCompleteUpload(
 	if err != nil {
 		return nil, err
 	}
-	f, created, err := s.Complete(ctx, caller, in.ProjectID, in.UploadID, condition)
+	f, isNew, err := s.Complete(ctx, caller, in.ProjectID, in.UploadID, condition)
 	if err != nil {
 		return nil, err
 	}
-	return newSaveFileOutput(f, created), nil
+	return newSaveFileOutput(f, isNew), nil
 }

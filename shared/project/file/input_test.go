@@ -57,11 +57,7 @@ func TestInvalidFileRequests(t *testing.T) {
 	wantInvalid(client.Post(object{"path": "/a"}), "content: is required")
 	wantInvalid(client.Post(object{"content": "a"}), "path: is required")
 	wantInvalid(client.Post(object{}), "path: is required")
-	wantInvalid(client.Post(object{"path": 1, "content": "a"}), "path: must be a string")
-	wantInvalid(client.Post(object{"path": "/a", "content": nil}), "content: must be a string")
 	wantInvalid(client.Post(object{"path": "/a", "content": "a", "encoding": "utf8"}), "encoding: must be one of")
-	wantInvalid(client.Post(nil), "body: is required")
-	wantInvalid(client.Post(`{"path":"/a","content":"\ud800"}`), "content: contains an incomplete surrogate pair")
 	for _, text := range []string{"A", "AA", "AB==", "AA==\n", "-_-_", " "} {
 		wantInvalid(client.Post(object{"path": "/a", "content": text, "encoding": "base64"}), "content: must be base64")
 		batch := client.Batch(creation("/a", text).With("encoding", "base64"))
@@ -70,9 +66,6 @@ func TestInvalidFileRequests(t *testing.T) {
 	wantInvalid(client.Save("/a", strings.Repeat("a", 1<<20+1)), "content: must be at most 1 MiB")
 	wantInvalid(client.SaveBytes("/a", randomBytes(1<<20+1)), "content: must be at most 1 MiB")
 	wantInvalid(client.Get(client.URL()+"?include=contents"), "include: must be one of")
-	wantInvalid(client.Get(client.URL()+"?limit=0"), "limit")
-	wantInvalid(client.Get(client.URL()+"?limit=101"), "limit")
-	wantInvalid(client.Get(client.URL()+"?limit=x"), "limit")
 	wantInvalid(client.Get(client.URL()+"?version=01K9ZQ3V7M8T5XW2ABCDEFGHJK"), "path: is required with a version")
 	wantInvalid(client.Get(client.URL()+"/history"), "path: is required")
 	for _, unknownID := range []string{

@@ -2,7 +2,6 @@ package file_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +9,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/infra/projecttest"
 	"devplatform/shared/workspace"
@@ -45,14 +47,14 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 	var request struct {
 		RequestItems map[string]struct {
 			ConsistentRead bool
-			Keys           []json.RawMessage
+			Keys           []jsontext.Value
 		}
 	}
-	_ = json.NewDecoder(r.Body).Decode(&request)
+	_ = json.UnmarshalRead(r.Body, &request)
 	response := map[string]any{"UnprocessedKeys": map[string]any{}}
 	responses := map[string][]any{}
 	for table, requested := range request.RequestItems {
-		halves := [][]json.RawMessage{{}, {}}
+		halves := [][]jsontext.Value{{}, {}}
 		for _, key := range requested.Keys {
 			half := 1
 			if strings.Contains(string(key), `"TREE"`) != i.reverse {
@@ -80,7 +82,7 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 	}
 	response["Responses"] = responses
 	out.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	_ = json.NewEncoder(out).Encode(response)
+	_ = json.MarshalWrite(out, response)
 }
 
 // For each call of a request, the test makes a concurrent change before that call. The request must take the change

@@ -3,6 +3,7 @@ package file
 import (
 	"fmt"
 
+	"devplatform/shared/config"
 	"devplatform/shared/fault"
 )
 
@@ -23,9 +24,7 @@ type Quotas struct {
 }
 
 // DefaultQuotas returns the quotas that apply if the environment sets no others.
-func DefaultQuotas() Quotas {
-	return Quotas{Files: 5000, Bytes: 200 << 20, OldBytes: 400 << 20, WrittenPerDay: 2 << 30}
-}
+func DefaultQuotas() Quotas { return config.Defaults[QuotaSettings]().Quotas() }
 
 // QuotaSettings are the quotas that environment variables set, in MiB. Their minimum is content.MaxUpload: with a
 // smaller quota, the largest file could not be replaced or deleted.
@@ -36,9 +35,7 @@ type QuotaSettings struct {
 
 // Quotas returns the quotas with these settings.
 func (s QuotaSettings) Quotas() Quotas {
-	q := DefaultQuotas()
-	q.OldBytes, q.WrittenPerDay = s.OldVersions<<20, s.WrittenPerDay<<20
-	return q
+	return Quotas{Files: 5000, Bytes: 200 << 20, OldBytes: s.OldVersions << 20, WrittenPerDay: s.WrittenPerDay << 20}
 }
 
 func errFileQuota(quotas Quotas) *fault.Error {

@@ -39,9 +39,9 @@ func TestLargeContentsAreObjects(t *testing.T) {
 	} {
 		client.SaveBytes(tc.path, tc.data).Want(t, http.StatusCreated)
 		record := client.Record(tc.path)
-		if record.Chunks != tc.chunks || record.Object != tc.object {
+		if record.Chunks != tc.chunks || record.ObjectFormat != tc.object {
 			t.Errorf("%s: got %d chunks and the object format %q, want %d and %q",
-				tc.path, record.Chunks, record.Object, tc.chunks, tc.object)
+				tc.path, record.Chunks, record.ObjectFormat, tc.chunks, tc.object)
 		}
 		wantKey := "contents/" + client.ProjectID + "/" + record.ContentID
 		if got := slices.Contains(f.Objects(), wantKey); got != (tc.object != "") {

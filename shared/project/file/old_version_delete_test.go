@@ -7,11 +7,7 @@ import (
 
 	"devplatform/infra/projecttest"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/project/content"
 )
@@ -80,7 +76,7 @@ func TestDeleteVersionUnderFaults(t *testing.T) {
 	wire := f.UseProxy(nil)
 	for _, injected := range projecttest.Faults {
 		for _, operation := range []string{"BatchGetItem", "TransactWriteItems"} {
-			if injected.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
+			if projecttest.SkipsFault(injected, operation) {
 				continue
 			}
 			version := saveSized(client, "/a", 100)
@@ -129,22 +125,5 @@ func TestRecountWithoutVersionDuringDeletion(t *testing.T) {
 	client.DeleteVersion("/a", first).Want(t, http.StatusOK)
 	if got := client.Tree().OldBytes; got != 700 {
 		t.Errorf("got %d bytes of old versions, want 700", got)
-	}
-}
-
-// The tree of a new project is counted: it has no old versions.
-func TestNewTreeIsCounted(t *testing.T) {
-	t.Parallel()
-	f := projecttest.New(t)
-	client := f.NewFilesClient("ada")
-	item := f.Dump(f.Tables.Projects)[db.TreeKey(client.ProjectID)]
-	if n, ok := item["oldBytes"].(*types.AttributeValueMemberN); !ok || n.Value != "0" {
-		t.Errorf("got the attribute oldBytes %v, want 0", item["oldBytes"])
-	}
-	queries := countingQueries(f)
-	saveSized(client, "/a", 10)
-	saveSized(client, "/a", 20)
-	if tree := client.Tree(); tree.OldBytes != 10 || queries.Load() != 0 {
-		t.Errorf("got %d bytes of old versions and %d queries of all versions, want 10 and 0", tree.OldBytes, queries.Load())
 	}
 }

@@ -20,9 +20,9 @@ const (
 	Rename Action = "rename"
 )
 
-// BatchOperation is a change of one file: one operation of a batch, or the operation of a request for a single file.
+// Operation is a change of one file: one operation of a batch, or the operation of a request for a single file.
 // Clients send the exported fields. checkBatch validates them and decodes the content.
-type BatchOperation struct {
+type Operation struct {
 	Action   Action   `json:"op" enum:"create,update,delete,rename" doc:"What to do. create requires that the path does not exist; the other operations require that it exists" example:"update"`
 	Path     string   `json:"path" doc:"The path of the file. For rename: the old path" example:"/src/app.ts"`
 	Content  *string  `json:"content,omitempty" nul:"allow" doc:"For create and update: the content, at most 1 MiB after decoding" example:"export {}\n"`
@@ -37,12 +37,12 @@ type BatchOperation struct {
 }
 
 // hasContent reports whether the operation writes content.
-func (op *BatchOperation) hasContent() bool {
+func (op *Operation) hasContent() bool {
 	return op.Action == Save || op.Action == Create || op.Action == Update
 }
 
 // createdPath returns the path at which the operation may create a file, or "".
-func (op *BatchOperation) createdPath() string {
+func (op *Operation) createdPath() string {
 	switch op.Action {
 	case Save, Create:
 		return op.Path
@@ -54,7 +54,7 @@ func (op *BatchOperation) createdPath() string {
 }
 
 // checkBatch validates each operation and the batch as a whole, and decodes the contents. It returns the broken rules.
-func checkBatch(ops []BatchOperation) []fault.Problem {
+func checkBatch(ops []Operation) []fault.Problem {
 	var problems []fault.Problem
 	paths := map[string]bool{}
 	for i := range ops {
@@ -80,7 +80,7 @@ func checkBatch(ops []BatchOperation) []fault.Problem {
 }
 
 // CheckLimits returns the limits that a batch exceeds, as rules for the field operations.
-func CheckLimits(ops []BatchOperation) (rules []string) {
+func CheckLimits(ops []Operation) (rules []string) {
 	folders := map[string]bool{}
 	count, size := 0, 0 // number of operations (a rename counts as two), and total size of their contents
 	for i := range ops {
@@ -112,7 +112,7 @@ func CheckLimits(ops []BatchOperation) (rules []string) {
 
 // check returns the rules that the operation breaks, regardless of the other operations. at is the prefix of the field
 // names.
-func (op *BatchOperation) check(at string) (problems []fault.Problem) {
+func (op *Operation) check(at string) (problems []fault.Problem) {
 	var contentRule, toRule, etagRule string
 	pathRule := path.Check(op.Path)
 	if op.Action == Create {

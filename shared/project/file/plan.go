@@ -23,8 +23,8 @@ type state struct {
 	// inside maps each path to be created to the paths of existing files inside it. A list of paths can be incomplete:
 	// one path more than the operations can remove is sufficient.
 	inside map[string][]string
-	// mayWrite is the number of bytes of new content that the user may still write on this day.
-	mayWrite int
+	// writable is the number of bytes of new content that the user may still write on this day.
+	writable int
 	// upload is the upload that the operation completes, or nil.
 	upload *upload
 }
@@ -37,7 +37,7 @@ func (stored state) file(path string) *File {
 	return nil
 }
 
-// author is the user who makes a change, and the time of the change.
+// author is the user who makes changes, and the time of the changes.
 type author struct {
 	userID string
 	at     time.Time
@@ -55,6 +55,7 @@ type change struct {
 	content *packedContent
 	// contentInUse means that the content is still in use under another path.
 	contentInUse bool
+	operation    int // the index of the operation
 }
 
 func (c change) creates() bool { return c.before == nil && c.after != nil }
@@ -63,11 +64,10 @@ func (c change) isEmpty() bool { return c.before == c.after }
 
 // plan is the effect of operations.
 type plan struct {
-	tree      Tree      // the tree on which the plan is based
-	at        time.Time // the time of the changes
-	userID    string    // the user who makes the changes
-	changes   []change  // the changes of all operations, in operation order
-	operation []int     // for each change, the index of its operation
+	author
+
+	tree    Tree     // the tree on which the plan is based
+	changes []change // the changes of all operations, in operation order
 	// files and bytes are the differences in the number and the total size of the project's files. bytes does not
 	// include what the upload has reserved.
 	files, bytes int
@@ -119,10 +119,8 @@ func (p plan) results() []File {
 }
 
 // planFiles returns the effect of operations. Errors: *operationError; QUOTA_EXCEEDED; errMustRecount.
-func planFiles(ops []BatchOperation, stored state, by author, quotas Quotas) (plan, error) {
-	p := plan{
-		tree: stored.tree, at: by.at, userID: by.userID, upload: stored.upload, bytes: -stored.upload.reservedBytes(),
-	}
+func planFiles(ops []Operation, stored state, by author, quotas Quotas) (plan, error) {
+	p := plan{author: by, tree: stored.tree, upload: stored.upload, bytes: -stored.upload.reservedBytes()}
 	if stored.upload.isCompleted() {
 		return p, errUploadCompleted
 	}
@@ -132,7 +130,8 @@ func planFiles(ops []BatchOperation, stored state, by author, quotas Quotas) (pl
 			return p, &operationError{i, err}
 		}
 		for _, c := range changes {
-			p.add(c, i)
+			c.operation = i
+			p.add(c)
 		}
 	}
 	if err := p.checkFolders(stored); err != nil {
@@ -142,8 +141,8 @@ func planFiles(ops []BatchOperation, stored state, by author, quotas Quotas) (pl
 	return p, p.checkQuotas(stored, quotas)
 }
 
-func (p *plan) add(c change, operation int) {
-	p.changes, p.operation = append(p.changes, c), append(p.operation, operation)
+func (p *plan) add(c change) {
+	p.changes = append(p.changes, c)
 	if c.before != nil {
 		p.files, p.bytes = p.files-1, p.bytes-c.before.Size
 	}
@@ -158,7 +157,7 @@ func (p *plan) add(c change, operation int) {
 
 // changes returns the changes of one operation. They do not depend on the other operations, because no two operations
 // name the same path.
-func (op BatchOperation) changes(stored state, by author) ([]change, error) {
+func (op Operation) changes(stored state, by author) ([]change, error) {
 	old := stored.file(op.Path)
 	if err := op.checkOld(old); err != nil {
 		return nil, err
@@ -177,11 +176,11 @@ func (op BatchOperation) changes(stored state, by author) ([]change, error) {
 	case old != nil && op.packed.equals(old) && (op.uploadID == "" || op.packed.contentType == old.ContentType):
 		return []change{{path: op.Path, before: old, after: old}}, nil
 	}
-	return []change{{path: op.Path, before: old, after: op.file(old, by), content: op.packed}}, nil
+	return []change{{path: op.Path, before: old, after: op.savedFile(old, by), content: op.packed}}, nil
 }
 
 // checkOld returns an error if the operation is not possible on the file at its path. old is nil if there is no file.
-func (op BatchOperation) checkOld(old *File) error {
+func (op Operation) checkOld(old *File) error {
 	switch {
 	case op.Action == Create && old != nil:
 		return errFileExists
@@ -194,8 +193,8 @@ func (op BatchOperation) checkOld(old *File) error {
 	}
 }
 
-// file returns the file's record after a save. old is the replaced record, or nil.
-func (op BatchOperation) file(old *File, by author) *File {
+// savedFile returns the file's record after a save. old is the replaced record, or nil.
+func (op Operation) savedFile(old *File, by author) *File {
 	at := clock.Stamp(by.at)
 	f := &File{
 		Path: op.Path, Size: op.packed.size, SHA256: op.packed.sha256, Encoding: op.packed.encoding,
@@ -215,19 +214,19 @@ func (p plan) checkFolders(stored state) error {
 	for _, c := range p.changes {
 		after[c.path] = c.after != nil
 	}
-	for i, c := range p.changes {
+	for _, c := range p.changes {
 		if !c.creates() {
 			continue
 		}
 		for _, folder := range path.Ancestors(c.path) {
-			isFile, changes := after[folder]
-			if isFile || (!changes && stored.file(folder) != nil) {
-				return &operationError{p.operation[i], errInsideFile}
+			isFile, isChanged := after[folder]
+			if isFile || (!isChanged && stored.file(folder) != nil) {
+				return &operationError{c.operation, errInsideFile}
 			}
 		}
 		for _, other := range stored.inside[c.path] {
-			if isFile, changes := after[other]; isFile || !changes {
-				return &operationError{p.operation[i], errIsFolder}
+			if isFile, isChanged := after[other]; isFile || !isChanged {
+				return &operationError{c.operation, errIsFolder}
 			}
 		}
 	}
@@ -256,7 +255,7 @@ func (p plan) checkQuotas(stored state, quotas Quotas) error {
 		return errFileQuota(quotas)
 	case p.bytes > 0 && p.tree.Bytes+p.bytes > quotas.Bytes:
 		return errStorageQuota(quotas)
-	case p.newBytes() > stored.mayWrite:
+	case p.newBytes() > stored.writable:
 		return errWrittenQuota(quotas)
 	case p.oldBytes == 0, p.tree.OldBytes+p.oldBytes <= quotas.OldBytes:
 		return nil

@@ -11,9 +11,6 @@ import (
 )
 
 func TestQuotaSettings(t *testing.T) {
-	if got := config.Defaults[file.QuotaSettings]().Quotas(); got != file.DefaultQuotas() {
-		t.Errorf("got the quotas %+v, want the defaults", got)
-	}
 	const largest = content.MaxUpload >> 20 // a larger file than the quota could not be replaced or deleted
 	for _, name := range []string{"LIMIT_OLD_VERSIONS_MIB", "LIMIT_WRITTEN_MIB_DAY"} {
 		t.Setenv(name, strconv.Itoa(largest))

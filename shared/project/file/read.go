@@ -45,7 +45,7 @@ func (s *Service) Read(
 		objectCtx, stop := context.WithCancel(ctx)
 		defer stop()
 		waitForObject := s.store.startObject(objectCtx, projectID, wanted)
-		err = s.store.Load(ctx, caller.UserID, &access, s.store.contents.Refs(wanted.Keys(projectID)...)...)
+		err = s.store.Load(ctx, caller.UserID, &access, s.store.contents.Refs(wanted.ChunkKeys(projectID)...)...)
 		if err == nil {
 			err = access.Check(in.action())
 		}
@@ -123,8 +123,8 @@ func (in Selection) choose(projectID string, items map[db.Key]db.Item) (File, er
 
 // Listing selects files of a project.
 type Listing struct {
-	Prefix  string // only paths that begin with it
-	Content bool   // include the contents
+	Prefix      string // of the paths
+	WithContent bool
 	httpapi.PageInput
 }
 
@@ -146,7 +146,7 @@ func (s *Service) List(
 	if err != nil {
 		return nil, "", err
 	}
-	if in.Content && in.Limit == 0 {
+	if in.WithContent && in.Limit == 0 {
 		in.Limit = contentPage
 	}
 	limit := 0
@@ -181,8 +181,8 @@ func listScope(caller httpapi.Caller, projectID string, in Listing) string {
 
 func (i FileItem) position() string { return i.Path }
 
-// items reads the files of a listing that sort after a path. limit is the number of files that fit on the page; 0 means
-// all. If there are more files, items has at least one more than limit. Error: errMissingContent.
+// items reads the files of a page that begins after a path, and one more file if there is another page. limit is the
+// maximum number of items on the page, 0 if all of them are. Error: errMissingContent.
 func (s *Service) items(
 	ctx context.Context, projectID string, in Listing, after string,
 ) (items []FileItem, limit int, err error) {
@@ -198,7 +198,7 @@ func (s *Service) items(
 	for i, f := range files {
 		items[i] = f.Item()
 	}
-	if !in.Content {
+	if !in.WithContent {
 		return items, in.Limit, nil
 	}
 	limit = min(in.Limit, countWithin(files, contentPageBytes))
@@ -237,15 +237,15 @@ func (s *Service) fullItem(ctx context.Context, projectID string, f File, data [
 	return item, err
 }
 
-// countWithin returns how many files from the start of the list have at most limit bytes in total. Large files do not
+// countWithin returns how many files from the start of the list have at most maxBytes in total. Large files do not
 // count. The result is at least one, unless there are no files.
-func countWithin(files []File, limit int) int {
+func countWithin(files []File, maxBytes int) int {
 	sum := 0
 	for i, f := range files {
 		if f.IsLarge() {
 			continue
 		}
-		if sum += f.Size; sum > limit && i > 0 {
+		if sum += f.Size; sum > maxBytes && i > 0 {
 			return i
 		}
 	}

@@ -40,12 +40,12 @@ func fileOf(projectID string, item db.Item) (File, error) {
 	return f, err
 }
 
-// readState reads a user's access to a project, and the stored state that planFiles needs. Files that can collide
-// with a new file are read after the tree. These are files at the paths of its parent folders, and files inside its
-// path. If another request changes them at the same time, the stored tree no longer satisfies plan.noCollision, and
-// commit fails. Error: PROJECT_NOT_FOUND.
+// readState checks that a user may write to a project, and reads the stored state that planFiles needs. Files that can
+// collide with a new file are read after the tree. These are files at the paths of its parent folders, and files inside
+// its path. If another request changes them at the same time, the stored tree no longer satisfies plan.noCollision, and
+// commit fails. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
 func (s store) readState(
-	ctx context.Context, userID, projectID string, ops []BatchOperation,
+	ctx context.Context, userID, projectID string, ops []Operation,
 ) (access workspace.ProjectAccess, stored state, err error) {
 	var paths []string
 	for _, op := range ops {
@@ -53,16 +53,26 @@ func (s store) readState(
 	}
 	written := s.counters.Counter(s.writtenRule(), userID)
 	keys := append(fileKeys(projectID, paths), written.Key())
-	if access, err = s.Locate(ctx, projectID, append(keys, uploadKeys(projectID, ops)...)...); err != nil {
+	uploadID := ""
+	if len(ops) == 1 { // an operation that completes an upload is the only one
+		uploadID = ops[0].uploadID
+	}
+	if uploadID != "" {
+		keys = append(keys, db.UploadKey(projectID, uploadID))
+	}
+	if access, err = s.Locate(ctx, projectID, keys...); err != nil {
 		return access, stored, err
 	}
-	if stored.upload, err = uploadOf(projectID, ops, access.Items); err != nil {
-		return access, stored, err
+	if uploadID != "" {
+		stored.upload, err = decodeUpload(uploadID, access.Items[db.UploadKey(projectID, uploadID)])
+		if err != nil {
+			return access, stored, err
+		}
 	}
 	if err := written.Load(access.Items[written.Key()]); err != nil {
 		return access, stored, err
 	}
-	stored.mayWrite = written.Remaining()
+	stored.writable = written.Remaining()
 	if stored.tree, err = db.Decode[Tree](access.Items[db.TreeKey(projectID)]); err != nil {
 		return access, stored, err
 	}
@@ -72,13 +82,15 @@ func (s store) readState(
 			created, folders = append(created, p), append(folders, path.Ancestors(p)...)
 		}
 	}
-	load := func(ctx context.Context) error {
-		return s.Load(ctx, userID, &access, s.Projects.Refs(fileKeys(projectID, folders)...)...)
+	reads, readCtx := async.WithContext(ctx)
+	reads.Go(func() error {
+		return s.Load(readCtx, userID, &access, s.Projects.Refs(fileKeys(projectID, folders)...)...)
+	})
+	if len(created) > 0 {
+		reads.Go(func() error { return s.readCollisions(readCtx, projectID, created, len(ops)+1, &stored) })
 	}
-	if len(created) == 0 {
-		err = load(ctx)
-	} else {
-		err = s.readCollisions(ctx, projectID, created, len(ops)+1, &stored, load)
+	if err = reads.Wait(); err == nil {
+		err = access.Check(workspace.Write)
 	}
 	if err != nil {
 		return access, stored, err
@@ -88,42 +100,34 @@ func (s store) readState(
 }
 
 // readCollisions reads which files can collide with the files at the created paths: for each path, at most limit files
-// inside it, and whether its folder has a file. It calls load at the same time.
-func (s store) readCollisions(
-	ctx context.Context, projectID string, created []string, limit int, stored *state, load func(context.Context) error,
-) error {
-	inside := make([][]string, len(created))
-	stored.folders = map[string]bool{}
+// inside it, and whether its folder has a file. It sets stored.inside and stored.folders.
+func (s store) readCollisions(ctx context.Context, projectID string, created []string, limit int, stored *state) error {
+	stored.inside, stored.folders = map[string][]string{}, map[string]bool{}
 	for _, p := range created {
 		stored.folders[path.Parent(p)] = false
 	}
 	delete(stored.folders, "")
-	var mu sync.Mutex                        // for stored.folders
-	reads, readCtx := async.WithContext(ctx) // at most two for each operation, and load
-	for i, p := range created {
-		reads.Go(func() (err error) {
-			inside[i], err = s.pathsInside(readCtx, projectID, p, limit)
+	var mu sync.Mutex                    // for the maps
+	reads, ctx := async.WithContext(ctx) // at most two for each operation
+	for _, p := range created {
+		reads.Go(func() error {
+			files, err := s.pathsInside(ctx, projectID, p, limit)
+			mu.Lock()
+			defer mu.Unlock()
+			stored.inside[p] = files
 			return err
 		})
 	}
 	for folder := range maps.Clone(stored.folders) {
 		reads.Go(func() error {
-			files, err := s.pathsInside(readCtx, projectID, folder, 1)
+			files, err := s.pathsInside(ctx, projectID, folder, 1)
 			mu.Lock()
 			defer mu.Unlock()
 			stored.folders[folder] = len(files) > 0
 			return err
 		})
 	}
-	reads.Go(func() error { return load(readCtx) })
-	if err := reads.Wait(); err != nil {
-		return err
-	}
-	stored.inside = map[string][]string{}
-	for i, p := range created {
-		stored.inside[p] = inside[i]
-	}
-	return nil
+	return reads.Wait()
 }
 
 // fileKeys returns the keys of the files at paths.
@@ -169,8 +173,7 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 func (s store) list(ctx context.Context, projectID, prefix, lastPath string, limit int) ([]File, error) {
 	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(lastPath), Limit: limit}
 	var files []File
-	for {
-		page, err := s.Projects.Query(ctx, q)
+	for page, err := range s.Projects.Pages(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -181,9 +184,9 @@ func (s store) list(ctx context.Context, projectID, prefix, lastPath string, lim
 			}
 			files = append(files, f)
 		}
-		if page.Next.IsZero() || (limit > 0 && len(files) >= limit) {
-			return files, nil
+		if limit > 0 && len(files) >= limit {
+			break
 		}
-		q.After = page.Next
 	}
+	return files, nil
 }

@@ -29,7 +29,7 @@ func (s store) storeObjects(ctx context.Context, projectID string, p plan) error
 			continue
 		}
 		group.Go(func() error {
-			err := s.bucket.Create(ctx, packed.ref().ObjectKey(projectID), packed.packed)
+			err := s.bucket.Create(ctx, packed.ref().ObjectKey(projectID), packed.data)
 			packed.isStored = err == nil
 			return storageError(err)
 		})
@@ -59,14 +59,14 @@ func (s store) contentsOf(ctx context.Context, projectID string, files ...File) 
 	group.Go(func() (err error) {
 		var keys []db.Key
 		for _, f := range files {
-			keys = append(keys, f.Keys(projectID)...)
+			keys = append(keys, f.ChunkKeys(projectID)...)
 		}
 		chunks, err = s.contents.BatchGet(readCtx, keys...)
 		return err
 	})
 	objects := make([][]byte, len(files)) // nil if the file has no object, or the object does not exist
 	for i, f := range files {
-		if f.Object == "" {
+		if f.ObjectFormat == "" {
 			continue
 		}
 		group.Go(func() (err error) {
@@ -102,7 +102,7 @@ func (s store) object(ctx context.Context, projectID string, f File) ([]byte, er
 
 // startObject starts to read the object of a file's content, if it has one. The returned function waits for it.
 func (s store) startObject(ctx context.Context, projectID string, f File) (wait func() ([]byte, error)) {
-	if f.Object == "" {
+	if f.ObjectFormat == "" {
 		return func() ([]byte, error) { return nil, nil }
 	}
 	var object []byte
@@ -117,16 +117,16 @@ func (s store) startObject(ctx context.Context, projectID string, f File) (wait 
 	}
 }
 
-// content returns the content of the file. items have the record of its chunk. object is nil if the file has no object,
-// or the object does not exist. If the content does not match the size and the hash in the file's record, content
-// returns an internal error. Error: errMissingContent.
+// content returns the content of the file from its chunk, which is in items, or from its object, which is nil if it
+// does not exist. If the content does not match the size and the hash in the file's record, content returns an internal
+// error. Error: errMissingContent.
 func (f File) content(projectID string, items map[db.Key]db.Item, object []byte) ([]byte, error) {
 	data, err := []byte{}, error(nil)
-	if f.Object != "" {
+	if f.ObjectFormat != "" {
 		if object == nil {
 			return nil, errMissingContent
 		}
-		data, err = content.Open(f.Object, object)
+		data, err = content.Open(f.ObjectFormat, object)
 	}
 	if f.Chunks > 0 {
 		item := items[db.ChunkKey(projectID, f.ContentID, 0)]

@@ -93,25 +93,6 @@ func (s store) settleWrite(projectID string, u *upload, status uploadStatus, ver
 	return s.Projects.Update(db.UploadKey(projectID, u.ID), update).If(attrStatus.Equal(expression.Value(u.Status)))
 }
 
-// uploadKeys returns the keys of the uploads that operations complete.
-func uploadKeys(projectID string, ops []BatchOperation) (keys []db.Key) {
-	for _, op := range ops {
-		if op.uploadID != "" {
-			keys = append(keys, db.UploadKey(projectID, op.uploadID))
-		}
-	}
-	return keys
-}
-
-// uploadOf returns the upload that operations complete from items, or nil if they complete none. An operation that
-// completes an upload is the only one. Error: UPLOAD_NOT_FOUND.
-func uploadOf(projectID string, ops []BatchOperation, items map[db.Key]db.Item) (*upload, error) {
-	for _, key := range uploadKeys(projectID, ops) {
-		return decodeUpload(ops[0].uploadID, items[key])
-	}
-	return nil, nil // most operations complete no upload
-}
-
 // decodeUpload decodes the record of an upload. Error: UPLOAD_NOT_FOUND if item is nil.
 func decodeUpload(uploadID string, item db.Item) (*upload, error) {
 	if item == nil {

@@ -26,7 +26,7 @@ func (s store) versions(ctx context.Context, projectID, path, position string, l
 func (s store) deleteVersion(ctx context.Context, projectID string, version db.Key, f File, tree Tree) error {
 	update := expression.Add(attrChanges, expression.Value(1))
 	notRecounted := s.Projects.Exists().And(attrOldRecountAt.Equal(expression.Value(tree.OldRecountAt)))
-	if tree.includes(f) {
+	if f.ExpiresAt >= tree.OldRecountAt { // OldBytes includes the version
 		update = update.Add(attrOldBytes, expression.Value(-f.Size))
 	}
 	return s.client.Tx(

@@ -117,13 +117,10 @@ func (s *Service) Announce(
 		ContentType: a.ContentType, ContentID: s.newVersion(""), UserID: caller.UserID,
 	}
 	packed := u.toContent(Base64)
-	ops := []BatchOperation{{Action: Save, Path: u.Path, packed: packed}}
+	ops := []Operation{{Action: Save, Path: u.Path, packed: packed}}
 	err = db.Retry(ctx, "announce an upload", func(ctx context.Context) error {
-		access, b, err := s.store.readState(ctx, caller.UserID, projectID, ops)
+		_, stored, err := s.store.readState(ctx, caller.UserID, projectID, ops)
 		if err != nil {
-			return err
-		}
-		if err := access.Check(workspace.Write); err != nil {
 			return err
 		}
 		// The URL is signed before the time of the announcement is taken. So the reservation never ends before the URL.
@@ -131,19 +128,19 @@ func (s *Service) Announce(
 		if out.URL, out.Headers, err = s.store.bucket.PresignPut(ctx, request, uploadTime); err != nil {
 			return err
 		}
-		at := s.now()
-		u.AnnouncedAt = clock.Stamp(at)
-		_, err = planFiles(ops, b, author{userID: caller.UserID, at: at, newVersion: s.newVersion}, s.quotas)
+		by := author{userID: caller.UserID, at: s.now(), newVersion: s.newVersion}
+		u.AnnouncedAt = clock.Stamp(by.at)
+		_, err = planFiles(ops, stored, by, s.quotas)
 		if errors.Is(err, errMustRecount) {
-			return s.recountOld(ctx, projectID, b.tree)
+			return s.recountOld(ctx, projectID, stored.tree)
 		}
 		if err == nil {
-			err = u.checkReservation(b.tree, s.quotas)
+			err = u.checkReservation(stored.tree, s.quotas)
 		}
 		if err == nil {
 			err = s.store.announce(ctx, projectID, u)
 		}
-		return s.releaseExpired(ctx, projectID, b.tree, err)
+		return s.releaseExpired(ctx, projectID, stored.tree, err)
 	})
 	out.ID, out.ExpiresAt = u.ID, u.urlExpiresAt()
 	return out, err
@@ -160,9 +157,9 @@ func (u *upload) checkReservation(tree Tree, quotas Quotas) error {
 	return nil
 }
 
-// releaseExpired is called with the error of an attempt. If it is errNoRoom, and uploads of the project have expired,
-// it releases them and returns db.ErrStale, so that the caller makes another attempt. Otherwise it returns err. tree is
-// the tree on which the attempt was based.
+// releaseExpired makes room after an attempt that failed with err, which is errNoRoom: if uploads of the project have
+// expired, it releases them and returns db.ErrStale, so that the caller makes another attempt. Otherwise, and for any
+// other err, it returns err. tree is the tree on which the attempt was based.
 func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tree, err error) error {
 	if !errors.Is(err, errNoRoom) || tree.Uploads == 0 {
 		return err
@@ -171,13 +168,13 @@ func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tre
 	if readErr != nil {
 		return readErr
 	}
-	now, first := s.now(), uploadTime // first is the time until the next upload expires
+	now, untilNext := s.now(), uploadTime // untilNext is the time until the next upload expires
 	var expired []upload
 	for _, u := range open {
 		if left := u.urlExpiresAt().Sub(now); left <= 0 {
 			expired = append(expired, u)
 		} else {
-			first = min(first, left)
+			untilNext = min(untilNext, left)
 		}
 	}
 	switch {
@@ -189,7 +186,7 @@ func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tre
 	case len(open) != tree.Uploads: // another request has changed them after the tree was read
 		return fmt.Errorf("%w: the open uploads have changed", db.ErrStale)
 	case errors.Is(err, errTooManyUploads):
-		return limit.Status{Reset: first}.WithRetryAfter(errTooManyUploads)
+		return limit.Status{Reset: untilNext}.WithRetryAfter(errTooManyUploads)
 	}
 	return err
 }
@@ -200,7 +197,7 @@ func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tre
 // completed and that version no longer exists.
 func (s *Service) Complete(
 	ctx context.Context, caller httpapi.Caller, projectID, uploadID string, condition httpapi.Preconditions,
-) (File, bool, error) {
+) (f File, isNew bool, err error) {
 	key := db.UploadKey(projectID, uploadID)
 	access, err := s.store.Project(ctx, caller.UserID, projectID, key)
 	if err == nil {
@@ -224,7 +221,7 @@ func (s *Service) Complete(
 	if err != nil {
 		return File{}, false, err
 	}
-	op := BatchOperation{Action: Save, Path: u.Path, packed: packed, uploadID: uploadID, condition: condition}
+	op := Operation{Action: Save, Path: u.Path, packed: packed, uploadID: uploadID, condition: condition}
 	p, err := s.apply(ctx, caller, projectID, op)
 	if errors.Is(err, errUploadCompleted) { // by another request, after this one has read the record
 		return s.Complete(ctx, caller, projectID, uploadID, condition)

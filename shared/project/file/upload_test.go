@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/fault"
 	"devplatform/shared/project/content"
@@ -54,7 +53,7 @@ func TestUpload(t *testing.T) {
 		}
 		r := client.Upload(tc.path, tc.data, fields).Want(t, http.StatusCreated)
 		record := client.Record(tc.path)
-		if record.Object != content.Raw || record.Chunks != 0 || r.Header.Get("ETag") != record.ETag() {
+		if record.ObjectFormat != content.Raw || record.Chunks != 0 || r.Header.Get("ETag") != record.ETag() {
 			t.Errorf("%s: got the record %+v and the etag %s, want one with a raw object", tc.path, record, r.Header.Get("ETag"))
 		}
 		item := client.Read(tc.path).Want(t, http.StatusOK).Body
@@ -329,7 +328,7 @@ func TestUploadUnderFaults(t *testing.T) {
 			client := f.NewFilesClient("ada")
 			wire := f.UseProxy(nil)
 			for _, operation := range []string{"BatchGetItem", "Query", "TransactWriteItems"} {
-				if injected.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
+				if projecttest.SkipsFault(injected, operation) {
 					continue
 				}
 				path := "/" + operation

@@ -21,10 +21,9 @@ const (
 
 const separator = "/"
 
-// CheckNew returns the first rule that the path of a new file breaks, or "" if the path is valid. Text with invisible
-// or direction-changing characters can look like another path. Paths that were stored before this rule existed can
-// contain these characters, so only requests that can create a file use CheckNew. The returned text does not contain
-// the path.
+// CheckNew returns the first rule that the path of a new file breaks, or "" if the path is valid. Unlike Check, it
+// refuses invisible and direction-changing characters, with which a text can look like another path. The returned text
+// does not contain the path.
 func CheckNew(path string) string {
 	if rule := Check(path); rule != "" {
 		return rule
@@ -32,8 +31,8 @@ func CheckNew(path string) string {
 	return invisible.Check(path)
 }
 
-// Check returns the first rule that the path of an existing file breaks, or "" if the path is valid. The returned text
-// does not contain the path.
+// Check returns the first rule that the path of a file breaks, or "" if the path is valid. The returned text does not
+// contain the path.
 func Check(path string) string {
 	switch {
 	case path == "":

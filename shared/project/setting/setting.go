@@ -1,4 +1,4 @@
-// Package setting has the rules of those settings of a project that builds use: the framework, the root folder and the
+// Package setting has the rules for the settings of a project that builds use: the framework, the root folder and the
 // variables. Package project stores them, and package deployment reads them for a build. It does no I/O.
 package setting
 
@@ -9,17 +9,17 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// deployable are the frameworks of projects that can be deployed, in lower case.
-var deployable = []string{"static", "react", "vue", "svelte"}
+// deployableFrameworks are the frameworks of projects that can be deployed, in lower case.
+var deployableFrameworks = []string{"static", "react", "vue", "svelte"}
 
 // IsDeployable reports whether projects with this framework can be deployed. It ignores case, and space around the
-// name. Files of a project can show that it uses another framework, which a build then refuses.
+// name. A build also fails if the files of the project show that it uses another framework.
 func IsDeployable(framework string) bool {
-	return slices.Contains(deployable, strings.ToLower(strings.TrimSpace(framework)))
+	return slices.Contains(deployableFrameworks, strings.ToLower(strings.TrimSpace(framework)))
 }
 
-// CheckRootDir returns the rule that the root folder of a project breaks, or "". It has the form of the path of a file.
-// A folder from which nothing is published is no root folder. The folder need not exist.
+// CheckRootDir returns the rule that the root folder of a project breaks, or "". The rules for the paths of files
+// apply, and builds must publish the files of the folder. The folder need not exist.
 func CheckRootDir(dir string) string {
 	if rule := path.Check(dir); rule != "" {
 		return rule

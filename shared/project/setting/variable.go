@@ -30,13 +30,13 @@ type Variable struct {
 // Bytes returns the size of the variable that counts towards MaxVariableBytes.
 func (v Variable) Bytes() int { return len(v.Name) + len(v.Value) }
 
-// names matches the names of variables. The prefixes are those that Vite and Create React App reserve for values that
-// everyone may read.
-var names = regexp.MustCompile(`^(VITE_|REACT_APP_)[A-Z0-9_]*$`)
+// variableName matches the names of variables. Vite and Create React App reserve the prefixes for values that everyone
+// may read.
+var variableName = regexp.MustCompile(`^(VITE_|REACT_APP_)[A-Z0-9_]*$`)
 
 // CheckName returns the rule that the name of a variable breaks, or "". The schema checks the length.
 func CheckName(name string) string {
-	if !names.MatchString(name) {
+	if !variableName.MatchString(name) {
 		return "must be VITE_ or REACT_APP_, followed by letters A-Z, digits and _"
 	}
 	return ""
@@ -49,8 +49,8 @@ func CheckName(name string) string {
 //   - a secret of a webhook in the form of Standard Webhooks: whsec_ and base64
 //   - a session: a JWT whose claim sid is the ID of a session of this service
 //
-// Tokens of other services are allowed, also if they are JWTs, because many are made to be public. A value is not
-// compared with stored credentials: one that was revoked or is invalid is refused, too.
+// Tokens of other services are allowed, also if they are JWTs, because many are made to be public. The value is not
+// compared with stored credentials: a credential that was revoked or is invalid breaks the rule, too.
 func CheckValue(value string) string {
 	if credentials.MatchString(value) || hasSession(value) {
 		return "must not contain a token or a secret of this service, because every visitor of the site can read it"
@@ -58,8 +58,7 @@ func CheckValue(value string) string {
 	return ""
 }
 
-// credentials matches API tokens and secrets of webhooks. They are longer. A text that only begins like one is not
-// matched.
+// credentials matches the first 20 or 22 characters of API tokens and of secrets of webhooks, which are longer.
 var credentials = regexp.MustCompile(`dvp_[0-9A-Za-z]{16}|whsec_[0-9A-Za-z+/]{16}`)
 
 // minClaims is less than the length of the claims of a session token, which contain two IDs.
@@ -87,7 +86,7 @@ func hasSession(text string) bool {
 }
 
 // Values returns the values of the variables that a deployment with a target gets, by name. A variable with this target
-// comes before the one with the target All.
+// takes precedence over the variable with the target All.
 func Values(variables []Variable, target Target) map[string]string {
 	values := map[string]string{}
 	for _, v := range variables {

@@ -41,7 +41,7 @@ func FuzzRedirects(f *testing.F) {
 				}
 			case isPath && (u.Scheme != "" || u.Host != "" || r.Location[0] != '/' || strings.HasPrefix(r.Location, "//")):
 				t.Errorf("%+v with %q: got %q, want a path", rule, path, r.Location)
-			case !isPath && (u.Scheme+"://"+u.Host != split(rule.To).origin || u.User != nil):
+			case !isPath && (u.Scheme+"://"+u.Host != splitTarget(rule.To).origin || u.User != nil):
 				t.Errorf("%+v with %q: got %q, want its host", rule, path, r.Location)
 			case isPath && u.Path == path:
 				t.Errorf("%+v with %q: got a loop", rule, path)
@@ -58,7 +58,7 @@ func FuzzHeaders(f *testing.F) {
 		fields, _ := HeadersOf(rules, path, 0)
 		seen := map[string]bool{}
 		for _, field := range fields {
-			if seen[field.Name] || !allowed.MatchString(field.Name) || reserved.MatchString(field.Name) ||
+			if seen[field.Name] || !allowedNames.MatchString(field.Name) || reservedNames.MatchString(field.Name) ||
 				strings.ContainsFunc(field.Value, func(c rune) bool { return c < ' ' || c > '~' }) || field.Value == "" {
 				t.Errorf("got the header %+v", field)
 			}

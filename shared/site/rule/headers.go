@@ -38,22 +38,22 @@ const (
 var (
 	// fieldName matches the names of headers.
 	fieldName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
-	// allowed matches the headers that rules can set.
-	allowed = regexp.MustCompile(`^(Access-Control-.+|Content-Security-Policy(-Report-Only)?|Cross-Origin-.+-Policy|` +
+	// allowedNames matches the headers that rules can set.
+	allowedNames = regexp.MustCompile(`^(Access-Control-.+|Content-Security-Policy(-Report-Only)?|Cross-Origin-.+-Policy|` +
 		`Permissions-Policy|Referrer-Policy|X-Frame-Options|Link|Content-Language|Content-Disposition|X-.+)$`)
-	// reserved matches the headers that the service, the gateway or a proxy between them and the visitor uses.
-	reserved = regexp.MustCompile(`^X-(Content-Type-Options|Deployment-.+|Request-.+|Service-.+|Amz.*|Cache.*|Edge-.+|` +
+	// reservedNames matches the headers that the service, the gateway or a proxy between them and the visitor uses.
+	reservedNames = regexp.MustCompile(`^X-(Content-Type-Options|Deployment-.+|Request-.+|Service-.+|Amz.*|Cache.*|Edge-.+|` +
 		`Forwarded.*|Accel-.+|Sendfile.*|Real-Ip)$`)
 )
 
 var (
-	errField     = errors.New("a header has the form \"Name: value\", below a line with a path")
-	errValue     = errors.New("the value must have visible ASCII characters and blanks")
-	errNoPath    = errors.New("no valid path precedes it")
-	errMany      = fmt.Errorf("the path already has %d headers", maxFields)
-	errURL       = errors.New("a rule begins with a path, not with a URL")
-	errTooLarge  = fmt.Errorf("the headers of the path would have more than %d bytes", maxResponse)
-	errLongValue = fmt.Errorf("the value is longer than %d bytes", maxValue)
+	errHeaderForm      = errors.New("a header has the form \"Name: value\", below a line with a path")
+	errValue           = errors.New("the value must have visible ASCII characters and blanks")
+	errNoPath          = errors.New("no valid path precedes it")
+	errTooManyHeaders  = fmt.Errorf("the path already has %d headers", maxFields)
+	errURLPath         = errors.New("a rule begins with a path, not with a URL")
+	errHeadersTooLarge = fmt.Errorf("the headers of the path would have more than %d bytes", maxResponse)
+	errValueTooLong    = fmt.Errorf("the value is longer than %d bytes", maxValue)
 )
 
 // ParseHeaders parses a file _headers. A header that occurs twice below a path has both values.
@@ -81,7 +81,7 @@ func ParseHeaders(data []byte) (rules []Headers, warnings []Warning) {
 		return rules[len(rules)-1].add(f)
 	})
 	rules = slices.DeleteFunc(rules, func(h Headers) bool { return len(h.Fields) == 0 })
-	return rules, p.all()
+	return rules, p.allWarnings()
 }
 
 func parseField(line string) (f Field, err error) {
@@ -91,15 +91,15 @@ func parseField(line string) (f Field, err error) {
 	lower := strings.ToLower(line)
 	switch {
 	case strings.HasPrefix(lower, "https://") || strings.HasPrefix(lower, "http://"):
-		return f, errURL
+		return f, errURLPath
 	case !ok || !fieldName.MatchString(name) || len(name) > maxName || f.Value == "":
-		return f, errField
-	case !allowed.MatchString(f.Name) || reserved.MatchString(f.Name):
+		return f, errHeaderForm
+	case !allowedNames.MatchString(f.Name) || reservedNames.MatchString(f.Name):
 		return f, fmt.Errorf("the header %s cannot be set", f.Name)
 	case strings.ContainsFunc(f.Value, func(r rune) bool { return r < ' ' || r > '~' }):
 		return f, errValue
 	case len(f.Value) > maxValue:
-		return f, errLongValue
+		return f, errValueTooLong
 	}
 	return f, nil
 }
@@ -115,11 +115,11 @@ func (h *Headers) add(f Field) error {
 	}
 	switch {
 	case len(fields) > maxFields:
-		return errMany
+		return errTooManyHeaders
 	case i >= 0 && len(fields[i].Value) > maxValue:
-		return errLongValue
+		return errValueTooLong
 	case sizeOf(fields) > maxResponse:
-		return errTooLarge
+		return errHeadersTooLarge
 	}
 	h.Fields = fields
 	return nil
@@ -133,21 +133,20 @@ func sizeOf(fields []Field) (size int) {
 }
 
 // HeadersOf returns the headers that the rules add to the response to a request for a path, which is not escaped. A
-// later rule replaces headers of an earlier one. taken is the size of another large header of the response. A header
-// with which they would have more than 8 KiB is left out, and fits is false.
-func HeadersOf(rules []Headers, path string, taken int) (fields []Field, fits bool) {
+// later rule replaces headers of an earlier one. size is the size of another large header of the response. A header
+// with which all of them would have more than 8 KiB is left out, and fits is false.
+func HeadersOf(rules []Headers, path string, size int) (fields []Field, fits bool) {
 	fits = true
-	size := taken
-	var at map[string]int // indexes by name
+	var indexes map[string]int // in fields, by name
 	for _, rule := range rules {
 		if !match(rule.Path, path, nil) {
 			continue
 		}
-		if at == nil {
-			at = map[string]int{}
+		if indexes == nil {
+			indexes = map[string]int{}
 		}
 		for _, f := range rule.Fields {
-			i, exists := at[f.Name]
+			i, exists := indexes[f.Name]
 			added := f.size()
 			if exists {
 				added -= fields[i].size()
@@ -159,7 +158,7 @@ func HeadersOf(rules []Headers, path string, taken int) (fields []Field, fits bo
 			case exists:
 				fields[i] = f
 			default:
-				at[f.Name] = len(fields)
+				indexes[f.Name] = len(fields)
 				fields = append(fields, f)
 			}
 			size += added

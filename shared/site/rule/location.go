@@ -20,12 +20,12 @@ var (
 	errTarget = errors.New("the target must be a path that begins with one slash, or a URL that begins with https://")
 	errHost   = errors.New("the host of the target must be a name, such as example.com, without placeholders, user or " +
 		"letters that are not ASCII")
-	errFile    = errors.New("with the status 200 or 404, the target must be a path of the site, without a query")
-	errLongest = fmt.Errorf("the target is longer than %d bytes", maxTarget)
+	errFileTarget    = errors.New("with the status 200 or 404, the target must be a path of the site, without a query")
+	errTargetTooLong = fmt.Errorf("the target is longer than %d bytes", maxTarget)
 )
 
-// host is a host name with an optional port.
-var host = regexp.MustCompile(`^(?i)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:[0-9]{1,5})?$`)
+// hostName is a host name with an optional port.
+var hostName = regexp.MustCompile(`^(?i)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:[0-9]{1,5})?$`)
 
 // target is the parts of Redirect.To. They are escaped and can have placeholders, except the origin.
 type target struct {
@@ -35,11 +35,11 @@ type target struct {
 	fragment string // with "#", or ""
 }
 
-// split returns the parts of a target that parseTarget returned.
-func split(text string) (t target) {
-	if rest, ok := strings.CutPrefix(text, scheme); ok {
+// splitTarget returns the parts of a target that parseTarget returned.
+func splitTarget(text string) (t target) {
+	if rest, ok := strings.CutPrefix(text, httpsScheme); ok {
 		end := strings.IndexByte(rest, '/')
-		t.origin, text = scheme+rest[:end], rest[end:]
+		t.origin, text = httpsScheme+rest[:end], rest[end:]
 	}
 	if i := strings.IndexByte(text, '#'); i >= 0 {
 		text, t.fragment = text[:i], text[i:]
@@ -51,21 +51,21 @@ func split(text string) (t target) {
 	return t
 }
 
-const scheme = "https://"
+const httpsScheme = "https://"
 
 // parseTarget checks the target of a rule, and returns the form that is stored.
 func parseTarget(text string, isFile bool) (string, error) {
 	if len(text) > maxTarget {
-		return "", errLongest
+		return "", errTargetTooLong
 	}
 	origin := ""
-	if len(text) >= len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
-		rest := text[len(scheme):]
+	if len(text) >= len(httpsScheme) && strings.EqualFold(text[:len(httpsScheme)], httpsScheme) {
+		rest := text[len(httpsScheme):]
 		end := strings.IndexAny(rest+"/", "/?#")
-		if !host.MatchString(rest[:end]) {
+		if !hostName.MatchString(rest[:end]) {
 			return "", errHost
 		}
-		origin, text = scheme+strings.ToLower(rest[:end]), rest[end:]
+		origin, text = httpsScheme+strings.ToLower(rest[:end]), rest[end:]
 		if !strings.HasPrefix(text, "/") {
 			text = "/" + text
 		}
@@ -74,7 +74,7 @@ func parseTarget(text string, isFile bool) (string, error) {
 	case !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//"):
 		return "", errTarget
 	case isFile && (origin != "" || strings.ContainsAny(text, "?#")):
-		return "", errFile
+		return "", errFileTarget
 	case hasControl(text):
 		return "", errControl
 	}
@@ -82,7 +82,7 @@ func parseTarget(text string, isFile bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for segment := range strings.SplitSeq(split(text).path, "/") {
+	for segment := range strings.SplitSeq(splitTarget(text).path, "/") {
 		if plain, _ := url.PathUnescape(segment); isDots(plain) {
 			return "", errDots
 		}
@@ -144,7 +144,7 @@ func withQuery(location, query, fragment string) (string, bool) {
 // location returns the value of the header Location, for the values of the placeholders. ok is false if it would be too
 // long, or lead to the path of the request.
 func (r Redirect) location(values []value, request Request) (location string, ok bool) {
-	t := split(r.To)
+	t := splitTarget(r.To)
 	path := oneSlash(substitute(t.path, values, escapePath))
 	if plain, err := url.PathUnescape(path); t.origin == "" && (err != nil || plain == request.Path) {
 		return "", false
@@ -162,7 +162,7 @@ func (r Redirect) file(values []value) (path string, ok bool) {
 	return path, err == nil
 }
 
-// oneSlash removes all slashes at the start of a path except one. Browsers read the text after two slashes as a host.
+// oneSlash removes all slashes at the start of a path except one. Browsers read what follows two slashes as a host.
 func oneSlash(path string) string { return "/" + strings.TrimLeft(path, "/") }
 
 // substitute replaces the placeholders in a part of a target.

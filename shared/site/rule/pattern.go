@@ -115,13 +115,13 @@ func match(pattern, path string, values *[]value) bool {
 		segment, patternRest, isPatternMore := strings.Cut(pattern, "/")
 		if prefix, ok := strings.CutSuffix(segment, "*"); ok && !isPatternMore {
 			rest, ok := strings.CutPrefix(path, prefix)
-			add(values, splat, rest)
+			addValue(values, splat, rest)
 			return ok
 		}
 		part, pathRest, isPathMore := strings.Cut(path, "/")
 		switch name, isPlaceholder := strings.CutPrefix(segment, ":"); {
 		case isPlaceholder && part != "":
-			add(values, name, part)
+			addValue(values, name, part)
 		case isPlaceholder || segment != part:
 			return false
 		}
@@ -129,7 +129,7 @@ func match(pattern, path string, values *[]value) bool {
 		case !isPatternMore:
 			return !isPathMore || pathRest == ""
 		case !isPathMore && patternRest == "*":
-			add(values, splat, "")
+			addValue(values, splat, "")
 			return true
 		case !isPathMore:
 			return false
@@ -138,7 +138,7 @@ func match(pattern, path string, values *[]value) bool {
 	}
 }
 
-func add(values *[]value, name, text string) {
+func addValue(values *[]value, name, text string) {
 	if values != nil {
 		*values = append(*values, value{name, text})
 	}

@@ -59,7 +59,7 @@ func ParseRedirects(data []byte, hasFile func(path string) bool) (rules []Redire
 		rules = append(rules, r)
 		return nil
 	})
-	return rules, p.all()
+	return rules, p.allWarnings()
 }
 
 func parseRedirect(line string) (r Redirect, err error) {

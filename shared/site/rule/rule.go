@@ -88,8 +88,8 @@ func (p *parser) warn(err error) {
 	}
 }
 
-// all returns the warnings.
-func (p *parser) all() []Warning {
+// allWarnings returns the warnings, and a last one that counts the others.
+func (p *parser) allWarnings() []Warning {
 	if p.others > 0 {
 		text := fmt.Sprintf("This line and %d more have no effect, for such reasons.", p.others-1)
 		return append(p.warnings, Warning{p.first, text})

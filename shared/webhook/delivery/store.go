@@ -223,7 +223,7 @@ func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) 
 	}
 	write := s.Table.Update(db.DeliveryKey(next.WebhookID, next.ID), update).
 		If(expression.Name("version").Equal(expression.Value(read.Version))).
-		Mine(hasText("writer", next.Writer))
+		Recognize(hasText("writer", next.Writer))
 	_, err = s.Client.DoOnce(ctx, write)
 	return next, err
 }

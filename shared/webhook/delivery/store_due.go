@@ -64,7 +64,7 @@ func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (db.Item, e
 		Set(expression.Name(attrWokenBy), expression.Value(by)).
 		Add(expression.Name(attrWakes), expression.Value(1))
 	write := s.Table.Update(e.key, update).If(s.Table.Exists()).
-		If(expression.Name(attrDueAt).Equal(expression.Value(e.dueAt))).Mine(hasText(attrWokenBy, by))
+		If(expression.Name(attrDueAt).Equal(expression.Value(e.dueAt))).Recognize(hasText(attrWokenBy, by))
 	item, err := s.Client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
 		return nil, db.ErrStale

@@ -75,7 +75,7 @@ func (s Store) takeTurn(
 	}
 	expired := lease.LessThanEqual(expression.Value(clock.Stamp(now).String()))
 	item, err := s.Client.Do(ctx, s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(s.Table.Exists()).
-		If(expression.AttributeNotExists(lease).Or(expired)).Mine(hasText(attrTurnBy, token)))
+		If(expression.AttributeNotExists(lease).Or(expired)).Recognize(hasText(attrTurnBy, token)))
 	if errors.Is(err, db.ErrConditionFailed) {
 		return w, "", false, nil
 	}
@@ -111,7 +111,7 @@ func (s Store) endTurn(
 	update = setOrRemove(update, attrDrainedAt, stampText(next.DrainedAt))
 	write := s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).
 		If(expression.Name(attrTurnBy).Equal(expression.Value(token))).
-		Mine(func(stored db.Item) bool { return stored[attrTurnBy] == nil }) // no other turn has begun
+		Recognize(func(stored db.Item) bool { return stored[attrTurnBy] == nil }) // no other turn has begun
 	if condition != unconditional {
 		write = write.If(expression.Name(attrGeneration).Equal(expression.Value(w.Generation)))
 	}
@@ -164,7 +164,7 @@ func (s Store) takeSlot(ctx context.Context, account string, now time.Time) (*sl
 			Set(expression.Name(db.AttrExpiresAt), expression.Value(now.Add(slotsTTL).Unix()))
 		isFree := name.AttributeNotExists().Or(name.LessThanEqual(expression.Value(stampedNow)))
 		taken, err := s.writeIf(ctx, s.Table.Update(db.SlotsKey(account), update).If(isFree).
-			Mine(hasText(lease.attribute, lease.value)))
+			Recognize(hasText(lease.attribute, lease.value)))
 		if err != nil {
 			return nil, err
 		}

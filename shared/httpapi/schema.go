@@ -19,7 +19,7 @@ type kind uint8
 
 const (
 	textKind kind = iota + 1
-	wholeKind
+	integerKind
 	boolKind
 	objectKind
 	listKind
@@ -28,12 +28,12 @@ const (
 
 // mismatches maps each kind to the rule that a value of another JSON type breaks.
 var mismatches = map[kind]string{
-	textKind:   "must be a string",
-	timeKind:   "must be a string",
-	wholeKind:  "must be a whole number",
-	boolKind:   "must be true or false",
-	objectKind: "must be an object",
-	listKind:   "must be a list",
+	textKind:    "must be a string",
+	timeKind:    "must be a string",
+	integerKind: "must be a whole number",
+	boolKind:    "must be true or false",
+	objectKind:  "must be an object",
+	listKind:    "must be a list",
 }
 
 const (
@@ -42,17 +42,15 @@ const (
 	ruleEmpty = "must not be empty"
 )
 
-// value describes how a value of an input is decoded and validated.
-type value struct {
+// schema describes how a value of an input is decoded and validated.
+type schema struct {
 	kind     kind
 	typ      reflect.Type // without pointers
 	nullable bool
 	allowNUL bool
-	// fields contains the fields of an object by name. names is the sorted list of their names.
-	fields map[string]*field
-	names  []string
-	// element describes the elements of a list.
-	element *value
+	fields   map[string]*field // of an object, by name
+	names    []string          // of these fields, sorted
+	element  *schema           // of the elements of a list
 	// enum is the list of allowed texts, or nil if all texts are allowed.
 	enum []string
 	// The limits of numbers, of texts (in code points) and of lists (in elements). nil means no limit. A list always has a
@@ -66,7 +64,7 @@ type value struct {
 type field struct {
 	index    []int // of the struct field, for reflect
 	required bool
-	value    *value
+	schema   *schema
 }
 
 // Nullable is a field of a body that distinguishes absent, null and a value.
@@ -83,50 +81,50 @@ func (n *Nullable[T]) target() reflect.Value {
 	return reflect.ValueOf(&n.Value).Elem()
 }
 
-type nullable interface{ target() reflect.Value }
+type nullableField interface{ target() reflect.Value }
 
 // Enum is implemented by text types that have a fixed set of values. The tag enum does the same for a single field.
 type Enum interface{ Values() []string }
 
 var (
-	nullableType = reflect.TypeFor[nullable]()
+	nullableType = reflect.TypeFor[nullableField]()
 	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
 	enumType     = reflect.TypeFor[Enum]()
 )
 
-// newValue returns the description of a field with type t and this tag. It panics if an input cannot have a field of
+// newSchema returns the description of a field with type t and this tag. It panics if an input cannot have a field of
 // this type.
-func newValue(t reflect.Type, tag reflect.StructTag) *value {
-	v := &value{allowNUL: tag.Get("nul") == "allow"}
+func newSchema(t reflect.Type, tag reflect.StructTag) *schema {
+	s := &schema{allowNUL: tag.Get("nul") == "allow"}
 	if reflect.PointerTo(t).Implements(nullableType) {
 		inner, _ := t.FieldByName("Value")
-		v = newValue(inner.Type, tag)
-		v.nullable = true
-		return v
+		s = newSchema(inner.Type, tag)
+		s.nullable = true
+		return s
 	}
 	isPointer := t.Kind() == reflect.Pointer
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	v.typ = t
-	v.describe(t)
+	s.typ = t
+	s.describe(t)
 	optional := strings.Contains(tag.Get("json"), ",omit")
-	switch v.kind {
+	switch s.kind {
 	case listKind:
-		v.nullable = true
+		s.nullable = true
 	case objectKind:
 	default:
-		v.nullable = isPointer && !optional
+		s.nullable = isPointer && !optional
 	}
 	if text, ok := tag.Lookup("nullable"); ok {
-		v.nullable = text == "true"
+		s.nullable = text == "true"
 	}
 	if enum := tag.Get("enum"); enum != "" {
-		v.enum = strings.Split(enum, ",")
+		s.enum = strings.Split(enum, ",")
 	}
 	for name, limit := range map[string]**int64{
-		"minimum": &v.minimum, "maximum": &v.maximum, "minLength": &v.minLength, "maxLength": &v.maxLength,
-		"minItems": &v.minItems, "maxItems": &v.maxItems,
+		"minimum": &s.minimum, "maximum": &s.maximum, "minLength": &s.minLength, "maxLength": &s.maxLength,
+		"minItems": &s.minItems, "maxItems": &s.maxItems,
 	} {
 		if text := tag.Get(name); text != "" {
 			n, err := strconv.ParseInt(text, 10, 64)
@@ -136,65 +134,65 @@ func newValue(t reflect.Type, tag reflect.StructTag) *value {
 			*limit = &n
 		}
 	}
-	if v.kind == listKind && v.maxItems == nil {
+	if s.kind == listKind && s.maxItems == nil {
 		panic(fmt.Sprintf("httpapi: a field of type %v has no tag maxItems", t))
 	}
-	return v
+	return s
 }
 
 // describe sets the properties that depend on the type alone.
-func (v *value) describe(t reflect.Type) {
+func (s *schema) describe(t reflect.Type) {
 	if t.Implements(enumType) {
-		v.enum = reflect.Zero(t).Interface().(Enum).Values()
+		s.enum = reflect.Zero(t).Interface().(Enum).Values()
 	}
 	switch {
 	case reflect.PointerTo(t).Implements(textType):
-		v.kind = timeKind
+		s.kind = timeKind
 	case t.Kind() == reflect.String:
-		v.kind = textKind
+		s.kind = textKind
 	case t.Kind() == reflect.Bool:
-		v.kind = boolKind
+		s.kind = boolKind
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
-		v.kind = wholeKind
+		s.kind = integerKind
 	case t.Kind() == reflect.Slice:
-		v.kind, v.element = listKind, newValue(t.Elem(), "")
+		s.kind, s.element = listKind, newSchema(t.Elem(), "")
 	case t.Kind() == reflect.Struct:
-		v.kind = objectKind
-		v.describeFields(t)
+		s.kind = objectKind
+		s.describeFields(t)
 	default:
 		panic(fmt.Sprintf("httpapi: an input cannot have a field of type %v", t))
 	}
 }
 
-func (v *value) describeFields(t reflect.Type) {
-	v.fields = map[string]*field{}
+func (s *schema) describeFields(t reflect.Type) {
+	s.fields = map[string]*field{}
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" || name == "-" || !f.IsExported() {
 			continue
 		}
-		v.names = append(v.names, name)
-		v.fields[name] = &field{
-			index: f.Index, required: !strings.Contains(options, "omit"), value: newValue(f.Type, f.Tag),
+		s.names = append(s.names, name)
+		s.fields[name] = &field{
+			index: f.Index, required: !strings.Contains(options, "omit"), schema: newSchema(f.Type, f.Tag),
 		}
 	}
-	slices.Sort(v.names)
+	slices.Sort(s.names)
 }
 
-// normalized removes the differences between the ways in which names are usually written, such as projectId, ProjectID
+// separators removes the differences between the ways in which names are usually written, such as projectId, ProjectID
 // and project_id.
-var normalized = strings.NewReplacer("_", "", "-", "", " ", "")
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// unknown returns the rule that a field breaks if the object has no field with this name. The rule suggests the field
-// that was probably meant.
-func (v *value) unknown(name string) string {
+// ruleForUnknown returns the rule that a field breaks if the object has no field with this name. The rule suggests the
+// field that was probably meant.
+func (s *schema) ruleForUnknown(name string) string {
 	const rule = "is not a known field"
 	if len(name) > maxName {
 		return rule
 	}
-	name = strings.ToLower(normalized.Replace(name))
+	name = strings.ToLower(separators.Replace(name))
 	best, least := "", 3
-	for _, known := range v.names {
+	for _, known := range s.names {
 		distance := levenshtein.ComputeDistance(name, strings.ToLower(known))
 		if distance < least && distance <= len(known)/2 {
 			best, least = known, distance
@@ -207,11 +205,11 @@ func (v *value) unknown(name string) string {
 }
 
 // accepts reports whether next can be the kind of the first token of the value.
-func (v *value) accepts(next jsontext.Kind) bool {
-	switch v.kind {
+func (s *schema) accepts(next jsontext.Kind) bool {
+	switch s.kind {
 	case textKind, timeKind:
 		return next == '"'
-	case wholeKind:
+	case integerKind:
 		return next == '0'
 	case boolKind:
 		return next == 't' || next == 'f'
@@ -223,45 +221,45 @@ func (v *value) accepts(next jsontext.Kind) bool {
 }
 
 // parse stores the text of a parameter in a field. It returns the rule that the text breaks, or "".
-func (v *value) parse(text string, into reflect.Value) string {
-	switch v.kind {
+func (s *schema) parse(text string, into reflect.Value) string {
+	switch s.kind {
 	case textKind:
 		into.SetString(text)
-		return v.checkText(text)
-	case wholeKind:
-		n, rule := v.parseWhole(text)
+		return s.checkText(text)
+	case integerKind:
+		n, rule := s.parseInteger(text)
 		if rule == "" {
-			setWhole(into, n)
+			setInteger(into, n)
 		}
 		return rule
 	default:
-		panic(fmt.Sprintf("httpapi: a parameter cannot have the type %v", v.typ))
+		panic(fmt.Sprintf("httpapi: a parameter cannot have the type %v", s.typ))
 	}
 }
 
 // maxText returns the maximum length in code points of a text in a body.
-func (v *value) maxText() int64 {
+func (s *schema) maxText() int64 {
 	switch {
-	case v.maxLength != nil:
-		return *v.maxLength
-	case v.allowNUL: // the content of a file, which only the size of the body limits
+	case s.maxLength != nil:
+		return *s.maxLength
+	case s.allowNUL: // the content of a file, which only the size of the body limits
 		return defaultMaxBody
 	}
 	return 4096
 }
 
 // checkText returns the rule that a text breaks, or "".
-func (v *value) checkText(text string) string {
+func (s *schema) checkText(text string) string {
 	length := int64(utf8.RuneCountInString(text))
 	switch {
-	case v.enum != nil && !slices.Contains(v.enum, text):
-		return "must be one of " + strings.Join(v.enum, ", ")
-	case v.minLength != nil && *v.minLength == 1 && length == 0:
+	case s.enum != nil && !slices.Contains(s.enum, text):
+		return "must be one of " + strings.Join(s.enum, ", ")
+	case s.minLength != nil && *s.minLength == 1 && length == 0:
 		return ruleEmpty
-	case v.minLength != nil && length < *v.minLength:
-		return fmt.Sprintf("must be at least %d characters long", *v.minLength)
-	case v.maxLength != nil && length > *v.maxLength:
-		return fmt.Sprintf("must be at most %d characters long", *v.maxLength)
+	case s.minLength != nil && length < *s.minLength:
+		return fmt.Sprintf("must be at least %d characters long", *s.minLength)
+	case s.maxLength != nil && length > *s.maxLength:
+		return fmt.Sprintf("must be at most %d characters long", *s.maxLength)
 	}
 	return ""
 }
@@ -269,57 +267,57 @@ func (v *value) checkText(text string) string {
 // maxExact is JavaScript's Number.MAX_SAFE_INTEGER. A larger float64 may be the result of rounding a whole number.
 const maxExact = 1<<53 - 1
 
-// parseWhole parses a whole number. It accepts notations such as 1.0 and 1e2, because they are integers in JSON Schema
-// and some clients have no integer type. Numbers above maxExact must consist of digits only, because other notations
-// would lose precision. parseWhole returns the rule that the number breaks, or "".
-func (v *value) parseWhole(text string) (int64, string) {
+// parseInteger parses a whole number. It accepts notations such as 1.0 and 1e2, because they are integers in JSON
+// Schema and some clients have no integer type. Numbers above maxExact must consist of digits only, because other
+// notations would lose precision. parseInteger returns the rule that the number breaks, or "".
+func (s *schema) parseInteger(text string) (int64, string) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		number, err := strconv.ParseFloat(text, 64)
 		switch {
 		case err != nil && !math.IsInf(number, 0), number != math.Trunc(number):
-			return 0, mismatches[wholeKind]
+			return 0, mismatches[integerKind]
 		case math.Abs(number) > maxExact:
 			return 0, ruleRange
 		}
 		n = int64(number)
 	}
 	switch {
-	case v.minimum != nil && n < *v.minimum:
-		return 0, fmt.Sprintf("must be at least %d", *v.minimum)
-	case v.maximum != nil && n > *v.maximum:
-		return 0, fmt.Sprintf("must be at most %d", *v.maximum)
-	case !canSetWhole(reflect.Zero(v.typ), n):
+	case s.minimum != nil && n < *s.minimum:
+		return 0, fmt.Sprintf("must be at least %d", *s.minimum)
+	case s.maximum != nil && n > *s.maximum:
+		return 0, fmt.Sprintf("must be at most %d", *s.maximum)
+	case !fitsInteger(reflect.Zero(s.typ), n):
 		return 0, ruleRange
 	}
 	return n, ""
 }
 
-// canSetWhole reports whether the type of field can represent n.
-func canSetWhole(field reflect.Value, n int64) bool {
+// fitsInteger reports whether the type of field can represent n.
+func fitsInteger(field reflect.Value, n int64) bool {
 	if field.CanUint() {
 		return n >= 0 && !field.OverflowUint(uint64(n))
 	}
 	return !field.OverflowInt(n)
 }
 
-func setWhole(into reflect.Value, n int64) {
+func setInteger(into reflect.Value, n int64) {
 	if into.CanUint() {
-		into.SetUint(uint64(n)) //nolint:gosec // canSetWhole has checked n
+		into.SetUint(uint64(n)) //nolint:gosec // fitsInteger has checked n
 		return
 	}
 	into.SetInt(n)
 }
 
 // checkItems returns the rule that the number of elements of a list breaks, or "".
-func (v *value) checkItems(count int) string {
+func (s *schema) checkItems(count int) string {
 	switch {
-	case v.minItems != nil && *v.minItems == 1 && count == 0:
+	case s.minItems != nil && *s.minItems == 1 && count == 0:
 		return ruleEmpty
-	case v.minItems != nil && int64(count) < *v.minItems:
-		return fmt.Sprintf("must have at least %d elements", *v.minItems)
-	case v.maxItems != nil && int64(count) > *v.maxItems:
-		return fmt.Sprintf("must have at most %d elements", *v.maxItems)
+	case s.minItems != nil && int64(count) < *s.minItems:
+		return fmt.Sprintf("must have at least %d elements", *s.minItems)
+	case s.maxItems != nil && int64(count) > *s.maxItems:
+		return fmt.Sprintf("must have at most %d elements", *s.maxItems)
 	}
 	return ""
 }
