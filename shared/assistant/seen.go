@@ -16,7 +16,7 @@ import (
 // seenFiles returns the paths of the files that a request shows, and whether it shows them completely.
 func seenFiles(r model.Request) map[string]bool {
 	seen := map[string]bool{}
-	for _, f := range r.Facts.Files {
+	for _, f := range r.Subject.Files {
 		seen[f.Path] = !f.Cut
 	}
 	return seen
