@@ -42,7 +42,7 @@ func (s *Service) Generate(
 		cause = errEmptyAnswer
 	}
 	s.logAnswer(ctx, reserved, a, cause)
-	err = s.quota.Settle(ctx, quota.Settlement{Reservation: reserved, Used: a.used})
+	err = s.quota.Settle(ctx, quota.Settlement{Reservation: reserved, Used: a.usage})
 	if err := errors.Join(clientError(cause, errPromptTooLong), err); err != nil {
 		return Generated{}, err
 	}
@@ -52,6 +52,6 @@ func (s *Service) Generate(
 	}
 	return Generated{
 		Code: code, Language: cmp.Or(language, blockLanguage), Framework: framework, Explanation: explanation,
-		Model: a.model, Usage: usageOf(a.used),
+		Model: a.model, Usage: a.usage,
 	}, nil
 }

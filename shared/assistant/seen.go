@@ -44,7 +44,7 @@ func (a *answer) checkSeen(ctx context.Context, parsed action.Action) error {
 func (a *answer) unseenFiles(ctx context.Context) []prompt.Document {
 	var files []prompt.Document
 	added := map[string]bool{}
-	for _, f := range a.round.failed {
+	for _, f := range a.round.failures {
 		if f.path == "" || a.seen[f.path] || added[f.path] {
 			continue
 		}

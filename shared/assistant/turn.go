@@ -158,7 +158,7 @@ func (t *turn) repair(ctx context.Context) {
 		return
 	}
 	first := t.answer.round
-	remaining := first.failed
+	remaining := first.failures
 	if request, ok := t.repairRequest(ctx); ok {
 		maps.Copy(t.answer.seen, seenFiles(request))
 		t.answer.round = round{repair: true}
@@ -180,13 +180,13 @@ func (t *turn) repair(ctx context.Context) {
 // the answer has reached its maximum size, or if too few reserved tokens remain.
 func (t *turn) repairRequest(ctx context.Context) (request model.Request, ok bool) {
 	a := t.answer
-	if len(a.round.failed) == 0 || a.hasOnlyCutOffCall() || a.size > maxAnswer {
+	if len(a.round.failures) == 0 || a.hasOnlyCutOffCall() || a.size > maxAnswer {
 		return request, false
 	}
 	left := 0
 	build := func(files []prompt.Document, fileTokens int) {
 		request = prompt.Repair(t.request, a.text.String(), a.round.calls, a.round.results, files, fileTokens)
-		left = t.answerTokens - a.used.Input - a.used.Output - prompt.Tokens(request)
+		left = t.answerTokens - a.usage.Input - a.usage.Output - prompt.Tokens(request)
 	}
 	build(nil, 0)
 	if files := a.unseenFiles(ctx); len(files) > 0 {
@@ -208,7 +208,7 @@ func (t *turn) finish(ctx context.Context) {
 		timer := async.AfterFunc(wait, t.pendingSummary.cancel)
 		defer timer.Stop()
 		t.summary = <-t.pendingSummary.done
-		t.answer.addUsage(t.summary.used)
+		t.answer.addUsage(t.summary.usage)
 	}
 	if t.cause == nil && t.answer.isBlank() {
 		t.cause = errEmptyAnswer
@@ -217,7 +217,7 @@ func (t *turn) finish(ctx context.Context) {
 }
 
 func (t *turn) settlement() quota.Settlement {
-	return quota.Settlement{Reservation: t.reserved, Used: t.answer.used}
+	return quota.Settlement{Reservation: t.reserved, Used: t.answer.usage}
 }
 
 // store stores the turn and the summary, and settles the reservation. While storage is unavailable, it retries for
@@ -281,7 +281,7 @@ func (t *turn) message() conversation.Message {
 	m := conversation.Message{
 		ID: t.reserved.MessageID, Role: model.Assistant, Status: conversation.Complete,
 		Content: t.answer.text.String(), Actions: t.answer.draft.Actions(),
-		Model: t.answer.model, Usage: usageOf(t.answer.used),
+		Model: t.answer.model, Usage: t.answer.usage,
 		CreatedAt: clock.Stamp(t.now()), AuthorID: t.caller.UserID,
 	}
 	if t.cause != nil || t.answer.stop == model.StopLength {

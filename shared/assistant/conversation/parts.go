@@ -37,7 +37,7 @@ type messageBody struct {
 	Code    string          `json:"code,omitzero"`
 	Actions []action.Action `json:"actions,omitempty"`
 	Model   string          `json:"model,omitzero"`
-	Usage   Usage           `json:"usage,omitzero"`
+	Usage   model.Usage     `json:"usage,omitzero"`
 }
 
 // parts returns the items of a message in order, without their keys.

@@ -155,10 +155,11 @@ type Outcome struct {
 	Usage Usage
 }
 
-// Usage is the number of tokens that an answer used.
+// Usage is the number of tokens that an answer used. It is part of API responses and of stored messages.
 type Usage struct {
 	// Input includes tokens that were read from a cache.
-	Input, Output int
+	Input  int `json:"inputTokens" doc:"The number of tokens that the model read" example:"1200"`
+	Output int `json:"outputTokens" doc:"The number of tokens that the model generated" example:"350"`
 }
 
 // IsZero reports whether the provider did not report any usage.
