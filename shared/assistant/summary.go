@@ -61,7 +61,7 @@ func (t *turn) startSummary(ctx context.Context) {
 	async.Go(func() error {
 		request, upTo := summaryRequest(t.memory)
 		var a answer
-		err := t.callModel(ctx, t.reserved, request, &a)
+		err := t.callModel(ctx, t.reservation, request, &a)
 		if s.usage = a.usage; err == nil {
 			s.text, s.upTo = strings.TrimSpace(a.text.String()), upTo
 		}
@@ -69,7 +69,7 @@ func (t *turn) startSummary(ctx context.Context) {
 	}, func(err error) {
 		if err != nil {
 			t.logger.WarnContext(ctx, "the summary was not generated",
-				"messageId", t.reserved.MessageID, "cause", err.Error())
+				"messageId", t.reservation.MessageID, "cause", err.Error())
 		}
 		t.pendingSummary.done <- s
 	})
