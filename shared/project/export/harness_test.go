@@ -131,7 +131,7 @@ func (f *fixture) clients(through httpDoer) *clients {
 	})
 	c.jobs = job.Store{DB: client, Projects: projects}
 	c.worker = job.NewWorker(job.Deps{
-		Jobs: c.jobs, Kinds: worker.Kinds(), Send: q.SendOne, Hide: q.Hide, Clock: f.clock.Now, Logger: logger,
+		Jobs: c.jobs, Kinds: worker.Kinds(), Send: q.SendOne, ReturnAfter: q.ReturnAfter, Clock: f.clock.Now, Logger: logger,
 		Metrics: metric.New(logger, "stack", f.clock.Now),
 	})
 	return c
