@@ -73,7 +73,7 @@ func newWatched(t testing.TB) *watched {
 			w.invokeVersion(rw, r)
 			return
 		}
-		if strings.HasPrefix(r.URL.Path, codehostPath) {
+		if strings.HasPrefix(r.URL.Path, codehost.Path) {
 			w.codehost.ServeHTTP(rw, r)
 			return
 		}

@@ -235,15 +235,12 @@ func (p *Platform) load(context.Context) (err error) {
 	return nil
 }
 
-// codeHostPath is the path of the built-in code host on the AWS port.
-const codeHostPath = "/codehost"
-
 func (p *Platform) openCodeHost() (err error) {
 	client := p.config.CodeHost
 	if client == nil {
 		return nil
 	}
-	p.CodeHost = fmt.Sprintf("http://localhost:%d%s", p.aws.port, codeHostPath)
+	p.CodeHost = fmt.Sprintf("http://localhost:%d%s", p.aws.port, codehost.Path)
 	var prefixes []string
 	for _, origin := range append(p.Origins(), p.config.PublicURL) {
 		if origin != "" {
@@ -251,7 +248,7 @@ func (p *Platform) openCodeHost() (err error) {
 		}
 	}
 	p.codehost, err = codehost.New(codehost.Options{
-		Dir: filepath.Join(p.config.DataDir, "codehost"), Now: now, Logger: p.logger, BasePath: codeHostPath,
+		Now: now, Logger: p.logger,
 		ClientID: client.ClientID, ClientSecret: client.ClientSecret, RedirectPrefixes: prefixes,
 	})
 	return err
