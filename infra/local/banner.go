@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"devplatform/infra/local/platform"
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // banner writes the table of what runs and where, a hint, and the ready line.
@@ -32,7 +32,7 @@ func routes(p *platform.Platform) (rows [][]string) {
 		if platform.HasWildcardDomain(api) {
 			origin = p.SiteAddress()
 		}
-		byPath := func(a, b stack.Route) int { return strings.Compare(a.Path, b.Path) }
+		byPath := func(a, b resources.Route) int { return strings.Compare(a.Path, b.Path) }
 		for _, route := range slices.SortedStableFunc(slices.Values(api.Routes), byPath) {
 			function := route.Function
 			if route.Stream {

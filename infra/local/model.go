@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // ollama is the usual address of Ollama, a server of language models with an API that is compatible with OpenAI's.
@@ -60,8 +60,8 @@ func probeModels(ctx context.Context, base string, timeout time.Duration) <-chan
 }
 
 // modelHint returns the lines about the assistant's model. It returns "" if no function uses the built-in generator.
-func modelHint(functions []stack.Function, models <-chan string) string {
-	if !slices.ContainsFunc(functions, func(f stack.Function) bool { return f.Env["AI_PROVIDER"] == "scaffold" }) {
+func modelHint(functions []resources.Function, models <-chan string) string {
+	if !slices.ContainsFunc(functions, func(f resources.Function) bool { return f.Env["AI_PROVIDER"] == "scaffold" }) {
 		return ""
 	}
 	name, found := <-models

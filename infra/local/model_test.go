@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // patience limits the wait for a result that comes at once on an idle machine.
@@ -15,11 +15,11 @@ const patience = time.Minute
 
 func TestModelHint(t *testing.T) {
 	t.Parallel()
-	generator := []stack.Function{{Name: "Auth"}, {Name: "Ai", Env: map[string]string{"AI_PROVIDER": "scaffold"}}}
-	other := []stack.Function{{Name: "Ai", Env: map[string]string{"AI_PROVIDER": "openai"}}}
+	generator := []resources.Function{{Name: "Auth"}, {Name: "Ai", Env: map[string]string{"AI_PROVIDER": "scaffold"}}}
+	other := []resources.Function{{Name: "Ai", Env: map[string]string{"AI_PROVIDER": "openai"}}}
 	const none = "assistant: built-in generator, not a language model"
 	for name, c := range map[string]struct {
-		functions []stack.Function
+		functions []resources.Function
 		status    int
 		body      string
 		want      string // a part of the hint

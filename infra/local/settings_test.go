@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"devplatform/infra/local/platform"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 )
 
@@ -68,7 +69,7 @@ func TestSitesPort(t *testing.T) {
 }
 
 // loadTemplate returns the project's stack with the settings of the environment.
-func loadTemplate(t *testing.T) *stack.Stack {
+func loadTemplate(t *testing.T) *resources.Stack {
 	t.Helper()
 	s, err := loadSettings(t.Context())
 	if err != nil {

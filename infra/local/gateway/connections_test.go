@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"devplatform/infra/local/gateway"
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // roundTrip sends a request and returns the response's status and body. The status is 0 if the server has closed the
@@ -39,7 +39,7 @@ func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
 	const most = 4
 	api := apiOf(anyRoute("/x"))
-	api.GatewayResponses = map[string]stack.GatewayResponse{"THROTTLED": {
+	api.GatewayResponses = map[string]resources.GatewayResponse{"THROTTLED": {
 		Templates: map[string]string{"application/json": `{"error":"Too many requests.","code":"RATE_LIMITED"}`},
 	}}
 	f := &function{respond: buffered(ok)}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/gateway"
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // TestEventGolden compares with the example of API Gateway's developer guide ("Input format of a Lambda function for
@@ -20,8 +20,8 @@ func TestEventGolden(t *testing.T) {
 	t.Parallel()
 	f := &function{respond: buffered(ok)}
 	g := newGateway(t, f, gateway.Options{
-		API: stack.API{
-			ID: "gy415nuibc", Stage: "testStage", Routes: []stack.Route{anyRoute("/{proxy+}")},
+		API: resources.API{
+			ID: "gy415nuibc", Stage: "testStage", Routes: []resources.Route{anyRoute("/{proxy+}")},
 			Variables: map[string]string{"stageVariableName": "stageVariableValue"},
 		},
 		StageInPath: true,

@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // defaultBodyTimeout is how long a client may take to send its body, and to read a large response.
@@ -19,7 +19,7 @@ const defaultBodyTimeout = time.Minute
 // Options configure a gateway.
 type Options struct {
 	// API has the routes, the gateway responses and the binary media types.
-	API stack.API
+	API resources.API
 	// Invoke runs a function. Its context limits the wait for the function, not the function itself.
 	Invoke func(context.Context, runtime.Invocation) (*runtime.Response, error)
 	// Account is the account id in events.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // raw sends bytes to the server and reads one response.
@@ -202,7 +202,7 @@ func TestHeaderLimits(t *testing.T) {
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	api := apiOf(anyRoute("/x"))
-	api.GatewayResponses = map[string]stack.GatewayResponse{"DEFAULT_4XX": {
+	api.GatewayResponses = map[string]resources.GatewayResponse{"DEFAULT_4XX": {
 		Templates: map[string]string{"application/json": `{"error":$context.error.messageString,"id":"$context.requestId"}`},
 		Headers:   map[string]string{"Cache-Control": "'no-store'"},
 	}}

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 func TestResponses(t *testing.T) {
@@ -149,7 +149,7 @@ func TestHead(t *testing.T) {
 func TestGatewayResponses(t *testing.T) {
 	t.Parallel()
 	templates := func(body string) map[string]string { return map[string]string{"application/json": body} }
-	responses := map[string]stack.GatewayResponse{
+	responses := map[string]resources.GatewayResponse{
 		"MISSING_AUTHENTICATION_TOKEN": {
 			StatusCode: 404,
 			Headers: map[string]string{
@@ -206,7 +206,7 @@ func TestGatewayResponseAfterFunctionError(t *testing.T) {
 	t.Parallel()
 	api := apiOf(anyRoute("/x"))
 	api.Variables = map[string]string{"v": "variable"}
-	api.GatewayResponses = map[string]stack.GatewayResponse{"DEFAULT_5XX": {Templates: map[string]string{
+	api.GatewayResponses = map[string]resources.GatewayResponse{"DEFAULT_5XX": {Templates: map[string]string{
 		"application/json": `{"error":$context.error.messageString,"raw":"$context.error.message","v":"$stageVariables.v","d":"$5$","at":"$context.resourcePath"}`,
 	}}}
 	g := newGateway(t, &function{respond: buffered(`[]`)}, gateway.Options{API: api})
@@ -218,13 +218,13 @@ func TestGatewayResponseAfterFunctionError(t *testing.T) {
 
 func TestBadGatewayResponses(t *testing.T) {
 	t.Parallel()
-	for want, response := range map[string]stack.GatewayResponse{
+	for want, response := range map[string]resources.GatewayResponse{
 		"$context.nonsense is not supported":          {Templates: map[string]string{"application/json": "$context.nonsense"}},
 		"neither a 'literal' nor a variable":          {Headers: map[string]string{"X": "unquoted"}},
 		"header X: $context.error.x is not supported": {Headers: map[string]string{"X": "context.error.x"}},
 	} {
 		api := apiOf(anyRoute("/x"))
-		api.GatewayResponses = map[string]stack.GatewayResponse{"DEFAULT_4XX": response}
+		api.GatewayResponses = map[string]resources.GatewayResponse{"DEFAULT_4XX": response}
 		_, err := gateway.New(gateway.Options{
 			API: api, Invoke: new(function).invoke, Now: clock, Logger: slog.New(slog.DiscardHandler),
 		})

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // defaultTemplates are the bodies if the API defines none.
@@ -56,7 +56,7 @@ func (q *request) resource() *resource {
 }
 
 // checkResponses checks the variables of gateway responses.
-func checkResponses(responses map[string]stack.GatewayResponse) error {
+func checkResponses(responses map[string]resources.GatewayResponse) error {
 	check := func(variable string) error {
 		name, isContext := strings.CutPrefix(variable, "context.")
 		if isContext && contextVariables[name] == nil {
@@ -105,7 +105,7 @@ func (g *Gateway) value(variable string, q *request, f *failure) string {
 }
 
 // response returns the gateway response for f: the response of its type, or the default of its class.
-func (g *Gateway) response(f *failure) stack.GatewayResponse {
+func (g *Gateway) response(f *failure) resources.GatewayResponse {
 	responses := g.options.API.GatewayResponses
 	if own, ok := responses[f.kind]; ok {
 		return own

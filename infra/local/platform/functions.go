@@ -15,27 +15,27 @@ import (
 	"strings"
 	"time"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // functions builds the functions of a stack.
 type functions struct {
 	config Config
-	stack  *stack.Stack
+	stack  *resources.Stack
 	late   map[string]func() string
 	dir    string    // the folder of the binaries
 	began  time.Time // when buildAll began
 }
 
-func newFunctions(config Config, s *stack.Stack, late map[string]func() string) *functions {
+func newFunctions(config Config, s *resources.Stack, late map[string]func() string) *functions {
 	return &functions{
 		config: config, stack: s, late: late, dir: cmp.Or(config.Binaries, filepath.Join(config.DataDir, "bin")),
 	}
 }
 
 // binary returns the path of a function's binary in a folder.
-func (b *functions) binary(dir string, f stack.Function) string {
+func (b *functions) binary(dir string, f resources.Function) string {
 	return filepath.Join(dir, filepath.Base(filepath.Join(b.stack.Dir, filepath.FromSlash(f.CodeURI))))
 }
 
@@ -77,7 +77,7 @@ func (b *functions) buildAll(ctx context.Context) error {
 }
 
 // build compiles functions into a folder, with one call of the go command for each module.
-func (b *functions) build(ctx context.Context, out string, all []stack.Function) error {
+func (b *functions) build(ctx context.Context, out string, all []resources.Function) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return fmt.Errorf("build: %w", err)
@@ -169,7 +169,7 @@ func (b *functions) configurations() []runtime.Function {
 // lateVariables returns a function that returns the late values of the variables that a function has and that are
 // empty. It returns nil if there are none. The values are looked up in the background now, so that the function does
 // not wait.
-func (b *functions) lateVariables(f stack.Function) func() map[string]string {
+func (b *functions) lateVariables(f resources.Function) func() map[string]string {
 	needed := map[string]func() string{}
 	for name, value := range b.late {
 		if present, isDeclared := f.Env[name]; isDeclared && present == "" {

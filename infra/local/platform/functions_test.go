@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/testmode"
 )
 
@@ -177,7 +177,7 @@ func TestBuildModuleOfFunction(t *testing.T) {
 // The log names the variable that would allow an origin, if a function has the variable.
 func TestOriginSetting(t *testing.T) {
 	t.Parallel()
-	s := &stack.Stack{Functions: []stack.Function{{Env: map[string]string{"ORIGINS": ""}}, {}}}
+	s := &resources.Stack{Functions: []resources.Function{{Env: map[string]string{"ORIGINS": ""}}, {}}}
 	for name, want := range map[string]string{"ORIGINS": "ORIGINS", "ALLOWED": "", "": ""} {
 		p := &Platform{Stack: s, config: Config{OriginSetting: name}}
 		if got := p.originSetting(); got != want {
@@ -228,7 +228,7 @@ func TestOpenRefuses(t *testing.T) {
 // A missing binary is an error, if the configuration has a folder of binaries.
 func TestMissingBinary(t *testing.T) {
 	t.Parallel()
-	s := &stack.Stack{Functions: []stack.Function{{Name: "One", CodeURI: "cmd/one"}}}
+	s := &resources.Stack{Functions: []resources.Function{{Name: "One", CodeURI: "cmd/one"}}}
 	err := newFunctions(Config{Binaries: t.TempDir()}, s, nil).buildAll(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "One: no binary at") {
 		t.Errorf("got the error %v", err)
@@ -342,12 +342,12 @@ func TestWatchEarlierChange(t *testing.T) {
 func TestNoteSaved(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(writeFiles(t, map[string]string{"a[b]/main.go": "", "a[b]/go.mod": "", "a[b]/unused.txt": ""}), "a[b]")
-	w := &watch{users: map[string][]stack.Function{
+	w := &watch{users: map[string][]resources.Function{
 		filepath.Join(folder, "*.go"): {{Name: "code"}}, filepath.Join(folder, "go.mod"): {{Name: "module"}},
 		filepath.Join(folder, "removed", "*"): {{Name: "removed"}},
 	}}
 	for after, want := range map[time.Duration]string{-time.Hour: "code module", time.Hour: ""} {
-		changed := map[string]stack.Function{}
+		changed := map[string]resources.Function{}
 		w.noteSaved(time.Now().Add(after), changed)
 		if got := strings.Join(slices.Sorted(maps.Keys(changed)), " "); got != want {
 			t.Errorf("saved after %v: got %q, want %q", after, got, want)
@@ -369,7 +369,7 @@ func TestLateVariables(t *testing.T) {
 		{map[string]string{"OTHER": ""}, ""},
 	} {
 		got := ""
-		if late := b.lateVariables(stack.Function{Env: tc.env}); late != nil {
+		if late := b.lateVariables(resources.Function{Env: tc.env}); late != nil {
 			got = late()["REGISTRY"]
 		}
 		if got != tc.want {

@@ -12,18 +12,18 @@ import (
 
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/loopback"
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // HasWildcardDomain reports whether the template maps an API to a domain such as *.example.app. The platform serves it
 // on the port of sites.
-func HasWildcardDomain(api stack.API) bool {
+func HasWildcardDomain(api resources.API) bool {
 	return slices.ContainsFunc(api.Domains, func(domain string) bool { return strings.HasPrefix(domain, "*.") })
 }
 
 // findAPIs returns the API for PORT, and the API with a wildcard domain for SITES_PORT. Each is nil if the template
 // does not have it.
-func findAPIs(s *stack.Stack) (api, sites *stack.API, err error) {
+func findAPIs(s *resources.Stack) (api, sites *resources.API, err error) {
 	for i := range s.APIs {
 		found := &api
 		if HasWildcardDomain(s.APIs[i]) {
@@ -79,7 +79,7 @@ func (p *Platform) serveGateways(context.Context) error {
 }
 
 // serveAPI serves the API over HTTP and HTTPS.
-func (p *Platform) serveAPI(api *stack.API) (*gateway.Gateway, error) {
+func (p *Platform) serveAPI(api *resources.API) (*gateway.Gateway, error) {
 	certificate, err := gateway.LoadOrMakeCertificate(filepath.Join(p.config.DataDir, "tls"), now)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (p *Platform) serveAPI(api *stack.API) (*gateway.Gateway, error) {
 // originSetting returns the configured name of the variable that allows origins, or "" if no function has the variable.
 func (p *Platform) originSetting() string {
 	name := p.config.OriginSetting
-	if slices.ContainsFunc(p.Stack.Functions, func(f stack.Function) bool { _, has := f.Env[name]; return has }) {
+	if slices.ContainsFunc(p.Stack.Functions, func(f resources.Function) bool { _, has := f.Env[name]; return has }) {
 		return name
 	}
 	return ""
@@ -109,7 +109,7 @@ func (p *Platform) originSetting() string {
 
 // serveSites serves the API with a wildcard domain, over HTTP only. Its connections count together with the connections
 // of the gateway beside it.
-func (p *Platform) serveSites(api *stack.API, beside *gateway.Gateway) error {
+func (p *Platform) serveSites(api *resources.API, beside *gateway.Gateway) error {
 	g, err := gateway.New(gateway.Options{
 		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,
 		DomainName: loopback.Name, Beside: beside,

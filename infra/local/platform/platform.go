@@ -19,12 +19,12 @@ import (
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/provision"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/s3"
 	"devplatform/infra/local/schedule"
 	"devplatform/infra/local/secrets"
 	"devplatform/infra/local/sqs"
-	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
 )
 
@@ -48,7 +48,7 @@ type Addresses struct {
 type Platform struct {
 	Addresses
 	// Stack is the stack that the platform runs.
-	Stack *stack.Stack
+	Stack *resources.Stack
 
 	config Config
 	logger *slog.Logger

@@ -22,6 +22,7 @@ import (
 
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/provision"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/secrets"
 	"devplatform/infra/local/sqs"
 	"devplatform/infra/local/stack"
@@ -152,7 +153,7 @@ func (s *services) counted() map[string]int {
 	return counted
 }
 
-func load(t *testing.T, template string) *stack.Stack {
+func load(t *testing.T, template string) *resources.Stack {
 	t.Helper()
 	loaded, err := stack.Parse("template.yaml", []byte(template), stack.Options{})
 	if err != nil {
@@ -161,7 +162,7 @@ func load(t *testing.T, template string) *stack.Stack {
 	return loaded
 }
 
-func (s *services) apply(t *testing.T, template string) (string, *stack.Stack) {
+func (s *services) apply(t *testing.T, template string) (string, *resources.Stack) {
 	t.Helper()
 	loaded := load(t, template)
 	summary, err := provision.Apply(t.Context(), loaded, provision.Options{Endpoint: s.url})

@@ -25,7 +25,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // Options configure the endpoint of the services.
@@ -56,14 +56,14 @@ type provisioner struct {
 // Apply creates and updates the resources of the stack, and returns a summary for the log. In the stack, it replaces
 // predicted ARNs of secrets, and predicted ARNs and URLs of queues, by those that the endpoint has chosen. Functions
 // must start after that.
-func Apply(ctx context.Context, s *stack.Stack, options Options) (summary string, err error) {
+func Apply(ctx context.Context, s *resources.Stack, options Options) (summary string, err error) {
 	p := newProvisioner(s.Region, options)
-	queueName := func(q stack.Queue) string { return q.Name }
+	queueName := func(q resources.Queue) string { return q.Name }
 	if err := run(ctx, slices.Concat(
-		each("table", s.Tables, func(t stack.Table) string { return t.Name }, p.table),
-		each("secret", s.Secrets, func(s stack.Secret) string { return s.Name }, p.secret),
+		each("table", s.Tables, func(t resources.Table) string { return t.Name }, p.table),
+		each("secret", s.Secrets, func(s resources.Secret) string { return s.Name }, p.secret),
 		each("queue", s.Queues, queueName, p.findQueue),
-		each("bucket", s.Buckets, func(b stack.Bucket) string { return b.Name }, p.bucket),
+		each("bucket", s.Buckets, func(b resources.Bucket) string { return b.Name }, p.bucket),
 	)); err != nil {
 		return "", err
 	}

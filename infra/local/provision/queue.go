@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // redrivePolicy has the ARN of another queue. It is set when all queues exist and their ARNs are known: an endpoint may
@@ -35,7 +35,7 @@ type queueState struct {
 }
 
 // findQueue finds a queue and its attributes. It creates the queue without its redrive policy if it does not exist.
-func (p *provisioner) findQueue(ctx context.Context, want stack.Queue) error {
+func (p *provisioner) findQueue(ctx context.Context, want resources.Queue) error {
 	have := &queueState{}
 	found, err := p.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &want.Name})
 	var missing *types.QueueDoesNotExist
@@ -73,7 +73,7 @@ func (p *provisioner) findQueue(ctx context.Context, want stack.Queue) error {
 
 // setQueue sets the attributes that differ from the template's. As an update of CloudFormation does, it sets an
 // attribute that the template leaves out to its default.
-func (p *provisioner) setQueue(ctx context.Context, want stack.Queue) error {
+func (p *provisioner) setQueue(ctx context.Context, want resources.Queue) error {
 	have, changes := p.found[want.LogicalID], map[string]string{}
 	for name, defaults := range queueDefaults {
 		current, known := have.attributes[name]

@@ -9,12 +9,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/secrets"
-	"devplatform/infra/local/stack"
 )
 
 // secret creates a secret with its first value. A secret that exists is not changed.
-func (p *provisioner) secret(ctx context.Context, want stack.Secret) error {
+func (p *provisioner) secret(ctx context.Context, want resources.Secret) error {
 	found, err := p.secrets.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &want.Name})
 	var arn string
 	var missing *types.ResourceNotFoundException
@@ -36,7 +36,7 @@ func (p *provisioner) secret(ctx context.Context, want stack.Secret) error {
 	return nil
 }
 
-func (p *provisioner) createSecret(ctx context.Context, want stack.Secret) (arn string, err error) {
+func (p *provisioner) createSecret(ctx context.Context, want resources.Secret) (arn string, err error) {
 	value := want.Literal
 	if want.Generate != nil {
 		if value, err = secrets.Generate(*want.Generate); err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // stream enables or disables a table's stream. DynamoDB can't change the view of a stream: it is disabled, and a new
 // one is enabled. Records of the old stream stay readable under its ARN for a day.
-func (p *provisioner) stream(ctx context.Context, want stack.Table, have *types.TableDescription) error {
+func (p *provisioner) stream(ctx context.Context, want resources.Table, have *types.TableDescription) error {
 	view := viewOf(have)
 	if view == want.StreamViewType {
 		return nil

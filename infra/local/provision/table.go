@@ -12,11 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // table creates a table. If it exists, table checks its key, and updates its stream, indexes and time to live.
-func (p *provisioner) table(ctx context.Context, want stack.Table) error {
+func (p *provisioner) table(ctx context.Context, want resources.Table) error {
 	have, err := p.describeTable(ctx, want.Name)
 	var missing *types.ResourceNotFoundException
 	if errors.As(err, &missing) {
@@ -49,7 +49,7 @@ func (p *provisioner) describeTable(ctx context.Context, name string) (*types.Ta
 	return out.Table, nil
 }
 
-func (p *provisioner) createTable(ctx context.Context, want stack.Table) (*types.TableDescription, error) {
+func (p *provisioner) createTable(ctx context.Context, want resources.Table) (*types.TableDescription, error) {
 	in := &dynamodb.CreateTableInput{
 		TableName: &want.Name, KeySchema: keySchema(want.Key), AttributeDefinitions: definitions(want.Attributes),
 		BillingMode: types.BillingModePayPerRequest,
@@ -99,7 +99,7 @@ func active(table *types.TableDescription) bool {
 }
 
 // indexes adds missing indexes, one at a time as DynamoDB requires. Indexes that are not in the template stay.
-func (p *provisioner) indexes(ctx context.Context, want stack.Table, have *types.TableDescription) error {
+func (p *provisioner) indexes(ctx context.Context, want resources.Table, have *types.TableDescription) error {
 	for _, index := range want.Indexes {
 		at := slices.IndexFunc(have.GlobalSecondaryIndexes, func(existing types.GlobalSecondaryIndexDescription) bool {
 			return aws.ToString(existing.IndexName) == index.Name
@@ -128,7 +128,7 @@ func (p *provisioner) indexes(ctx context.Context, want stack.Table, have *types
 }
 
 // timeToLive enables or disables the expiry of items, or changes its attribute.
-func (p *provisioner) timeToLive(ctx context.Context, want stack.Table) error {
+func (p *provisioner) timeToLive(ctx context.Context, want resources.Table) error {
 	out, err := p.tables.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &want.Name})
 	if err != nil {
 		return fmt.Errorf("describe time to live: %w", err)
@@ -184,7 +184,7 @@ func describeProjection(p *types.Projection) string {
 
 // sameIndex compares an index of the template with the existing one, which can't be changed.
 func sameIndex(
-	table stack.Table, want stack.Index, have *types.TableDescription, index types.GlobalSecondaryIndexDescription,
+	table resources.Table, want resources.Index, have *types.TableDescription, index types.GlobalSecondaryIndexDescription,
 ) error {
 	wantKey := describeKey(keySchema(want.Key), definitions(table.Attributes))
 	if err := sameKey(wantKey, describeKey(index.KeySchema, have.AttributeDefinitions)); err != nil {
@@ -197,7 +197,7 @@ func sameIndex(
 	return nil
 }
 
-func keySchema(parts []stack.KeyPart) []types.KeySchemaElement {
+func keySchema(parts []resources.KeyPart) []types.KeySchemaElement {
 	elements := make([]types.KeySchemaElement, len(parts))
 	for i, part := range parts {
 		elements[i] = types.KeySchemaElement{AttributeName: &part.Name, KeyType: types.KeyType(part.Type)}
@@ -205,7 +205,7 @@ func keySchema(parts []stack.KeyPart) []types.KeySchemaElement {
 	return elements
 }
 
-func definitions(attributes []stack.Attribute) []types.AttributeDefinition {
+func definitions(attributes []resources.Attribute) []types.AttributeDefinition {
 	all := make([]types.AttributeDefinition, len(attributes))
 	for i, attribute := range attributes {
 		all[i] = types.AttributeDefinition{
@@ -216,14 +216,14 @@ func definitions(attributes []stack.Attribute) []types.AttributeDefinition {
 }
 
 // keyDefinitions returns the attributes in the keys of the table and the new index.
-func keyDefinitions(table stack.Table, index stack.Index) []types.AttributeDefinition {
+func keyDefinitions(table resources.Table, index resources.Index) []types.AttributeDefinition {
 	used := slices.Concat(table.Key, index.Key)
 	return slices.DeleteFunc(definitions(table.Attributes), func(definition types.AttributeDefinition) bool {
-		return !slices.ContainsFunc(used, func(part stack.KeyPart) bool { return part.Name == *definition.AttributeName })
+		return !slices.ContainsFunc(used, func(part resources.KeyPart) bool { return part.Name == *definition.AttributeName })
 	})
 }
 
-func projection(index stack.Index) *types.Projection {
+func projection(index resources.Index) *types.Projection {
 	return &types.Projection{
 		ProjectionType: types.ProjectionType(index.Projection.Type), NonKeyAttributes: index.Projection.NonKeyAttributes,
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 func TestPayloads(t *testing.T) {
@@ -21,16 +21,16 @@ func TestPayloads(t *testing.T) {
 		`"time":"2000-01-01T01:30:00Z","region":"eu-west-1","resources":["` + scheduleARN + `"],"detail":"{}"}`
 	for _, test := range []struct {
 		name string
-		spec stack.Schedule
+		spec resources.Schedule
 		want string
 	}{
 		{"event", scheduled("cron(30 1 * * ? *)"), event},
-		{"times are in UTC", with(scheduled("cron(30 4 * * ? *)"), func(s *stack.Schedule) { s.Timezone = "Europe/Moscow" }), event},
-		{"input", with(scheduled("cron(30 1 * * ? *)"), func(s *stack.Schedule) { s.Input = `{"key":"value"}` }), `{"key":"value"}`},
+		{"times are in UTC", with(scheduled("cron(30 4 * * ? *)"), func(s *resources.Schedule) { s.Timezone = "Europe/Moscow" }), event},
+		{"input", with(scheduled("cron(30 1 * * ? *)"), func(s *resources.Schedule) { s.Input = `{"key":"value"}` }), `{"key":"value"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			runTest(t, []stack.Schedule{test.spec}, func(t *testing.T, f *fixture) {
+			runTest(t, []resources.Schedule{test.spec}, func(t *testing.T, f *fixture) {
 				f.Start()
 				sleep(2 * time.Hour)
 				calls := f.lambda.all()
@@ -51,10 +51,10 @@ func TestPayloads(t *testing.T) {
 
 func TestFailedFunctionIsRetriedTwice(t *testing.T) {
 	t.Parallel()
-	for _, spec := range []stack.Schedule{scheduled("cron(0 1 1 1 ? *)"), with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) {
+	for _, spec := range []resources.Schedule{scheduled("cron(0 1 1 1 ? *)"), with(scheduled("cron(0 1 1 1 ? *)"), func(s *resources.Schedule) {
 		s.MaximumRetryAttempts = 0 // failures of the function do not count for the schedule
 	})} {
-		runTest(t, []stack.Schedule{spec}, func(t *testing.T, f *fixture) {
+		runTest(t, []resources.Schedule{spec}, func(t *testing.T, f *fixture) {
 			f.lambda.result = func(context.Context, int) error { return errFunction }
 			f.Start()
 			sleep(48 * time.Hour)
@@ -79,18 +79,18 @@ func TestEventInvokeConfig(t *testing.T) {
 	const hour, minute, second = time.Hour, time.Minute, time.Second
 	for _, test := range []struct {
 		name    string
-		async   stack.AsyncInvoke
+		async   resources.AsyncInvoke
 		results []error // the last one is repeated
 		want    []time.Duration
 	}{
-		{"none", stack.AsyncInvoke{MaximumRetryAttempts: 0, MaximumEventAge: 6 * hour}, []error{errFunction}, []time.Duration{hour}},
-		{"one", stack.AsyncInvoke{MaximumRetryAttempts: 1, MaximumEventAge: 6 * hour}, []error{errFunction}, []time.Duration{hour, hour + minute}},
-		{"too old for the second", stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 179 * second}, []error{errFunction}, []time.Duration{hour, hour + minute}},
-		{"attempts that are not accepted do not count", stack.AsyncInvoke{MaximumRetryAttempts: 1, MaximumEventAge: minute},
+		{"none", resources.AsyncInvoke{MaximumRetryAttempts: 0, MaximumEventAge: 6 * hour}, []error{errFunction}, []time.Duration{hour}},
+		{"one", resources.AsyncInvoke{MaximumRetryAttempts: 1, MaximumEventAge: 6 * hour}, []error{errFunction}, []time.Duration{hour, hour + minute}},
+		{"too old for the second", resources.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 179 * second}, []error{errFunction}, []time.Duration{hour, hour + minute}},
+		{"attempts that are not accepted do not count", resources.AsyncInvoke{MaximumRetryAttempts: 1, MaximumEventAge: minute},
 			[]error{runtime.ErrThrottled, errFunction}, []time.Duration{hour, hour + second*3/4, hour + minute + second*3/4}},
 	} {
-		spec := with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Async = test.async })
-		runTest(t, []stack.Schedule{spec}, func(t *testing.T, f *fixture) {
+		spec := with(scheduled("cron(0 1 1 1 ? *)"), func(s *resources.Schedule) { s.Async = test.async })
+		runTest(t, []resources.Schedule{spec}, func(t *testing.T, f *fixture) {
 			f.lambda.result = func(_ context.Context, n int) error { return test.results[min(n, len(test.results))-1] }
 			f.Start()
 			sleep(48 * hour)
@@ -103,7 +103,7 @@ func TestEventInvokeConfig(t *testing.T) {
 
 func TestNoRetryAfterSuccess(t *testing.T) {
 	t.Parallel()
-	runTest(t, []stack.Schedule{scheduled("cron(0 1 1 1 ? *)")}, func(t *testing.T, f *fixture) {
+	runTest(t, []resources.Schedule{scheduled("cron(0 1 1 1 ? *)")}, func(t *testing.T, f *fixture) {
 		f.lambda.result = func(_ context.Context, n int) error { return []error{errFunction, runtime.ErrThrottled, nil}[n-1] }
 		f.Start()
 		sleep(48 * time.Hour)
@@ -117,15 +117,15 @@ func TestRetryPolicy(t *testing.T) {
 	t.Parallel()
 	busy := func(context.Context, int) error { return fmt.Errorf("tick: %w", runtime.ErrThrottled) }
 	missing := func(context.Context, int) error { return runtime.ErrFunctionNotFound }
-	policy := func(attempts int, age time.Duration) stack.Schedule {
-		return with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) {
+	policy := func(attempts int, age time.Duration) resources.Schedule {
+		return with(scheduled("cron(0 1 1 1 ? *)"), func(s *resources.Schedule) {
 			s.MaximumRetryAttempts, s.MaximumEventAge, s.Input = attempts, age, `{"find":"me"}`
 		})
 	}
 	backoffs := []time.Duration{0, 750 * time.Millisecond, 2250 * time.Millisecond, 5250 * time.Millisecond} // 3/4 of 1 s, 2 s and 4 s
 	for _, test := range []struct {
 		name   string
-		spec   stack.Schedule
+		spec   resources.Schedule
 		result func(context.Context, int) error
 		want   []time.Duration // since the first attempt
 	}{
@@ -135,7 +135,7 @@ func TestRetryPolicy(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			runTest(t, []stack.Schedule{test.spec}, func(t *testing.T, f *fixture) {
+			runTest(t, []resources.Schedule{test.spec}, func(t *testing.T, f *fixture) {
 				f.lambda.result = test.result
 				f.Start()
 				sleep(48 * time.Hour)
@@ -155,7 +155,7 @@ func TestNextAttempt(t *testing.T) {
 	t.Parallel()
 	s := &schedule{
 		Scheduler: &Scheduler{random: func(limit time.Duration) time.Duration { return limit / 2 }},
-		spec:      stack.Schedule{MaximumRetryAttempts: 3, MaximumEventAge: time.Hour, Async: lambdasDefaults},
+		spec:      resources.Schedule{MaximumRetryAttempts: 3, MaximumEventAge: time.Hour, Async: lambdasDefaults},
 	}
 	throttled, missing := runtime.ErrThrottled, runtime.ErrFunctionNotFound
 	for _, test := range []struct {

@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // lambda is a simulated function, which records its calls.
@@ -80,7 +80,7 @@ func (l *logs) Write(p []byte) (int, error) {
 }
 
 // runTest runs a test with these schedules. By default they are enabled, and their function is "tick".
-func runTest(t *testing.T, specs []stack.Schedule, test func(t *testing.T, f *fixture)) {
+func runTest(t *testing.T, specs []resources.Schedule, test func(t *testing.T, f *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fixture{began: time.Now()}

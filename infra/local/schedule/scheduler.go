@@ -10,9 +10,9 @@ import (
 	"time"
 	_ "time/tzdata" // the time zones of a template are known on every machine
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/schedule/expression"
-	"devplatform/infra/local/stack"
 )
 
 // maxInFlight limits the events of a schedule that run or wait for a retry: the events of an hour, if a function that
@@ -26,7 +26,7 @@ const readClock = time.Minute
 // Options configure a Scheduler. All are required.
 type Options struct {
 	// Schedules are the schedules. Those that are not Enabled are checked only.
-	Schedules []stack.Schedule
+	Schedules []resources.Schedule
 	// Invoke runs a function once, as [runtime.Runtime.Invoke] does.
 	Invoke func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error)
 	// Region and Account are those in events.
@@ -53,7 +53,7 @@ type Scheduler struct {
 // schedule is an enabled schedule.
 type schedule struct {
 	*Scheduler
-	spec     stack.Schedule
+	spec     resources.Schedule
 	when     expression.Expression
 	logger   *slog.Logger
 	inFlight chan struct{} // holds an element for each event in flight

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // fakeRun is the fake time that an invocation takes.
@@ -19,13 +19,13 @@ const fakeRun = 10 * time.Second
 
 const scheduleARN = "arn:aws:scheduler:eu-west-1:123456789012:schedule/default/tick"
 
-var lambdasDefaults = stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour}
+var lambdasDefaults = resources.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour}
 
-func scheduled(expression string) stack.Schedule {
-	return stack.Schedule{Name: "tick", ARN: scheduleARN, Expression: expression, MaximumRetryAttempts: 185, MaximumEventAge: 24 * time.Hour, Async: lambdasDefaults}
+func scheduled(expression string) resources.Schedule {
+	return resources.Schedule{Name: "tick", ARN: scheduleARN, Expression: expression, MaximumRetryAttempts: 185, MaximumEventAge: 24 * time.Hour, Async: lambdasDefaults}
 }
 
-func with(spec stack.Schedule, change func(*stack.Schedule)) stack.Schedule {
+func with(spec resources.Schedule, change func(*resources.Schedule)) resources.Schedule {
 	change(&spec)
 	return spec
 }
@@ -35,23 +35,23 @@ func TestWhenSchedulesFire(t *testing.T) {
 	const minute, hour, day = time.Minute, time.Hour, 24 * time.Hour
 	for _, test := range []struct {
 		name  string
-		spec  stack.Schedule
+		spec  resources.Schedule
 		watch time.Duration
 		want  []time.Duration // since midnight, when the platform starts
 	}{
 		{"a rate begins at once", scheduled("rate(5 minutes)"), 11 * minute, []time.Duration{0, 5 * minute, 10 * minute}},
 		{"cron fires at the minute", scheduled("cron(30 1/11 * * ? *)"), day, []time.Duration{90 * minute, 12*hour + 30*minute, 23*hour + 30*minute}},
 		{
-			"cron in a time zone", with(scheduled("cron(0 9 * * ? *)"), func(s *stack.Schedule) { s.Timezone = "Asia/Tokyo" }),
+			"cron in a time zone", with(scheduled("cron(0 9 * * ? *)"), func(s *resources.Schedule) { s.Timezone = "Asia/Tokyo" }),
 			2*day - minute, []time.Duration{day},
 		},
 		{"in the past", scheduled("cron(0 12 31 12 ? 1999)"), day, nil},
-		{"disabled", with(scheduled("rate(1 minute)"), func(s *stack.Schedule) { s.Enabled = true /* see runTest */ }), day, nil},
+		{"disabled", with(scheduled("rate(1 minute)"), func(s *resources.Schedule) { s.Enabled = true /* see runTest */ }), day, nil},
 		{"a day a year", scheduled("cron(0 0 1 2 ? *)"), 400 * day, []time.Duration{31 * day, 397 * day}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			runTest(t, []stack.Schedule{test.spec}, func(t *testing.T, f *fixture) {
+			runTest(t, []resources.Schedule{test.spec}, func(t *testing.T, f *fixture) {
 				f.Start()
 				f.Start() // no effect
 				sleep(test.watch)
@@ -65,7 +65,7 @@ func TestWhenSchedulesFire(t *testing.T) {
 
 func TestNothingFiresBeforeStartOrAfterClose(t *testing.T) {
 	t.Parallel()
-	runTest(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, f *fixture) {
+	runTest(t, []resources.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, f *fixture) {
 		sleep(time.Hour)
 		f.Start()
 		sleep(90 * time.Second)
@@ -91,7 +91,7 @@ func TestSchedulesFireOnceAfterSleep(t *testing.T) {
 		{"cron(* * * * ? *)", []time.Duration{1 * minute, 2 * minute, 3 * minute, 4 * minute, 5 * minute}},
 		{"rate(1 hour)", []time.Duration{0, 3 * minute, 60 * minute, 120 * minute}}, // noticed within a minute
 	} {
-		runTest(t, []stack.Schedule{scheduled(test.expression)}, func(t *testing.T, f *fixture) {
+		runTest(t, []resources.Schedule{scheduled(test.expression)}, func(t *testing.T, f *fixture) {
 			var slept atomic.Int64
 			f.options.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
 			f.Start()
@@ -107,8 +107,8 @@ func TestSchedulesFireOnceAfterSleep(t *testing.T) {
 
 func TestSchedulesDoNotWait(t *testing.T) {
 	t.Parallel()
-	other := with(scheduled("rate(1 hour)"), func(s *stack.Schedule) { s.Name, s.ARN, s.Function = "other", scheduleARN+"-other", "other" })
-	runTest(t, []stack.Schedule{scheduled("rate(1 minute)"), other}, func(t *testing.T, f *fixture) {
+	other := with(scheduled("rate(1 hour)"), func(s *resources.Schedule) { s.Name, s.ARN, s.Function = "other", scheduleARN+"-other", "other" })
+	runTest(t, []resources.Schedule{scheduled("rate(1 minute)"), other}, func(t *testing.T, f *fixture) {
 		release := make(chan struct{})
 		f.lambda.result = func(context.Context, int) error { <-release; return nil }
 		f.Start()
@@ -133,7 +133,7 @@ func TestSchedulesDoNotWait(t *testing.T) {
 
 func TestCloseWaitsForInvocations(t *testing.T) {
 	t.Parallel()
-	runTest(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, f *fixture) {
+	runTest(t, []resources.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, f *fixture) {
 		finished := false
 		f.lambda.result = func(context.Context, int) error { time.Sleep(fakeRun); finished = true; return nil }
 		f.Start()
@@ -142,7 +142,7 @@ func TestCloseWaitsForInvocations(t *testing.T) {
 			t.Errorf("closed with %v before the invocation had finished", err)
 		}
 	})
-	runTest(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, f *fixture) {
+	runTest(t, []resources.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, f *fixture) {
 		f.lambda.result = func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
 		f.Start()
 		sleep(time.Second)
@@ -162,11 +162,11 @@ func TestOpenErrors(t *testing.T) {
 	options := Options{Now: time.Now, Invoke: (&lambda{}).invoke, Logger: slog.New(slog.DiscardHandler)}
 	for _, test := range []struct {
 		want string
-		spec []stack.Schedule
+		spec []resources.Schedule
 	}{
-		{"schedule tick: schedule expression", []stack.Schedule{scheduled("rate(x)")}},
-		{"unknown time zone", []stack.Schedule{with(scheduled("rate(1 minutes)"), func(s *stack.Schedule) { s.Timezone = "Europe/Atlantis" })}},
-		{"time zone: Local", []stack.Schedule{with(scheduled("rate(1 minutes)"), func(s *stack.Schedule) { s.Timezone = "Local" })}},
+		{"schedule tick: schedule expression", []resources.Schedule{scheduled("rate(x)")}},
+		{"unknown time zone", []resources.Schedule{with(scheduled("rate(1 minutes)"), func(s *resources.Schedule) { s.Timezone = "Europe/Atlantis" })}},
+		{"time zone: Local", []resources.Schedule{with(scheduled("rate(1 minutes)"), func(s *resources.Schedule) { s.Timezone = "Local" })}},
 	} {
 		options.Schedules = test.spec
 		if _, err := Open(options); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"devplatform/infra/local/resources"
 )
 
 const (
@@ -68,8 +70,8 @@ var (
 func (b *builder) api(res *resource) {
 	var p apiProperties
 	b.decodeProperties(res, &p)
-	api := API{
-		LogicalID: res.id, ID: restAPIID(b.options.StackName, res.id), Name: cmp.Or(p.Name, b.options.StackName),
+	api := resources.API{
+		LogicalID: res.id, ID: resources.RestAPIID(b.options.StackName, res.id), Name: cmp.Or(p.Name, b.options.StackName),
 		Stage: p.StageName, Variables: p.Variables, GatewayResponses: b.gatewayResponses(p.property("GatewayResponses")),
 	}
 	for _, media := range p.BinaryMediaTypes {
@@ -101,11 +103,11 @@ func (e *evaluator) hasImplicitAPI() bool {
 	return false
 }
 
-func (b *builder) gatewayResponses(all object) map[string]GatewayResponse {
+func (b *builder) gatewayResponses(all object) map[string]resources.GatewayResponse {
 	if all.n == nil || !all.is(mapping, "must be a mapping") {
 		return nil
 	}
-	responses := map[string]GatewayResponse{}
+	responses := map[string]resources.GatewayResponse{}
 	for _, f := range all.n.fields {
 		if !slices.Contains(gatewayResponseType, f.key) {
 			all.problem(f.key, "API Gateway has no response of this type")
@@ -120,7 +122,7 @@ func (b *builder) gatewayResponses(all object) map[string]GatewayResponse {
 					name, headers[name], unsupported)
 			}
 		}
-		responses[f.key] = GatewayResponse{StatusCode: r.StatusCode, Headers: headers, Templates: r.ResponseTemplates}
+		responses[f.key] = resources.GatewayResponse{StatusCode: r.StatusCode, Headers: headers, Templates: r.ResponseTemplates}
 	}
 	return responses
 }
@@ -136,15 +138,15 @@ func (b *builder) domainMapping(res *resource) {
 }
 
 // apiEvent adds a route to the API that the event names, or to the implicit one.
-func (b *builder) apiEvent(ev eventProperties, f Function) {
+func (b *builder) apiEvent(ev eventProperties, f resources.Function) {
 	var p apiEventProperties
 	b.decodeEvent(ev, &p)
-	id := cmp.Or(p.RestAPI, restAPIID(b.options.StackName, implicitAPI))
-	at := slices.IndexFunc(b.stack.APIs, func(api API) bool { return api.ID == id })
+	id := cmp.Or(p.RestAPI, resources.RestAPIID(b.options.StackName, implicitAPI))
+	at := slices.IndexFunc(b.stack.APIs, func(api resources.API) bool { return api.ID == id })
 	if at < 0 && p.n != nil {
 		p.problem("RestApiId", "must refer to an %s of this template", typeAPI)
 	}
-	route := Route{
+	route := resources.Route{
 		Method: strings.ToUpper(p.Method), Path: p.Path, Function: f.Name,
 		Stream:  p.ResponseTransferMode == "RESPONSE_STREAM",
 		Timeout: time.Duration(p.TimeoutInMillis) * time.Millisecond,
@@ -202,7 +204,7 @@ func checkPath(path string) string {
 
 // checkRoute returns why API Gateway refuses a route beside others, "" if it accepts it. A path has a method once, and
 // at each position of a path there is one parameter.
-func checkRoute(routes []Route, route Route) string {
+func checkRoute(routes []resources.Route, route resources.Route) string {
 	for _, other := range routes {
 		if other.Method == route.Method && other.Path == route.Path {
 			return route.Method + " " + route.Path + " is already a route to " + other.Function

@@ -1,5 +1,7 @@
 package stack
 
+import "devplatform/infra/local/resources"
+
 type (
 	// bucketProperties are the properties of a bucket. On the local platform all objects are private, have one owner and
 	// one version, and are not encrypted.
@@ -8,7 +10,7 @@ type (
 
 		BucketName        string
 		CorsConfiguration struct {
-			Rules []CORSRule `cfn:"CorsRules"`
+			Rules []resources.CORSRule `cfn:"CorsRules"`
 		}
 		LifecycleConfiguration struct{ Rules []lifecycleProperties }
 	}
@@ -28,9 +30,9 @@ type (
 func (b *builder) bucket(res *resource) {
 	var p bucketProperties
 	b.decodeProperties(res, &p)
-	bucket := Bucket{LogicalID: res.id, Name: b.nameOf(res), CORS: p.CorsConfiguration.Rules}
+	bucket := resources.Bucket{LogicalID: res.id, Name: b.nameOf(res), CORS: p.CorsConfiguration.Rules}
 	for _, r := range p.LifecycleConfiguration.Rules {
-		rule := LifecycleRule{
+		rule := resources.LifecycleRule{
 			ID: r.ID, Prefix: r.Prefix, Enabled: r.Status == "Enabled", ExpirationDays: r.ExpirationInDays,
 			AbortUploadDays: r.AbortIncompleteMultipartUpload.DaysAfterInitiation,
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 )
 
@@ -40,17 +41,17 @@ func TestBuckets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []stack.Bucket{
+	want := []resources.Bucket{
 		{
 			LogicalID: "Files", Name: "local-files-000000000000",
-			CORS: []stack.CORSRule{
+			CORS: []resources.CORSRule{
 				{
 					ID: "app", AllowedOrigins: []string{"https://a.example", "https://b.example"}, AllowedMethods: []string{"PUT", "GET"},
 					AllowedHeaders: []string{"*"}, ExposedHeaders: []string{"ETag"}, MaxAge: 600,
 				},
 				{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"HEAD"}},
 			},
-			Lifecycle: []stack.LifecycleRule{
+			Lifecycle: []resources.LifecycleRule{
 				{ID: "uploads", Prefix: "uploads/", Enabled: true, ExpirationDays: 1, AbortUploadDays: 2}, {ExpirationDays: 30},
 			},
 		},

@@ -1,6 +1,10 @@
 package stack
 
-import "strings"
+import (
+	"strings"
+
+	"devplatform/infra/local/resources"
+)
 
 const (
 	typeAPI           = "AWS::Serverless::Api"
@@ -102,7 +106,7 @@ const ignoredTypes = `
 type builder struct {
 	*evaluator
 
-	stack *Stack
+	stack *resources.Stack
 }
 
 // build adds the resources whose conditions are true. APIs come first, because routes refer to them.

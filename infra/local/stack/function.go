@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"devplatform/infra/local/resources"
 )
 
 // functionProperties are the properties of a function. Layers, ImageUri, FunctionUrlConfig and others are missing: they
@@ -32,8 +34,8 @@ type functionProperties struct {
 	Timeout          time.Duration `cfn:",default=3,min=1,max=900"`
 	Environment      struct{ Variables map[string]string }
 	// ReservedConcurrentExecutions 0 would switch the function off.
-	ReservedConcurrentExecutions int         `cfn:",min=1,max=100000"`
-	EventInvokeConfig            AsyncInvoke // other properties, such as DestinationConfig, are not supported
+	ReservedConcurrentExecutions int                   `cfn:",min=1,max=100000"`
+	EventInvokeConfig            resources.AsyncInvoke // other properties, such as DestinationConfig, are not supported
 	Events                       *node
 }
 
@@ -44,7 +46,7 @@ func (b *builder) function(res *resource) {
 	}
 	var p functionProperties
 	b.decodeProperties(res, &p)
-	function := Function{
+	function := resources.Function{
 		LogicalID: res.id, Name: b.nameOf(res), Description: p.Description, CodeURI: p.codeURI(),
 		Handler: p.Handler, Runtime: p.Runtime, Architecture: p.architecture(),
 		MemoryMB: p.MemorySize, Timeout: p.Timeout, Env: p.environment(b.options.Overrides), Async: p.EventInvokeConfig,
@@ -119,7 +121,7 @@ type eventProperties struct {
 const eventSchedule = "ScheduleV2"
 
 // events connects a function with what invokes it.
-func (b *builder) events(events object, f Function) {
+func (b *builder) events(events object, f resources.Function) {
 	if events.n == nil || !events.is(mapping, "must be a mapping") {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/triggers/pattern"
 )
 
@@ -66,7 +67,7 @@ const (
 )
 
 // mapping returns the event source mapping of an event, with the properties that both sources have.
-func (s sourceProperties) mapping(o object, ev eventProperties, f Function) EventSourceMapping {
+func (s sourceProperties) mapping(o object, ev eventProperties, f resources.Function) resources.EventSourceMapping {
 	for i, typ := range s.FunctionResponseTypes {
 		if typ != reportItemFailures || i > 0 {
 			o.problem("FunctionResponseTypes", "must be [%s]", reportItemFailures)
@@ -82,7 +83,7 @@ func (s sourceProperties) mapping(o object, ev eventProperties, f Function) Even
 		}
 		filters = append(filters, filter.Pattern)
 	}
-	return EventSourceMapping{
+	return resources.EventSourceMapping{
 		Name: ev.id(), Function: f.Name, Enabled: s.Enabled, Filters: filters,
 		BatchingWindow:          s.BatchingWindow,
 		ReportBatchItemFailures: slices.Contains(s.FunctionResponseTypes, reportItemFailures),
@@ -90,7 +91,7 @@ func (s sourceProperties) mapping(o object, ev eventProperties, f Function) Even
 }
 
 // streamEvent lets a function read the stream of a table.
-func (b *builder) streamEvent(ev eventProperties, f Function) {
+func (b *builder) streamEvent(ev eventProperties, f resources.Function) {
 	var p streamEventProperties
 	b.decodeEvent(ev, &p)
 	m := p.mapping(p.object, ev, f)
@@ -114,7 +115,7 @@ func (b *builder) streamEvent(ev eventProperties, f Function) {
 }
 
 // queueEvent lets a function read a queue.
-func (b *builder) queueEvent(ev eventProperties, f Function) {
+func (b *builder) queueEvent(ev eventProperties, f resources.Function) {
 	var p queueEventProperties
 	b.decodeEvent(ev, &p)
 	m := p.mapping(p.object, ev, f)
@@ -131,7 +132,7 @@ func (b *builder) queueEvent(ev eventProperties, f Function) {
 }
 
 // addMapping adds a mapping, unless the function already reads the source: AWS refuses that.
-func (b *builder) addMapping(ev eventProperties, m EventSourceMapping) {
+func (b *builder) addMapping(ev eventProperties, m resources.EventSourceMapping) {
 	source := cmp.Or(m.Table, m.Queue)
 	for _, other := range b.stack.EventSourceMappings {
 		if source != "" && other.Function == m.Function && other.Table == m.Table && other.Queue == m.Queue {

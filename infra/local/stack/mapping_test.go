@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers/pattern"
 )
@@ -70,11 +71,11 @@ func TestEventSourceMappings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	least := stack.EventSourceMapping{
+	least := resources.EventSourceMapping{
 		Name: "HLeast", Function: "H", Table: "local-T", Enabled: true, StartingPosition: "TRIM_HORIZON", BatchSize: 100,
 		ParallelizationFactor: 1, MaximumRetryAttempts: -1,
 	}
-	want := []stack.EventSourceMapping{{
+	want := []resources.EventSourceMapping{{
 		Name: "FMost", Function: "F", Table: "local-T", StartingPosition: "LATEST", BatchSize: 10_000, BatchingWindow: 5 * time.Minute,
 		Filters: []string{`{"eventName":["INSERT"]}`, `{"eventName":["local"]}`}, ParallelizationFactor: 10, ReportBatchItemFailures: true,
 		BisectOnError: true, MaximumRecordAge: time.Minute, OnFailureQueue: "local-Failed",

@@ -7,11 +7,13 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
+
+	"devplatform/infra/local/resources"
 )
 
 // findModules sets where the functions are built. It adds a notice for each module with an SDK that ignores
 // AWS_ENDPOINT_URL.
-func (s *Stack) findModules() error {
+func findModules(s *resources.Stack) error {
 	checked := map[string]bool{}
 	for i := range s.Functions {
 		f := &s.Functions[i]

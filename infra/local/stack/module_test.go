@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 )
 
@@ -23,17 +24,17 @@ func TestSAMInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &stack.Stack{
+	want := &resources.Stack{
 		Region: "us-east-1", Dir: dir,
-		Functions: []stack.Function{{
+		Functions: []resources.Function{{
 			LogicalID: "HelloWorldFunction", Name: "HelloWorldFunction", CodeURI: "hello-world",
 			ModuleDir: filepath.Join(dir, "hello-world"), PackageDir: ".", Handler: "bootstrap", Runtime: "provided.al2023",
 			Architecture: "x86_64", MemoryMB: 128, Timeout: 5 * time.Second, Env: map[string]string{"PARAM1": "VALUE"},
-			Async: stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour},
+			Async: resources.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour},
 		}},
-		APIs: []stack.API{{
+		APIs: []resources.API{{
 			LogicalID: "ServerlessRestApi", ID: got.APIs[0].ID, Name: "local", Stage: "Prod",
-			Routes: []stack.Route{{Method: "GET", Path: "/hello", Function: "HelloWorldFunction", Timeout: 29 * time.Second}},
+			Routes: []resources.Route{{Method: "GET", Path: "/hello", Function: "HelloWorldFunction", Timeout: 29 * time.Second}},
 		}},
 		Notices: []string{filepath.Join(dir, "template.yaml") + ": no effect on the local platform: LoggingConfig"},
 	}

@@ -3,6 +3,8 @@ package stack
 import (
 	"encoding/json"
 	"strconv"
+
+	"devplatform/infra/local/resources"
 )
 
 type (
@@ -29,7 +31,7 @@ type (
 func (b *builder) queue(res *resource) {
 	var p queueProperties
 	b.decodeProperties(res, &p)
-	queue := Queue{
+	queue := resources.Queue{
 		LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res), URL: b.expandFor(res, resourceTypes[typeQueue].ref),
 		Attributes: map[string]string{},
 	}
@@ -51,7 +53,7 @@ func (b *builder) queue(res *resource) {
 
 // checkVisibility refuses a queue that would deliver a message again while the function may still process it. Lambda
 // refuses such an event source mapping.
-func (b *builder) checkVisibility(ev eventProperties, queue *resource, f Function) {
+func (b *builder) checkVisibility(ev eventProperties, queue *resource, f resources.Function) {
 	visibility, err := strconv.Atoi(b.tryText(queue.properties.get("VisibilityTimeout"), "30"))
 	if timeout := int(f.Timeout.Seconds()); err == nil && visibility < timeout {
 		b.add(ev.at, ev.lineOf("Type"), "the VisibilityTimeout of %s is %d s, less than the function's Timeout of %d s: "+

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 )
 
@@ -58,7 +59,7 @@ func TestQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	const arn, url = "arn:aws:sqs:us-east-1:000000000000:", "http://127.0.0.1:4566/000000000000/"
-	want := []stack.Queue{
+	want := []resources.Queue{
 		{LogicalID: "Jobs", Name: "local-jobs", ARN: arn + "local-jobs", URL: url + "local-jobs", Attributes: map[string]string{
 			"VisibilityTimeout": "43200", "DelaySeconds": "900", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "1209600",
 			"ReceiveMessageWaitTimeSeconds": "20",
@@ -75,7 +76,7 @@ func TestQueues(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"JOBS": url + "local-jobs", "DEAD": "local-Dead"}, got.Functions[0].Env); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	mappings := []stack.EventSourceMapping{
+	mappings := []resources.EventSourceMapping{
 		{
 			Name: "FMost", Function: "F", Queue: "local-jobs", BatchSize: 10_000, BatchingWindow: time.Second,
 			Filters: []string{`{"body":{"kind":["a"]}}`}, ReportBatchItemFailures: true, MaximumConcurrency: 1000,
@@ -160,7 +161,7 @@ func TestRebind(t *testing.T) {
 	if diff := cmp.Diff(env, got.Functions[0].Env); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	want := []stack.Queue{
+	want := []resources.Queue{
 		{LogicalID: "Q", Name: "local-Q", URL: env["SHORT"], ARN: "arn:aws:sqs:us-east-1:1:local-Q", Attributes: map[string]string{}},
 		{LogicalID: "Q2", Name: "local-Q2", URL: env["LONG"], ARN: "arn:aws:sqs:us-east-1:1:local-Q2", Attributes: map[string]string{
 			"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:1:local-Q","maxReceiveCount":2}`,

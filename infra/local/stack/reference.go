@@ -2,10 +2,9 @@ package stack
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"math/big"
 	"strings"
+
+	"devplatform/infra/local/resources"
 )
 
 // pseudo returns the value of a pseudo parameter.
@@ -97,7 +96,7 @@ func (e *evaluator) find(at place, line int, id string) *resource {
 func (e *evaluator) generateReferences() {
 	if e.hasImplicitAPI() {
 		e.generateStage(implicitAPI, implicitStage)
-		e.generated[implicitAPI] = func() string { return restAPIID(e.options.StackName, implicitAPI) }
+		e.generated[implicitAPI] = func() string { return resources.RestAPIID(e.options.StackName, implicitAPI) }
 	}
 	for _, res := range e.resources {
 		switch {
@@ -154,7 +153,7 @@ func shorten(name string, most int) string {
 		return name
 	}
 	const suffix = 6
-	return name[:most-suffix-1] + "-" + digest(suffix, name)
+	return name[:most-suffix-1] + "-" + resources.Digest(suffix, name)
 }
 
 // arn returns the ARN of a resource.
@@ -166,8 +165,8 @@ func (e *evaluator) arn(res *resource) string {
 func (e *evaluator) expandFor(res *resource, pattern string) string {
 	name, o := e.nameOf(res), e.options
 	queues := cmp.Or(strings.TrimSuffix(o.QueueEndpoint, "/"), "https://sqs."+o.Region+".amazonaws.com")
-	return e.expand(pattern, "{id}", res.id, "{name}", name, "{api}", restAPIID(o.StackName, res.id),
-		"{secret}", SecretARN(o.Region, o.Account, name), "{queues}", queues)
+	return e.expand(pattern, "{id}", res.id, "{name}", name, "{api}", resources.RestAPIID(o.StackName, res.id),
+		"{secret}", resources.SecretARN(o.Region, o.Account, name), "{queues}", queues)
 }
 
 // expand replaces {region}, {account} and {stack} in a pattern, and further placeholders by their values.
@@ -175,24 +174,4 @@ func (e *evaluator) expand(pattern string, further ...string) string {
 	o := e.options
 	pairs := append(further, "{region}", o.Region, "{account}", o.Account, "{stack}", o.StackName)
 	return strings.NewReplacer(pairs...).Replace(pattern)
-}
-
-// SecretARN returns the ARN of a secret. On AWS it ends with six random characters. Here they depend on the name, so
-// that a template resolves to the same ARN before the secret exists, and after its data was deleted.
-func SecretARN(region, account, name string) string {
-	return "arn:aws:secretsmanager:" + region + ":" + account + ":secret:" + name + "-" +
-		digest(6, region, account, name)
-}
-
-// restAPIID returns the ten-character id of a REST API.
-func restAPIID(stackName, logicalID string) string {
-	return digest(10, "restapi", stackName, logicalID)
-}
-
-// digest returns n lower-case letters and digits that depend on the parts only.
-func digest(n int, parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	number, _ := new(big.Int).SetString(hex.EncodeToString(sum[:]), 16)
-	text := number.Text(36)
-	return text[len(text)-n:]
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/schedule/expression"
 )
 
@@ -29,10 +30,10 @@ type scheduleEventProperties struct {
 }
 
 // scheduleEvent adds the schedule that SAM makes of an event.
-func (b *builder) scheduleEvent(ev eventProperties, f Function) {
+func (b *builder) scheduleEvent(ev eventProperties, f resources.Function) {
 	var p scheduleEventProperties
 	b.decodeEvent(ev, &p)
-	s := Schedule{
+	s := resources.Schedule{
 		Name: cmp.Or(p.Name, ev.id()), Function: f.Name, Async: f.Async, Enabled: p.State == "ENABLED", Input: p.Input,
 		Expression: p.ScheduleExpression, Timezone: p.ScheduleExpressionTimezone,
 		MaximumRetryAttempts: p.RetryPolicy.MaximumRetryAttempts, MaximumEventAge: p.RetryPolicy.MaximumEventAge,

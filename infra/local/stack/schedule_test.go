@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/schedule/expression"
 	"devplatform/infra/local/stack"
 )
@@ -40,16 +41,16 @@ func TestSchedules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schedule := func(name, expression string) stack.Schedule {
-		return stack.Schedule{
+	schedule := func(name, expression string) resources.Schedule {
+		return resources.Schedule{
 			Name: name, ARN: "arn:aws:scheduler:us-east-1:000000000000:schedule/default/" + name, Function: "F", Enabled: true,
 			Expression: expression, Timezone: "UTC", MaximumRetryAttempts: 185, MaximumEventAge: 24 * time.Hour,
-			Async: stack.AsyncInvoke{MaximumRetryAttempts: 0, MaximumEventAge: time.Minute},
+			Async: resources.AsyncInvoke{MaximumRetryAttempts: 0, MaximumEventAge: time.Minute},
 		}
 	}
 	disabled := schedule("two", "cron(0 10 21 11 ? 2026)")
 	disabled.Timezone, disabled.Enabled, disabled.Input = "Europe/Zurich", false, `"text"`
-	if diff := cmp.Diff([]stack.Schedule{schedule("FTwo", "rate(1 hour)"), disabled}, got.Schedules); diff != "" {
+	if diff := cmp.Diff([]resources.Schedule{schedule("FTwo", "rate(1 hour)"), disabled}, got.Schedules); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -1,12 +1,14 @@
 package stack
 
+import "devplatform/infra/local/resources"
+
 type secretProperties struct {
 	object `ignored:"KmsKeyId ReplicaRegions Tags"`
 
 	Name                 string
 	Description          string
 	SecretString         string
-	GenerateSecretString *GenerateSecretString
+	GenerateSecretString *resources.GenerateSecretString
 }
 
 func (b *builder) secret(res *resource) {
@@ -20,7 +22,7 @@ func (b *builder) secret(res *resource) {
 			p.problem("GenerateSecretString", "must have both SecretStringTemplate and GenerateStringKey, or neither")
 		}
 	}
-	b.stack.Secrets = append(b.stack.Secrets, Secret{
+	b.stack.Secrets = append(b.stack.Secrets, resources.Secret{
 		LogicalID: res.id, Name: b.nameOf(res), ARN: b.expandFor(res, "{secret}"), Description: p.Description,
 		Literal: p.SecretString, Generate: p.GenerateSecretString,
 	})

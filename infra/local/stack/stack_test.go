@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 )
 
@@ -31,11 +32,11 @@ func TestServiceTemplate(t *testing.T) {
 	const folder = "./infra/local/stack/testdata/"
 	const tableARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/dev-Table"
 	const authARN = "arn:aws:lambda:eu-west-1:123456789012:function:AuthFunction"
-	keysARN := stack.SecretARN("eu-west-1", "123456789012", "dev-Keys")
-	async := stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour} // Lambda's
-	want := &stack.Stack{
+	keysARN := resources.SecretARN("eu-west-1", "123456789012", "dev-Keys")
+	async := resources.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour} // Lambda's
+	want := &resources.Stack{
 		Region: "eu-west-1", Dir: dir,
-		Functions: []stack.Function{
+		Functions: []resources.Function{
 			{
 				LogicalID: "AuthFunction", Name: "AuthFunction", Alias: "live", Description: "Accounts", CodeURI: "functions/auth", ModuleDir: root, PackageDir: folder + "functions/auth",
 				Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 256, Timeout: 20 * time.Second, Async: async,
@@ -51,14 +52,14 @@ func TestServiceTemplate(t *testing.T) {
 				Env: map[string]string{"SHARED": "everywhere", "LEVEL": "warn", "AUTH": "AuthFunction", "AUTH_ARN": authARN, "LIVE": authARN + ":live"},
 			},
 		},
-		APIs: []stack.API{{
+		APIs: []resources.API{{
 			LogicalID: "Api", ID: got.APIs[0].ID, Name: "dev", Stage: "dev",
-			Routes: []stack.Route{
+			Routes: []resources.Route{
 				{Method: "ANY", Path: "/api/auth", Function: "AuthFunction", Timeout: 29 * time.Second},
 				{Method: "ANY", Path: "/api/auth/{proxy+}", Function: "AuthFunction", Timeout: 29 * time.Second},
 				{Method: "POST", Path: "/api/ai/{id}/chat", Function: "dev-ai", Stream: true, Timeout: 15 * time.Minute},
 			},
-			GatewayResponses: map[string]stack.GatewayResponse{
+			GatewayResponses: map[string]resources.GatewayResponse{
 				"MISSING_AUTHENTICATION_TOKEN": {
 					StatusCode: 404, Headers: map[string]string{"X-Request-Id": "context.requestId", "Cache-Control": "'no-store'"},
 					Templates: map[string]string{"application/json": `{"error":"There is no such path."}`},
@@ -67,27 +68,27 @@ func TestServiceTemplate(t *testing.T) {
 			},
 			BinaryMediaTypes: []string{"application/zip", "image/*"},
 		}},
-		Tables: []stack.Table{
+		Tables: []resources.Table{
 			{
 				LogicalID: "Table", Name: "dev-Table", TTLAttribute: "expiresAt",
-				Attributes: []stack.Attribute{{Name: "pk", Type: "S"}, {Name: "sk", Type: "S"}, {Name: "dueAt", Type: "N"}},
-				Key:        []stack.KeyPart{{Name: "pk", Type: "HASH"}, {Name: "sk", Type: "RANGE"}},
-				Indexes: []stack.Index{{
-					Name: "due", Key: []stack.KeyPart{{Name: "sk", Type: "HASH"}, {Name: "dueAt", Type: "RANGE"}},
-					Projection: stack.Projection{Type: "INCLUDE", NonKeyAttributes: []string{"state"}},
+				Attributes: []resources.Attribute{{Name: "pk", Type: "S"}, {Name: "sk", Type: "S"}, {Name: "dueAt", Type: "N"}},
+				Key:        []resources.KeyPart{{Name: "pk", Type: "HASH"}, {Name: "sk", Type: "RANGE"}},
+				Indexes: []resources.Index{{
+					Name: "due", Key: []resources.KeyPart{{Name: "sk", Type: "HASH"}, {Name: "dueAt", Type: "RANGE"}},
+					Projection: resources.Projection{Type: "INCLUDE", NonKeyAttributes: []string{"state"}},
 				}},
 			},
 			{
 				LogicalID: "Simple", Name: "dev-Simple",
-				Attributes: []stack.Attribute{{Name: "id", Type: "S"}}, Key: []stack.KeyPart{{Name: "id", Type: "HASH"}},
+				Attributes: []resources.Attribute{{Name: "id", Type: "S"}}, Key: []resources.KeyPart{{Name: "id", Type: "HASH"}},
 			},
 		},
-		Secrets: []stack.Secret{
+		Secrets: []resources.Secret{
 			{
 				LogicalID: "Keys", Name: "dev-Keys", ARN: keysARN, Description: "Key ring",
-				Generate: &stack.GenerateSecretString{Length: 64, ExcludePunctuation: true, RequireEachIncludedType: true, Template: `{"current":"k1"}`, Key: "k1"},
+				Generate: &resources.GenerateSecretString{Length: 64, ExcludePunctuation: true, RequireEachIncludedType: true, Template: `{"current":"k1"}`, Key: "k1"},
 			},
-			{LogicalID: "Fixed", Name: "fixed/name", ARN: stack.SecretARN("eu-west-1", "123456789012", "fixed/name"), Literal: "given"},
+			{LogicalID: "Fixed", Name: "fixed/name", ARN: resources.SecretARN("eu-west-1", "123456789012", "fixed/name"), Literal: "given"},
 		},
 		Notices: []string{"testdata/service.yaml: no effect on the local platform: LoggingConfig, Tracing"},
 	}
@@ -101,7 +102,7 @@ func TestServiceTemplate(t *testing.T) {
 
 func TestConditionsAndRules(t *testing.T) {
 	t.Parallel()
-	load := func(parameters map[string]string) (*stack.Stack, error) {
+	load := func(parameters map[string]string) (*resources.Stack, error) {
 		return stack.Load("testdata/service.yaml", stack.Options{Parameters: parameters})
 	}
 	got, err := load(map[string]string{"Stage": "prod", "Concurrency": "7"})
@@ -254,12 +255,12 @@ Conditions: {Never: !Equals [a, b]}
 	if got.Functions[0].MemoryMB != 512 || got.Functions[1].MemoryMB != 256 {
 		t.Errorf("memory %d and %d", got.Functions[0].MemoryMB, got.Functions[1].MemoryMB)
 	}
-	responses := map[string]stack.GatewayResponse{"DEFAULT_4XX": {StatusCode: 418}}
-	want := []stack.API{
+	responses := map[string]resources.GatewayResponse{"DEFAULT_4XX": {StatusCode: 418}}
+	want := []resources.API{
 		{LogicalID: "Api", ID: got.APIs[0].ID, Name: "local", Stage: "s", BinaryMediaTypes: []string{"a/b", "c/d"}, Variables: map[string]string{"V": "global", "W": "own"}, GatewayResponses: responses},
 		{
 			LogicalID: "ServerlessRestApi", ID: got.APIs[1].ID, Name: "local", Stage: "Prod", BinaryMediaTypes: []string{"a/b"}, Variables: map[string]string{"V": "global"}, GatewayResponses: responses,
-			Routes: []stack.Route{{Method: "GET", Path: "/", Function: "F", Timeout: 29 * time.Second}},
+			Routes: []resources.Route{{Method: "GET", Path: "/", Function: "F", Timeout: 29 * time.Second}},
 		},
 	}
 	if diff := cmp.Diff(want, got.APIs); diff != "" {

@@ -1,5 +1,7 @@
 package stack
 
+import "devplatform/infra/local/resources"
+
 // anyStream stands for the end of a stream's ARN, which on AWS is the time at which the stream began.
 const anyStream = "/stream/*"
 
@@ -13,9 +15,9 @@ type (
 		_ struct{} `ignored:"TableClass Tags WarmThroughput"`
 
 		TableName               string
-		AttributeDefinitions    []Attribute
-		KeySchema               []KeyPart
-		GlobalSecondaryIndexes  []Index
+		AttributeDefinitions    []resources.Attribute
+		KeySchema               []resources.KeyPart
+		GlobalSecondaryIndexes  []resources.Index
 		StreamSpecification     *streamProperties
 		TimeToLiveSpecification *struct {
 			AttributeName string
@@ -41,7 +43,7 @@ type (
 func (b *builder) table(res *resource) {
 	var p tableProperties
 	b.decodeProperties(res, &p)
-	table := Table{
+	table := resources.Table{
 		LogicalID: res.id, Name: b.nameOf(res), Key: p.KeySchema, Attributes: p.AttributeDefinitions,
 		Indexes: p.GlobalSecondaryIndexes,
 	}
@@ -61,9 +63,9 @@ func (b *builder) simpleTable(res *resource) {
 	var p simpleTableProperties
 	b.decodeProperties(res, &p)
 	key := p.PrimaryKey
-	b.stack.Tables = append(b.stack.Tables, Table{
-		LogicalID: res.id, Name: b.nameOf(res), Key: []KeyPart{{key.Name, "HASH"}},
-		Attributes: []Attribute{{key.Name, map[string]string{"String": "S", "Number": "N", "Binary": "B"}[key.Type]}},
+	b.stack.Tables = append(b.stack.Tables, resources.Table{
+		LogicalID: res.id, Name: b.nameOf(res), Key: []resources.KeyPart{{Name: key.Name, Type: "HASH"}},
+		Attributes: []resources.Attribute{{Name: key.Name, Type: map[string]string{"String": "S", "Number": "N", "Binary": "B"}[key.Type]}},
 	})
 }
 

@@ -3,7 +3,7 @@ package triggers
 import (
 	"time"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // retention is how long a stream keeps a record. A batch that fails is retried for so long, unless the mapping sets an
@@ -71,7 +71,7 @@ const (
 //     is discarded.
 //
 // tooOld checks the age before each invocation.
-func decide(spec *stack.EventSourceMapping, b batch, r result) verdict {
+func decide(spec *resources.EventSourceMapping, b batch, r result) verdict {
 	switch r.outcome {
 	case succeeded:
 		return verdict{done: len(b.entries)}
@@ -107,7 +107,7 @@ func decide(spec *stack.EventSourceMapping, b batch, r result) verdict {
 }
 
 // tooOld returns the number of records at the beginning of a batch that have exceeded the maximum age.
-func tooOld(spec *stack.EventSourceMapping, b batch, now time.Time) int {
+func tooOld(spec *resources.EventSourceMapping, b batch, now time.Time) int {
 	limit := spec.MaximumRecordAge
 	if limit <= 0 {
 		if b.failures == 0 {

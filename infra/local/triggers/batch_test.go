@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 func equal(t *testing.T, what string, got, want any) {
@@ -22,7 +22,7 @@ func equal(t *testing.T, what string, got, want any) {
 
 func TestBatchesInOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize = 3 }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.BatchSize = 3 }))
 		r.fake.put("a", "b", "a", "c", "a", "b", "d")
 		r.Start()
 		after(time.Second)
@@ -37,7 +37,7 @@ func TestBatchesInOrder(t *testing.T) {
 
 func TestBatchingWindow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 3, 5*time.Second }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 3, 5*time.Second }))
 		began := time.Now()
 		r.Start()
 		r.fake.put("a")
@@ -66,7 +66,7 @@ func TestBatchingWindow(t *testing.T) {
 
 func TestBatchesOfSixMegabytes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 100, time.Minute }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 100, time.Minute }))
 		r.fake.put(strings.Split(strings.Repeat("k", 20), "")...)
 		r.fake.change(func() {
 			for i := range r.fake.shards[0].records {
@@ -89,7 +89,7 @@ func TestBatchesOfSixMegabytes(t *testing.T) {
 
 func TestFiltersPassOver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) {
+		r := newRig(t, with(func(s *resources.EventSourceMapping) {
 			s.Filters = []string{`{"dynamodb": {"NewImage": {"id": {"S": ["a"]}}}}`, `{"eventName": ["INSERT"], "dynamodb": {"Keys": {"id": {"S": [{"prefix": "b"}]}}}}`}
 		}))
 		r.fake.put("x", "a", "y", "bb", "z")
@@ -119,7 +119,7 @@ func failOn(sequences ...string) func(context.Context, []string) (string, error)
 
 func TestRetriesThenDiscards(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize, s.MaximumRetryAttempts = 2, 2 }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.BatchSize, s.MaximumRetryAttempts = 2, 2 }))
 		r.function.handle = failOn("101")
 		r.fake.put("a", "b", "c")
 		r.Start()
@@ -144,7 +144,7 @@ func TestRetriesThenDiscards(t *testing.T) {
 
 func TestBisectIsolates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRetryAttempts, s.BisectOnError = 1, true }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.MaximumRetryAttempts, s.BisectOnError = 1, true }))
 		r.function.handle = failOn("102")
 		r.fake.put("a", "b", "c", "d")
 		r.Start()
@@ -159,7 +159,7 @@ func TestBisectIsolates(t *testing.T) {
 
 func TestPartialResponses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRetryAttempts, s.ReportBatchItemFailures = 2, true }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.MaximumRetryAttempts, s.ReportBatchItemFailures = 2, true }))
 		tries := 0
 		r.function.handle = func(_ context.Context, batch []string) (string, error) {
 			if tries++; tries == 1 {

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 func TestCloseLetsBatchesFinish(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize = 1 }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.BatchSize = 1 }))
 		r.function.handle = func(context.Context, []string) (string, error) {
 			time.Sleep(10 * time.Second)
 			return "", nil

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/smithy-go"
 	"pgregory.net/rapid"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 func TestFunctionErrorsLeaveMessages(t *testing.T) {
@@ -57,7 +57,7 @@ func TestPartialResponsesOfQueues(t *testing.T) {
 	} {
 		t.Run(tc.answer, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.ReportBatchItemFailures = true }))
+				r := newQueueRig(t, withQueue(func(s *resources.EventSourceMapping) { s.ReportBatchItemFailures = true }))
 				r.worker.handle = func(context.Context, []string) (string, error) { return tc.answer, nil }
 				r.fake.put("a", "b", "c")
 				r.Start()
@@ -84,7 +84,7 @@ func TestPartialResponsesOfQueues(t *testing.T) {
 // A visibility timeout that the function sets for a failed message stays in effect.
 func TestVisibilitySetByFunction(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.ReportBatchItemFailures = true }))
+		r := newQueueRig(t, withQueue(func(s *resources.EventSourceMapping) { s.ReportBatchItemFailures = true }))
 		r.worker.handle = func(context.Context, []string) (string, error) {
 			r.fake.change(func() { r.fake.messages[0].visible = time.Now().Add(5 * time.Second) })
 			return `{"batchItemFailures": [{"itemIdentifier": "id-a"}]}`, nil
@@ -245,7 +245,7 @@ func TestDeletions(t *testing.T) {
 // A large batch is deleted by several requests.
 func TestLargeBatch(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 10_000, 3*time.Second }))
+		r := newQueueRig(t, withQueue(func(s *resources.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 10_000, 3*time.Second }))
 		r.fake.put(numbers(0, 2345)...)
 		r.Start()
 		after(5 * time.Second)
@@ -291,7 +291,7 @@ func TestNoMessageIsLost(t *testing.T) {
 			window = max(window, time.Second)
 		}
 		synctest.Test(t, func(t *testing.T) {
-			r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) {
+			r := newQueueRig(t, withQueue(func(s *resources.EventSourceMapping) {
 				s.BatchSize, s.BatchingWindow, s.MaximumConcurrency, s.ReportBatchItemFailures = size, window, most, report
 			}))
 			var mu sync.Mutex

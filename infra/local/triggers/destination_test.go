@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // fakePause is fake time, in which all retries that are due run.
@@ -20,7 +20,7 @@ const fakePause = 10 * time.Second
 func newDestinationRig(t *testing.T) (*rig, *fakeQueue) {
 	t.Helper()
 	queue := newFakeQueue()
-	r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRetryAttempts, s.OnFailureQueue = 1, "failures" }))
+	r := newRig(t, with(func(s *resources.EventSourceMapping) { s.MaximumRetryAttempts, s.OnFailureQueue = 1, "failures" }))
 	r.function.handle = func(context.Context, []string) (string, error) { return "", errFunction }
 	m := r.mappings[0].(*streamMapping)
 	m.discard = newDestination(m.mapping, queue).send

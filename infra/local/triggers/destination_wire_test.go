@@ -17,9 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/sqs/sqstest"
-	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
 )
 
@@ -54,7 +54,7 @@ func TestOnFailureQueueOnEngine(t *testing.T) {
 	queue := sqstest.CreateQueue(t, sqsClient, "failures", nil)
 	invoked := make(chan struct{}, 100)
 	m, err := triggers.Open(triggers.Options{
-		Mappings: []stack.EventSourceMapping{{
+		Mappings: []resources.EventSourceMapping{{
 			Name: "FnEvents", Function: "Fn", Table: t.Name(), Enabled: true, StartingPosition: "TRIM_HORIZON",
 			MaximumRetryAttempts: 0, OnFailureQueue: "failures",
 		}},

@@ -17,8 +17,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // bubble runs a test with a simulated clock. Goroutines that remain fail the test.
@@ -122,7 +122,7 @@ type rig struct {
 	function *function
 	logs     logs
 	dir      string
-	spec     stack.EventSourceMapping
+	spec     resources.EventSourceMapping
 	given    []discarded
 	poll     time.Duration
 	backoff  time.Duration // after the first failure; at most ten times as long
@@ -130,13 +130,13 @@ type rig struct {
 
 type change func(*rig)
 
-func with(c func(*stack.EventSourceMapping)) change { return func(r *rig) { c(&r.spec) } }
+func with(c func(*resources.EventSourceMapping)) change { return func(r *rig) { c(&r.spec) } }
 
 func newRig(t *testing.T, changes ...change) *rig {
 	t.Helper()
 	r := &rig{
 		fake: newFake(), function: &function{}, logs: newLogs(), dir: t.TempDir(), poll: 50 * time.Millisecond, backoff: 100 * time.Millisecond,
-		spec: stack.EventSourceMapping{
+		spec: resources.EventSourceMapping{
 			Name: "FnEvents", Function: "Fn", Table: "things", Enabled: true, StartingPosition: trimHorizon, BatchSize: 10,
 			ParallelizationFactor: 1, MaximumRetryAttempts: -1,
 		},
@@ -152,7 +152,7 @@ func newRig(t *testing.T, changes ...change) *rig {
 func (r *rig) open(t *testing.T) {
 	t.Helper()
 	opened, err := Open(Options{
-		Mappings: []stack.EventSourceMapping{r.spec}, Invoke: r.function.invoke, Dir: r.dir, Now: time.Now,
+		Mappings: []resources.EventSourceMapping{r.spec}, Invoke: r.function.invoke, Dir: r.dir, Now: time.Now,
 		Logger: slog.New(r.logs), PollInterval: r.poll,
 		Backoff: func(failures int) time.Duration { return time.Duration(min(failures, 10)) * r.backoff },
 	})

@@ -14,15 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // A shard has as many batches in flight as its factor allows, with different partition keys. Its position waits for the
 // slowest.
 func TestLanesRunTogether(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 4, 2 }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 4, 2 }))
 		var mu sync.Mutex
 		running, most := 0, 0
 		first := make(chan struct{})
@@ -73,7 +73,7 @@ func TestLanesRunTogether(t *testing.T) {
 // A failing record blocks its lane. The other lanes continue until the limit of memory.
 func TestPoisonBlocksItsLaneOnly(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 2, 1000 }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 2, 1000 }))
 		r.function.handle = failOn("100")
 		here, there := "", ""
 		for i := 0; here == "" || there == ""; i++ {
@@ -111,7 +111,7 @@ func TestPoisonBlocksItsLaneOnly(t *testing.T) {
 // Skipped records take no room in the ledger, so that a batch can be completed after any number of them.
 func TestSkippedRecordsTakeNoRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) {
+		r := newRig(t, with(func(s *resources.EventSourceMapping) {
 			s.BatchingWindow = 5 * time.Minute
 			s.Filters = []string{`{"dynamodb": {"NewImage": {"id": {"S": ["wanted"]}}}}`}
 		}))
@@ -154,7 +154,7 @@ func TestUnavailableFunction(t *testing.T) {
 	for _, reason := range []error{runtime.ErrThrottled, runtime.ErrFunctionNotFound} {
 		t.Run(reason.Error(), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRetryAttempts = 0 }))
+				r := newRig(t, with(func(s *resources.EventSourceMapping) { s.MaximumRetryAttempts = 0 }))
 				r.function.handle = func(context.Context, []string) (string, error) {
 					if len(r.function.seen()) < 20 {
 						return "", fmt.Errorf("%w: Fn", reason)
@@ -200,7 +200,7 @@ func TestRecordTooLarge(t *testing.T) {
 
 func TestRecordAge(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRecordAge = time.Minute }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.MaximumRecordAge = time.Minute }))
 		r.fake.put("too old before it is read")
 		time.Sleep(2 * time.Minute)
 		r.fake.put("gets too old")
@@ -250,7 +250,7 @@ func TestNothingIsLost(t *testing.T) {
 		failures := rapid.SliceOfN(rapid.IntRange(0, 3), 8, 8).Draw(rt, "failures")
 		crashes := rapid.SliceOfN(rapid.IntRange(0, 400), 1, 4).Draw(rt, "crashes") // in milliseconds
 		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, with(func(s *stack.EventSourceMapping) {
+			r := newRig(t, with(func(s *resources.EventSourceMapping) {
 				s.ParallelizationFactor, s.BatchSize, s.BisectOnError, s.ReportBatchItemFailures, s.BatchingWindow = factor, size, bisect, report, window
 			}))
 			var mu sync.Mutex
@@ -360,7 +360,7 @@ func TestDecide(t *testing.T) {
 		{"nothing to split", true, 2, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 2, Failures: 1, Pause: true}},
 		{"nothing to split, the last retry", true, 1, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 1, Failures: 1, Discard: retriesExhausted}},
 	} {
-		v := decide(&stack.EventSourceMapping{BisectOnError: tc.bisect, MaximumRetryAttempts: tc.limit}, tc.in, tc.r)
+		v := decide(&resources.EventSourceMapping{BisectOnError: tc.bisect, MaximumRetryAttempts: tc.limit}, tc.in, tc.r)
 		got := brief{Done: v.done, Pause: v.pause, Discard: v.discard}
 		for _, next := range v.next {
 			text := ""

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers/pattern"
 )
 
@@ -40,14 +40,14 @@ type poller interface {
 // mapping is the part that event source mappings of all sources have in common.
 type mapping struct {
 	options  *Options
-	spec     stack.EventSourceMapping
+	spec     resources.EventSourceMapping
 	filters  []*pattern.Pattern
 	logger   *slog.Logger
 	stopping context.Context // ends when no new batch may begin
 	working  context.Context // ends when batches in flight are given up
 }
 
-func newMapping(t *Triggers, spec stack.EventSourceMapping) (mapping, error) {
+func newMapping(t *Triggers, spec resources.EventSourceMapping) (mapping, error) {
 	batchSize := 100
 	if spec.Queue != "" {
 		batchSize = 10
@@ -72,7 +72,7 @@ func newMapping(t *Triggers, spec stack.EventSourceMapping) (mapping, error) {
 }
 
 // check returns an error for a mapping that AWS does not accept.
-func check(s stack.EventSourceMapping) error {
+func check(s resources.EventSourceMapping) error {
 	type rule struct {
 		broken  bool
 		message string

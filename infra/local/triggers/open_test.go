@@ -9,48 +9,50 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		want   string
-		change func(*Options, *stack.EventSourceMapping)
+		change func(*Options, *resources.EventSourceMapping)
 	}{
-		{"required", func(o *Options, _ *stack.EventSourceMapping) { o.Now = nil }},
-		{"required", func(o *Options, _ *stack.EventSourceMapping) { o.Invoke = nil }},
-		{"required", func(o *Options, _ *stack.EventSourceMapping) { o.Dir = "" }},
-		{"is configured twice", func(o *Options, m *stack.EventSourceMapping) { o.Mappings = append(o.Mappings, *m) }},
-		{"one of table and queue", func(_ *Options, m *stack.EventSourceMapping) { m.Table = "" }},
-		{"TRIM_HORIZON or LATEST", func(_ *Options, m *stack.EventSourceMapping) { m.StartingPosition = "AT_TIMESTAMP" }},
-		{"batch size", func(_ *Options, m *stack.EventSourceMapping) { m.BatchSize = 10_001 }},
-		{"batching window", func(_ *Options, m *stack.EventSourceMapping) { m.BatchingWindow = 6 * time.Minute }},
-		{"parallelization", func(_ *Options, m *stack.EventSourceMapping) { m.ParallelizationFactor = 11 }},
-		{"retries", func(_ *Options, m *stack.EventSourceMapping) { m.MaximumRetryAttempts = -2 }},
-		{"at most 10", func(_ *Options, m *stack.EventSourceMapping) { m.Filters = make([]string, 11) }},
-		{"one of table and queue", func(_ *Options, m *stack.EventSourceMapping) { m.Queue = "jobs" }},
-		{"a batch size above 10 needs", func(_ *Options, m *stack.EventSourceMapping) { m.Table, m.Queue, m.BatchSize = "", "jobs", 11 }},
-		{"batch size must be", func(_ *Options, m *stack.EventSourceMapping) {
+		{"required", func(o *Options, _ *resources.EventSourceMapping) { o.Now = nil }},
+		{"required", func(o *Options, _ *resources.EventSourceMapping) { o.Invoke = nil }},
+		{"required", func(o *Options, _ *resources.EventSourceMapping) { o.Dir = "" }},
+		{"is configured twice", func(o *Options, m *resources.EventSourceMapping) { o.Mappings = append(o.Mappings, *m) }},
+		{"one of table and queue", func(_ *Options, m *resources.EventSourceMapping) { m.Table = "" }},
+		{"TRIM_HORIZON or LATEST", func(_ *Options, m *resources.EventSourceMapping) { m.StartingPosition = "AT_TIMESTAMP" }},
+		{"batch size", func(_ *Options, m *resources.EventSourceMapping) { m.BatchSize = 10_001 }},
+		{"batching window", func(_ *Options, m *resources.EventSourceMapping) { m.BatchingWindow = 6 * time.Minute }},
+		{"parallelization", func(_ *Options, m *resources.EventSourceMapping) { m.ParallelizationFactor = 11 }},
+		{"retries", func(_ *Options, m *resources.EventSourceMapping) { m.MaximumRetryAttempts = -2 }},
+		{"at most 10", func(_ *Options, m *resources.EventSourceMapping) { m.Filters = make([]string, 11) }},
+		{"one of table and queue", func(_ *Options, m *resources.EventSourceMapping) { m.Queue = "jobs" }},
+		{"a batch size above 10 needs", func(_ *Options, m *resources.EventSourceMapping) { m.Table, m.Queue, m.BatchSize = "", "jobs", 11 }},
+		{"batch size must be", func(_ *Options, m *resources.EventSourceMapping) {
 			m.Table, m.Queue, m.BatchSize, m.BatchingWindow = "", "jobs", 10_001, time.Second
 		}},
-		{"maximum concurrency", func(_ *Options, m *stack.EventSourceMapping) { m.Table, m.Queue, m.MaximumConcurrency = "", "jobs", 1 }},
-		{"maximum concurrency", func(_ *Options, m *stack.EventSourceMapping) {
+		{"maximum concurrency", func(_ *Options, m *resources.EventSourceMapping) {
+			m.Table, m.Queue, m.MaximumConcurrency = "", "jobs", 1
+		}},
+		{"maximum concurrency", func(_ *Options, m *resources.EventSourceMapping) {
 			m.Table, m.Queue, m.MaximumConcurrency = "", "jobs", 1001
 		}},
-		{"on-failure", func(_ *Options, m *stack.EventSourceMapping) {
+		{"on-failure", func(_ *Options, m *resources.EventSourceMapping) {
 			m.Table, m.Queue, m.OnFailureQueue = "", "jobs", "failures"
 		}},
-		{"FIFO", func(_ *Options, m *stack.EventSourceMapping) { m.Table, m.Queue = "", "jobs.fifo" }},
-		{`FnEvents: filter pattern: a: unknown operator "like", in {"a": [{"like": "x"}]}`, func(_ *Options, m *stack.EventSourceMapping) {
+		{"FIFO", func(_ *Options, m *resources.EventSourceMapping) { m.Table, m.Queue = "", "jobs.fifo" }},
+		{`FnEvents: filter pattern: a: unknown operator "like", in {"a": [{"like": "x"}]}`, func(_ *Options, m *resources.EventSourceMapping) {
 			m.Filters, m.Enabled = []string{`{"a": [{"like": "x"}]}`}, false
 		}},
 	} {
 		o := Options{
 			Invoke: func(context.Context, runtime.Invocation) (*runtime.Response, error) { return nil, runtime.ErrClosed },
 			Dir:    t.TempDir(), Now: time.Now,
-			Mappings: []stack.EventSourceMapping{{Name: "FnEvents", Function: "Fn", Table: "things", Enabled: true, StartingPosition: latest}},
+			Mappings: []resources.EventSourceMapping{{Name: "FnEvents", Function: "Fn", Table: "things", Enabled: true, StartingPosition: latest}},
 		}
 		mapping := o.Mappings[0]
 		tc.change(&o, &mapping)
@@ -67,7 +69,7 @@ func TestDisabledMappings(t *testing.T) {
 		r, err := Open(Options{
 			Invoke: func(context.Context, runtime.Invocation) (*runtime.Response, error) { return nil, runtime.ErrClosed },
 			Dir:    dir, Now: time.Now, Endpoint: "http://127.0.0.1:1",
-			Mappings: []stack.EventSourceMapping{
+			Mappings: []resources.EventSourceMapping{
 				{Name: "FnEvents", Function: "Fn", Table: "things", StartingPosition: latest}, {Name: "FnJobs", Function: "Fn", Queue: "jobs"},
 			},
 		})

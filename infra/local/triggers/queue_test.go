@@ -15,10 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
-func withQueue(c func(*stack.EventSourceMapping)) func(*queueRig) {
+func withQueue(c func(*resources.EventSourceMapping)) func(*queueRig) {
 	return func(r *queueRig) { c(&r.spec) }
 }
 
@@ -59,7 +59,7 @@ func TestMessagesReachTheFunctionAtOnce(t *testing.T) {
 // While all slots are busy, messages wait in the queue, where they form full batches.
 func TestMessagesWaitInTheQueue(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.MaximumConcurrency = 2 }))
+		r := newQueueRig(t, withQueue(func(s *resources.EventSourceMapping) { s.MaximumConcurrency = 2 }))
 		r.worker.handle = lasting(10 * time.Second)
 		r.Start()
 		r.fake.put("a")
@@ -80,7 +80,7 @@ func TestMessagesWaitInTheQueue(t *testing.T) {
 // Without a maximum, the concurrency grows as on Lambda.
 func TestConcurrencyGrows(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.BatchSize = 1 }))
+		r := newQueueRig(t, withQueue(func(s *resources.EventSourceMapping) { s.BatchSize = 1 }))
 		r.worker.handle = lasting(10 * time.Second)
 		r.fake.put(numbers(0, 100)...)
 		r.Start()
@@ -103,7 +103,7 @@ func TestFailuresSlowDown(t *testing.T) {
 	for report, most := range map[bool]int{false: 2, true: 8} {
 		t.Run(fmt.Sprint(report), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) {
+				r := newQueueRig(t, withQueue(func(s *resources.EventSourceMapping) {
 					s.MaximumConcurrency, s.BatchSize, s.ReportBatchItemFailures = 8, 1, report
 				}))
 				r.worker.handle = func(context.Context, []string) (string, error) {
@@ -125,7 +125,7 @@ func TestFailuresSlowDown(t *testing.T) {
 }
 
 func TestBatchingWindowOfQueues(t *testing.T) {
-	window := withQueue(func(s *stack.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 15, 5*time.Second })
+	window := withQueue(func(s *resources.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 15, 5*time.Second })
 	t.Run("it ends", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := newQueueRig(t, window)
@@ -180,7 +180,7 @@ func TestBatchingWindowOfQueues(t *testing.T) {
 
 func TestQueueFilters(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.Filters = []string{`{"body": {"n": [1]}}`} }))
+		r := newQueueRig(t, withQueue(func(s *resources.EventSourceMapping) { s.Filters = []string{`{"body": {"n": [1]}}`} }))
 		r.Start()
 		r.fake.put(`{"n":1}`, `{"n":2}`, "plain")
 		after(0)
@@ -263,7 +263,7 @@ func TestCloseOfQueues(t *testing.T) {
 	})
 	t.Run("batches in flight finish, and the rest stays visible", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.MaximumConcurrency, s.BatchSize = 2, 1 }))
+			r := newQueueRig(t, withQueue(func(s *resources.EventSourceMapping) { s.MaximumConcurrency, s.BatchSize = 2, 1 }))
 			r.worker.handle = lasting(10 * time.Second)
 			r.Start()
 			r.fake.put(numbers(0, 5)...)
@@ -284,7 +284,7 @@ func TestCloseOfQueues(t *testing.T) {
 	})
 	t.Run("gathered messages become visible again", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 100, 5*time.Second }))
+			r := newQueueRig(t, withQueue(func(s *resources.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 100, 5*time.Second }))
 			r.Start()
 			r.fake.put(numbers(0, 12)...)
 			after(time.Second)

@@ -21,9 +21,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/sqs/sqstest"
-	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
 )
 
@@ -46,14 +46,14 @@ func (c consumer) invoke(ctx context.Context, in runtime.Invocation) (*runtime.R
 	return response, nil
 }
 
-func openQueue(t *testing.T, endpoint, queue string, c consumer, change func(*stack.EventSourceMapping)) *triggers.Triggers {
+func openQueue(t *testing.T, endpoint, queue string, c consumer, change func(*resources.EventSourceMapping)) *triggers.Triggers {
 	t.Helper()
-	m := stack.EventSourceMapping{Name: "FnJobs", Function: "Fn", Queue: queue, Enabled: true, ReportBatchItemFailures: true}
+	m := resources.EventSourceMapping{Name: "FnJobs", Function: "Fn", Queue: queue, Enabled: true, ReportBatchItemFailures: true}
 	if change != nil {
 		change(&m)
 	}
 	opened, err := triggers.Open(triggers.Options{
-		Mappings: []stack.EventSourceMapping{m}, Invoke: c.invoke, Endpoint: endpoint, Dir: t.TempDir(), Now: time.Now,
+		Mappings: []resources.EventSourceMapping{m}, Invoke: c.invoke, Endpoint: endpoint, Dir: t.TempDir(), Now: time.Now,
 		Logger:  slog.New(slog.DiscardHandler),
 		Backoff: func(int) time.Duration { return 5 * time.Millisecond },
 	})
@@ -92,7 +92,7 @@ func TestQueueOnEngine(t *testing.T) {
 			got <- message
 		}
 		return "", nil
-	}, func(m *stack.EventSourceMapping) {
+	}, func(m *resources.EventSourceMapping) {
 		m.Filters = []string{`{"body": {"wanted": [true]}}`}
 	})
 	defer stop(t, m)
@@ -214,7 +214,7 @@ func TestNoMessageIsLostOnEngine(t *testing.T) {
 		}
 	}
 	for life := range 6 {
-		m := openQueue(t, wire.Endpoint(), "jobs", work, func(m *stack.EventSourceMapping) { m.BatchSize, m.MaximumConcurrency = 7, 4 })
+		m := openQueue(t, wire.Endpoint(), "jobs", work, func(m *resources.EventSourceMapping) { m.BatchSize, m.MaximumConcurrency = 7, 4 })
 		time.Sleep(time.Duration(life) * 60 * time.Millisecond)
 		stop(t, m)
 	}

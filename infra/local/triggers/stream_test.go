@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/smithy-go"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // fakeSlow is the fake time that a slow invocation takes.
@@ -19,7 +19,7 @@ const fakeSlow = 15 * time.Second
 
 func TestLatestIsResolvedOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.StartingPosition = latest }))
 		r.fake.put("before", "before")
 		r.Start()
 		after(time.Second)
@@ -36,7 +36,7 @@ func TestLatestIsResolvedOnce(t *testing.T) {
 
 func TestLatestOfAnEmptyStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.StartingPosition = latest }))
 		r.Start()
 		after(time.Second)
 		r.close(t)
@@ -68,7 +68,7 @@ func TestLatestBehindEmptyPages(t *testing.T) {
 // The search for LATEST ends while records are written all the time.
 func TestLatestOfABusyStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.StartingPosition = latest }))
 		r.fake.put("before")
 		r.Start()
 		for range 100 {
@@ -85,7 +85,7 @@ func TestLatestOfABusyStream(t *testing.T) {
 // Records that are written while LATEST is resolved are delivered.
 func TestLatestWithWritesMeanwhile(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.StartingPosition = latest }))
 		r.fake.put("before")
 		r.fake.fault = func(op string) error {
 			if op == "GetShardIterator" && r.fake.count(op) == 2 { // the tip is known, the records before it are not yet
@@ -103,7 +103,7 @@ func TestLatestWithWritesMeanwhile(t *testing.T) {
 
 func TestLatestSkipsClosedShards(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.StartingPosition = latest }))
 		r.fake.put("old")
 		r.fake.shards[0].closed = true
 		r.fake.shards = append(r.fake.shards, &fakeShard{id: "shard-2", parent: "shard-1"})
@@ -233,7 +233,7 @@ func TestReplacedStreamIsReadToItsEnd(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		t.Run(fmt.Sprint("left open: ", open), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize = 1 }))
+				r := newRig(t, with(func(s *resources.EventSourceMapping) { s.BatchSize = 1 }))
 				r.function.handle = func(context.Context, []string) (string, error) {
 					time.Sleep(fakeSlow)
 					return "", nil

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"devplatform/infra/local/awshttp"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 const (
@@ -34,7 +34,7 @@ const (
 // Options configure Triggers.
 type Options struct {
 	// Mappings are the mappings. Those that are not Enabled are checked only.
-	Mappings []stack.EventSourceMapping
+	Mappings []resources.EventSourceMapping
 	// Invoke runs a function once, as [runtime.Runtime.Invoke] does (required).
 	Invoke func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error)
 	// Waits reports whether a call of a function waits for an instance, as [runtime.Runtime.Waits] does. Meanwhile, no
@@ -136,7 +136,7 @@ func Open(options Options) (*Triggers, error) {
 }
 
 // add checks a mapping, and adds it if it is enabled.
-func (t *Triggers) add(spec stack.EventSourceMapping, c clients) error {
+func (t *Triggers) add(spec resources.EventSourceMapping, c clients) error {
 	common, err := newMapping(t, spec)
 	if err != nil || !spec.Enabled {
 		return err

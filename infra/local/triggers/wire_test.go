@@ -22,8 +22,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
 )
 
@@ -75,9 +75,9 @@ func (r *receiver) await(t *testing.T, n int) []events.DynamoDBEventRecord {
 	}
 }
 
-func start(t *testing.T, endpoint, dir string, r *receiver, change func(*stack.EventSourceMapping)) *triggers.Triggers {
+func start(t *testing.T, endpoint, dir string, r *receiver, change func(*resources.EventSourceMapping)) *triggers.Triggers {
 	t.Helper()
-	m := stack.EventSourceMapping{
+	m := resources.EventSourceMapping{
 		Name: "FnEvents", Function: "Fn", Table: t.Name(), Enabled: true, StartingPosition: "TRIM_HORIZON", BatchSize: 10,
 		ParallelizationFactor: 2, MaximumRetryAttempts: -1,
 	}
@@ -85,7 +85,7 @@ func start(t *testing.T, endpoint, dir string, r *receiver, change func(*stack.E
 		change(&m)
 	}
 	opened, err := triggers.Open(triggers.Options{
-		Mappings: []stack.EventSourceMapping{m}, Invoke: r.invoke, Endpoint: endpoint, Dir: dir, Now: time.Now, PollInterval: 5 * time.Millisecond,
+		Mappings: []resources.EventSourceMapping{m}, Invoke: r.invoke, Endpoint: endpoint, Dir: dir, Now: time.Now, PollInterval: 5 * time.Millisecond,
 		Region: os.Getenv("AWS_REGION"), AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: os.Getenv("AWS_SESSION_TOKEN"),
 	})
 	if err != nil {
@@ -169,7 +169,7 @@ func TestRestartOnEngine(t *testing.T) {
 	dynamotest.CreateStreamTable(t, client, types.StreamViewTypeNewImage, t.Name(), "id")
 	put(t, client, "n-before")
 	r, dir := newReceiver(), t.TempDir()
-	lateFilter := func(m *stack.EventSourceMapping) {
+	lateFilter := func(m *resources.EventSourceMapping) {
 		m.StartingPosition, m.Filters = "LATEST", []string{`{"dynamodb": {"NewImage": {"type": {"S": ["y", "n"]}}}}`}
 		m.ParallelizationFactor = 1 // all in order
 	}

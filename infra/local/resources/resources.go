@@ -1,4 +1,9 @@
-package stack
+// Package resources describes what the local platform runs: functions, APIs with their routes, tables, queues, buckets,
+// secrets, event source mappings and schedules. The package stack reads them from a template. The packages that run
+// them know only this package.
+//
+// What may not enter: how a template is read, except the tags for its decoder, and how a resource works.
+package resources
 
 import "time"
 
@@ -34,7 +39,7 @@ type Function struct {
 	// CodeURI is the folder of the source, relative to Stack.Dir.
 	CodeURI string
 	// ModuleDir is the absolute path of the folder of the go.mod in or above CodeURI, "" if there is none. PackageDir is
-	// the function's package relative to it, as the go command takes it: "." or "./functions/auth". [Load] sets both.
+	// the function's package relative to it, as the go command takes it: "." or "./functions/auth". The package stack sets both.
 	ModuleDir, PackageDir string
 	// Handler is the Handler property. Runtime is "provided.al2023" or "provided.al2".
 	Handler, Runtime string
@@ -261,20 +266,4 @@ type LifecycleRule struct {
 	ID, Prefix                      string
 	Enabled                         bool
 	ExpirationDays, AbortUploadDays int
-}
-
-// Options are the circumstances in which a template is resolved.
-type Options struct {
-	// StackName, Region and Account are the values of the pseudo parameters. The defaults are "local", "us-east-1" and
-	// "000000000000".
-	StackName, Region, Account string
-	// Parameters are values of the template's parameters. The others have their defaults.
-	Parameters map[string]string
-	// Defaults replace the defaults of parameters. Those that the template does not have are ignored.
-	Defaults map[string]string
-	// QueueEndpoint is the beginning of the URLs of queues, such as http://127.0.0.1:4566. The default is the endpoint of
-	// SQS.
-	QueueEndpoint string
-	// Overrides replace variables of functions. A variable that the template does not set for a function is not added.
-	Overrides map[string]string
 }
