@@ -41,21 +41,19 @@ func routes(p *platform.Platform) (rows [][]string) {
 			rows = append(rows, []string{route.Method, origin + route.Path, function})
 		}
 	}
-	withState := func(function string, enabled bool) string {
-		if !enabled {
-			return function + " (disabled)"
-		}
-		return function
-	}
 	for _, m := range p.Stack.EventSourceMappings {
 		kind, source := "stream", m.Table
 		if m.Queue != "" {
 			kind, source = "queue", m.Queue
 		}
-		rows = append(rows, []string{kind, source, withState(m.Function, m.Enabled)})
+		rows = append(rows, []string{kind, source, m.Function})
 	}
 	for _, s := range p.Stack.Schedules {
-		rows = append(rows, []string{"schedule", s.Expression, withState(s.Function, s.Enabled)})
+		function := s.Function
+		if !s.Enabled {
+			function += " (disabled)"
+		}
+		rows = append(rows, []string{"schedule", s.Expression, function})
 	}
 	return rows
 }

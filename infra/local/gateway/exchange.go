@@ -66,10 +66,6 @@ func (x *exchange) serve() error {
 	if hasBody { // also if it is not read here: net/http reads the rest of it
 		_ = x.control.SetReadDeadline(after(x.gateway.options.BodyTimeout))
 	}
-	if x.q.Context().Value(refusedKey{}) != nil {
-		x.Header()["Connection"] = []string{"close"}
-		return errThrottled
-	}
 	if accept := x.gateway.options.AcceptHost; accept != nil && !accept(x.q.Host) {
 		return errHost
 	}

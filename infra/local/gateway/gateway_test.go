@@ -107,7 +107,6 @@ func serve(t *testing.T, f *function, options gateway.Options) *httptest.Server 
 	g := newGateway(t, f, options)
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = gateway.NewServer(g, nil, slog.New(slog.DiscardHandler))
-	server.Listener = g.Listener(server.Listener)
 	server.Start()
 	t.Cleanup(server.Close)
 	return server

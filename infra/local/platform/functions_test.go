@@ -82,8 +82,9 @@ Globals:
 Resources:
   Hello:
     Type: AWS::Serverless::Function
-    Properties: {Events: {Api: {Type: Api, Properties: {Path: /hello, Method: get}}}}
+    Properties: {Events: {Api: {Type: Api, Properties: {RestApiId: !Ref Api, Path: /hello, Method: get}}}}
   Other: {Type: AWS::Serverless::Function}
+  Api: {Type: AWS::Serverless::Api, Properties: {StageName: dev}}
 `,
 }
 
@@ -161,19 +162,6 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// A function whose folder has its own go.mod, as in the template of `sam init`, is named after the folder.
-func TestBuildModuleOfFunction(t *testing.T) {
-	t.Parallel()
-	files := map[string]string{"hello-world/go.mod": "module another-name\n\ngo 1.26\n"}
-	withoutImport := strings.NewReplacer("\n\t\"example/greeting\"\n", "", "greeting.Text", `"hello"`)
-	files["hello-world/main.go"] = withoutImport.Replace(greeter["hello/main.go"])
-	files["template.yaml"] = strings.Replace(greeter["template.yaml"], "CodeUri: hello", "CodeUri: hello-world/", 1)
-	p, _ := openProject(t, writeFiles(t, files))
-	if got := get(t, p.URL+"/hello"); got != "hello" {
-		t.Errorf("got %q, want hello", got)
-	}
-}
-
 // The log names the variable that would allow an origin, if a function has the variable.
 func TestOriginSetting(t *testing.T) {
 	t.Parallel()
@@ -195,7 +183,6 @@ func TestOpenRefuses(t *testing.T) {
 			"greeting/greeting.go", "package greeting\n\nvar Text = broken\n",
 			"build the functions: exit status 1\n# example/greeting\ngreeting/greeting.go:3:12: undefined: broken",
 		},
-		"no go.mod": {"go.mod", "", "go mod init"},
 		"a value that is not valid": {
 			"template.yaml", strings.Replace(template, "blue", "beige", 1),
 			"Hello, Other: cannot start: COLOR=beige: must be red or blue",
@@ -211,11 +198,6 @@ func TestOpenRefuses(t *testing.T) {
 			path := filepath.Join(dir, tc.file)
 			if err := os.WriteFile(path, []byte(tc.content), 0o600); err != nil {
 				t.Fatal(err)
-			}
-			if tc.content == "" {
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
 			}
 			config := Config{Template: filepath.Join(dir, "template.yaml"), DataDir: filepath.Join(dir, ".local")}
 			if _, err := Open(t.Context(), config); err == nil || !strings.Contains(err.Error(), tc.want) {

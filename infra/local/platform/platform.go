@@ -316,9 +316,6 @@ func (p *Platform) provision(ctx context.Context) error {
 		return err
 	}
 	p.logger.Info("provisioned: " + changes)
-	for _, notice := range p.Stack.Notices {
-		p.logger.Info(notice)
-	}
 	return nil
 }
 

@@ -193,26 +193,21 @@ func (p *Platform) replace(ctx context.Context, all []resources.Function) error 
 // users returns the functions that use a file, by key (see watchKeys): the Go files and the embedded files of their
 // packages, and go.mod and go.sum. Packages of the standard library and of the module cache do not change.
 func (b *functions) users(ctx context.Context) (map[string][]resources.Function, error) {
-	users, functions := map[string][]resources.Function{}, map[string][]resources.Function{} // by file; by module
-	for _, f := range b.stack.Functions {
-		functions[f.ModuleDir] = append(functions[f.ModuleDir], f)
+	packages, err := listPackages(ctx, b.stack.Dir, b.stack.Functions)
+	if err != nil {
+		return nil, err
 	}
-	for module, functions := range functions {
-		packages, err := listPackages(ctx, module, functions)
-		if err != nil {
-			return nil, err
+	users := map[string][]resources.Function{}
+	for _, f := range b.stack.Functions {
+		files := map[string]bool{filepath.Join(b.stack.Dir, "go.mod"): true, filepath.Join(b.stack.Dir, "go.sum"): true}
+		used := packages[filepath.Join(b.stack.Dir, filepath.FromSlash(f.CodeURI))]
+		for _, name := range append(used.Deps, used.ImportPath) {
+			for _, file := range packages[name].files() {
+				files[file] = true
+			}
 		}
-		for _, f := range functions {
-			files := map[string]bool{filepath.Join(module, "go.mod"): true, filepath.Join(module, "go.sum"): true}
-			used := packages[filepath.Join(module, f.PackageDir)]
-			for _, name := range append(used.Deps, used.ImportPath) {
-				for _, file := range packages[name].files() {
-					files[file] = true
-				}
-			}
-			for file := range files {
-				users[file] = append(users[file], f)
-			}
+		for file := range files {
+			users[file] = append(users[file], f)
 		}
 	}
 	return users, nil
@@ -242,18 +237,15 @@ func (p listedPackage) files() []string {
 	return files
 }
 
-// listPackages returns the packages of functions of a module and the packages that they import, by import path and by
-// folder. Packages with errors are included.
-func listPackages(ctx context.Context, module string, functions []resources.Function) (map[string]listedPackage, error) {
+// listPackages returns the packages of functions and the packages that they import, by import path and by folder.
+// Packages with errors are included.
+func listPackages(ctx context.Context, dir string, functions []resources.Function) (map[string]listedPackage, error) {
 	arguments := []string{"list", "-e", "-deps", "-json=ImportPath,Dir,Standard,Deps,EmbedFiles,Module"}
-	for _, f := range functions {
-		arguments = append(arguments, f.PackageDir)
-	}
-	command := exec.CommandContext(ctx, "go", arguments...)
-	command.Dir = module
+	command := exec.CommandContext(ctx, "go", append(arguments, packages(functions)...)...)
+	command.Dir = dir
 	output, err := command.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list in %s: %w", module, err)
+		return nil, fmt.Errorf("go list in %s: %w", dir, err)
 	}
 	packages := map[string]listedPackage{}
 	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
@@ -261,7 +253,7 @@ func listPackages(ctx context.Context, module string, functions []resources.Func
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
 			return packages, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("go list in %s: %w", module, err)
+			return nil, fmt.Errorf("go list in %s: %w", dir, err)
 		}
 		packages[p.ImportPath], packages[p.Dir] = p, p
 	}

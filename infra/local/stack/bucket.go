@@ -8,7 +8,6 @@ type (
 	bucketProperties struct {
 		object `ignored:"BucketEncryption OwnershipControls PublicAccessBlockConfiguration Tags VersioningConfiguration"`
 
-		BucketName        string
 		CorsConfiguration struct {
 			Rules []resources.CORSRule `cfn:"CorsRules"`
 		}

@@ -12,12 +12,11 @@ import (
 // bucketUsers has buckets, and a function with all supported references to them.
 const bucketUsers = `
       Environment:
-        Variables: {REF: !Ref Files, ARN: !GetAtt Files.Arn, DOMAIN: !GetAtt Files.DomainName, REGIONAL: !GetAtt Plain.RegionalDomainName}
+        Variables: {REF: !Ref Files, ARN: !GetAtt Files.Arn}
   Files:
     Type: AWS::S3::Bucket
     DeletionPolicy: Retain
     Properties:
-      BucketName: !Sub '${AWS::StackName}-files-${AWS::AccountId}'
       BucketEncryption: {ServerSideEncryptionConfiguration: [{ServerSideEncryptionByDefault: {SSEAlgorithm: AES256}}]}
       OwnershipControls: {Rules: [{ObjectOwnership: BucketOwnerEnforced}]}
       PublicAccessBlockConfiguration: {BlockPublicAcls: true}
@@ -43,7 +42,7 @@ func TestBuckets(t *testing.T) {
 	}
 	want := []resources.Bucket{
 		{
-			LogicalID: "Files", Name: "local-files-000000000000",
+			LogicalID: "Files", Name: "local-files",
 			CORS: []resources.CORSRule{
 				{
 					ID: "app", AllowedOrigins: []string{"https://a.example", "https://b.example"}, AllowedMethods: []string{"PUT", "GET"},
@@ -61,8 +60,7 @@ func TestBuckets(t *testing.T) {
 		t.Error(diff)
 	}
 	env := map[string]string{
-		"REF": "local-files-000000000000", "ARN": "arn:aws:s3:::local-files-000000000000",
-		"DOMAIN": "local-files-000000000000.s3.amazonaws.com", "REGIONAL": "local-plain.s3.eu-west-1.amazonaws.com",
+		"REF": "local-files", "ARN": "arn:aws:s3:::local-files",
 	}
 	if diff := cmp.Diff(env, got.Functions[0].Env); diff != "" {
 		t.Error(diff)
@@ -83,8 +81,7 @@ func TestBucketErrors(t *testing.T) {
 		"days": {"      LifecycleConfiguration: {Rules: [{Status: Enabled, ExpirationInDays: 0}]}", []string{
 			`5: B: Properties.LifecycleConfiguration.Rules[0].ExpirationInDays: "0" must be a whole number between 1 and 2147483647`,
 		}},
-		"status":    {"      LifecycleConfiguration: {Rules: [{ExpirationInDays: 1}]}", []string{"5: B: Properties.LifecycleConfiguration.Rules[0].Status: is missing"}},
-		"attribute": {"      BucketName: !GetAtt C.WebsiteURL\n  C: {Type: AWS::S3::Bucket}", []string{"5: B: Properties.BucketName: attribute WebsiteURL of C (AWS::S3::Bucket) is %"}},
-		"same name": {"      BucketName: same\n  C: {Type: AWS::S3::Bucket, Properties: {BucketName: same}}", []string{"6: C: has the same name as B: same"}},
+		"status": {"      LifecycleConfiguration: {Rules: [{ExpirationInDays: 1}]}", []string{"5: B: Properties.LifecycleConfiguration.Rules[0].Status: is missing"}},
+		"name":   {"      BucketName: b", []string{"5: B: Properties.BucketName: %"}},
 	})
 }

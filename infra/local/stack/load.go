@@ -30,8 +30,8 @@ type Options struct {
 	Overrides map[string]string
 }
 
-// Load reads the template at path, resolves it, and finds the Go modules of its functions. If the template is not
-// valid, the error is a single *[Error] with all problems.
+// Load reads the template at path and resolves it. If the template is not valid, the error is a single *[Error] with
+// all problems.
 func Load(path string, options Options) (*resources.Stack, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -44,13 +44,10 @@ func Load(path string, options Options) (*resources.Stack, error) {
 	if loaded.Dir, err = filepath.Abs(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("find the template's folder: %w", err)
 	}
-	if err := findModules(loaded); err != nil {
-		return nil, err
-	}
 	return loaded, nil
 }
 
-// Parse resolves the content of a template. name is its name in messages. Dir and the modules of functions stay empty.
+// Parse resolves the content of a template. name is its name in messages. Dir stays empty.
 func Parse(name string, content []byte, options Options) (*resources.Stack, error) {
 	root, err := read(name, content)
 	if err != nil {

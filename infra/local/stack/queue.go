@@ -12,9 +12,7 @@ type (
 	queueProperties struct {
 		object `ignored:"KmsDataKeyReusePeriodSeconds KmsMasterKeyId RedriveAllowPolicy SqsManagedSseEnabled Tags"`
 
-		QueueName                     string
 		VisibilityTimeout             *int `cfn:",max=43200"`
-		DelaySeconds                  *int `cfn:",max=900"`
 		MaximumMessageSize            *int `cfn:",min=1024,max=1048576"`
 		MessageRetentionPeriod        *int `cfn:",min=60,max=1209600"`
 		ReceiveMessageWaitTimeSeconds *int `cfn:",max=20"`
@@ -36,7 +34,7 @@ func (b *builder) queue(res *resource) {
 		Attributes: map[string]string{},
 	}
 	for name, value := range map[string]*int{
-		"VisibilityTimeout": p.VisibilityTimeout, "DelaySeconds": p.DelaySeconds, "MaximumMessageSize": p.MaximumMessageSize,
+		"VisibilityTimeout": p.VisibilityTimeout, "MaximumMessageSize": p.MaximumMessageSize,
 		"MessageRetentionPeriod": p.MessageRetentionPeriod, "ReceiveMessageWaitTimeSeconds": p.ReceiveMessageWaitTimeSeconds,
 	} {
 		if value != nil {

@@ -14,7 +14,6 @@ type (
 		_ struct{} `ignored:"PointInTimeRecoverySpecification ProvisionedThroughput ResourcePolicy SSESpecification"`
 		_ struct{} `ignored:"TableClass Tags WarmThroughput"`
 
-		TableName               string
 		AttributeDefinitions    []resources.Attribute
 		KeySchema               []resources.KeyPart
 		GlobalSecondaryIndexes  []resources.Index
@@ -28,15 +27,6 @@ type (
 		object `ignored:"ResourcePolicy Tags"`
 
 		StreamViewType string `cfn:",required,oneof=KEYS_ONLY|NEW_IMAGE|OLD_IMAGE|NEW_AND_OLD_IMAGES"`
-	}
-	simpleTableProperties struct {
-		object `ignored:"PointInTimeRecoverySpecification ProvisionedThroughput SSESpecification Tags"`
-
-		TableName  string
-		PrimaryKey struct {
-			Name string `cfn:",default=id"`
-			Type string `cfn:",default=String,oneof=String|Number|Binary"`
-		}
 	}
 )
 
@@ -56,17 +46,6 @@ func (b *builder) table(res *resource) {
 		}
 	}
 	b.stack.Tables = append(b.stack.Tables, table)
-}
-
-// simpleTable builds SAM's table with a partition key.
-func (b *builder) simpleTable(res *resource) {
-	var p simpleTableProperties
-	b.decodeProperties(res, &p)
-	key := p.PrimaryKey
-	b.stack.Tables = append(b.stack.Tables, resources.Table{
-		LogicalID: res.id, Name: b.nameOf(res), Key: []resources.KeyPart{{Name: key.Name, Type: "HASH"}},
-		Attributes: []resources.Attribute{{Name: key.Name, Type: map[string]string{"String": "S", "Number": "N", "Binary": "B"}[key.Type]}},
-	})
 }
 
 // hasStream reports whether a table has a StreamSpecification.

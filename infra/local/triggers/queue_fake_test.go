@@ -287,7 +287,7 @@ func newQueueRig(t *testing.T, changes ...func(*queueRig)) *queueRig {
 	t.Helper()
 	r := &queueRig{
 		fake: newFakeQueue(), worker: &worker{}, logs: newLogs(),
-		spec: resources.EventSourceMapping{Name: "FnJobs", Function: "Fn", Queue: "jobs", Enabled: true},
+		spec: resources.EventSourceMapping{Name: "FnJobs", Function: "Fn", Queue: "jobs", BatchSize: 10, MaximumConcurrency: 5},
 	}
 	for _, c := range changes {
 		c(r)

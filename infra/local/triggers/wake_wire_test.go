@@ -40,8 +40,7 @@ func TestChangedStreamIsReadAtOnce(t *testing.T) {
 	r := newReceiver()
 	opened, err := triggers.Open(triggers.Options{
 		Mappings: []resources.EventSourceMapping{{
-			Name: "FnEvents", Function: "Fn", Table: t.Name(), Enabled: true, StartingPosition: "TRIM_HORIZON",
-			MaximumRetryAttempts: -1,
+			Name: "FnEvents", Function: "Fn", Table: t.Name(), BatchSize: 100, ParallelizationFactor: 1, MaximumRecordAge: time.Hour,
 		}},
 		Invoke: r.invoke, Endpoint: server.URL, Dir: t.TempDir(), Now: time.Now, StreamChanged: db.StreamChanged,
 		PollInterval: time.Hour,
