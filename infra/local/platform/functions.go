@@ -141,9 +141,9 @@ func (b *functions) configurations() []runtime.Function {
 			f.Timeout = time.Hour
 		}
 		all = append(all, runtime.Function{
-			Name: f.Name, Alias: f.Alias, Bootstrap: b.binary(b.dir, f), Handler: f.Handler, RuntimeName: f.Runtime,
-			Architecture: f.Architecture, MemoryMB: f.MemoryMB, Timeout: f.Timeout, Env: f.Env,
-			MaxConcurrency: f.ReservedConcurrency, Description: f.Description, LateEnv: b.lateVariables(f),
+			Name: f.Name, Alias: f.Alias, Bootstrap: b.binary(b.dir, f), Handler: f.Handler,
+			MemoryMB: f.MemoryMB, Timeout: f.Timeout, Env: f.Env,
+			MaxConcurrency: f.ReservedConcurrency, LateEnv: b.lateVariables(f),
 		})
 	}
 	return all

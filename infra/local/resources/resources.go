@@ -30,14 +30,10 @@ type Function struct {
 	// Name is the logical id, so that `aws lambda invoke --function-name AuthFunction` finds it.
 	Name string
 	// Alias is the name of the function's alias (AutoPublishAlias), "" if it has none.
-	Alias       string
-	Description string
+	Alias string
 	// CodeURI is the folder of the source, relative to Stack.Dir.
 	CodeURI string
-	// Handler is the Handler property. Runtime is "provided.al2023" or "provided.al2".
-	Handler, Runtime string
-	// Architecture is "arm64" or "x86_64".
-	Architecture string
+	Handler string
 	// MemoryMB is 128 to 10,240.
 	MemoryMB int
 	// Timeout is 1 s to 900 s.

@@ -37,12 +37,9 @@ func (b *builder) function(res *resource) {
 	var p functionProperties
 	b.decodeProperties(res, &p)
 	function := resources.Function{
-		LogicalID: res.id, Name: res.id, Description: p.Description, CodeURI: path.Clean(p.CodeURI),
-		Handler: p.Handler, Runtime: p.Runtime, Architecture: "x86_64", MemoryMB: p.MemorySize, Timeout: p.Timeout,
+		LogicalID: res.id, Name: res.id, CodeURI: path.Clean(p.CodeURI),
+		Handler: p.Handler, MemoryMB: p.MemorySize, Timeout: p.Timeout,
 		Env: p.environment(b.options.Overrides), ReservedConcurrency: p.ReservedConcurrentExecutions, Alias: p.AutoPublishAlias,
-	}
-	if len(p.Architectures) > 0 {
-		function.Architecture = p.Architectures[0]
 	}
 	if strings.Contains(p.CodeURI, "://") || !filepath.IsLocal(function.CodeURI) {
 		p.problem("CodeUri", "%q must be a folder in the template's folder", p.CodeURI)

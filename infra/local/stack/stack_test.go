@@ -35,8 +35,8 @@ func TestServiceTemplate(t *testing.T) {
 		Region: "eu-west-1", Dir: dir,
 		Functions: []resources.Function{
 			{
-				LogicalID: "AuthFunction", Name: "AuthFunction", Alias: "live", Description: "Accounts", CodeURI: "functions/auth",
-				Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 256, Timeout: 20 * time.Second,
+				LogicalID: "AuthFunction", Name: "AuthFunction", Alias: "live", CodeURI: "functions/auth",
+				Handler: "bootstrap", MemoryMB: 256, Timeout: 20 * time.Second,
 				Env: map[string]string{
 					"SHARED": "everywhere", "LEVEL": "warn", "TABLE": "dev-Table", "TABLE_ARN": tableARN, "SECRET": keysARN, "LIMIT": "3",
 					"ORIGINS": "https://a.example https://b.example", "FIRST": "a", "DEBUG": "true", "FILLED": "me@dev",
@@ -45,7 +45,7 @@ func TestServiceTemplate(t *testing.T) {
 			},
 			{
 				LogicalID: "AiFunction", Name: "AiFunction", CodeURI: "functions/ai",
-				Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 512, Timeout: 15 * time.Minute,
+				Handler: "bootstrap", MemoryMB: 512, Timeout: 15 * time.Minute,
 				Env: map[string]string{"SHARED": "everywhere", "LEVEL": "warn", "AUTH": "AuthFunction", "AUTH_ARN": authARN},
 			},
 		},
