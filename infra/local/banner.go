@@ -78,3 +78,11 @@ func writeTable(w io.Writer, rows [][]string) {
 	_ = table.Flush()
 	_, _ = fmt.Fprintln(w)
 }
+
+// modelHint returns the line about the assistant's model, or "" if no function uses the built-in generator.
+func modelHint(functions []resources.Function) string {
+	if slices.ContainsFunc(functions, func(f resources.Function) bool { return f.Env["AI_PROVIDER"] == "scaffold" }) {
+		return "assistant: built-in generator, not a language model (to use a model, see shared/config/README.md)\n\n"
+	}
+	return ""
+}

@@ -31,9 +31,6 @@ type Options struct {
 	AcceptHost func(host string) bool
 	// DomainName returns requestContext.domainName for a Host header. nil returns the header with its port.
 	DomainName func(host string) string
-	// OriginSetting is the name of the setting that allows origins. The log names it for requests of origins that the
-	// response does not allow. "" logs nothing about them.
-	OriginSetting string
 	// Landing serves GET and HEAD requests for / if the API has no route for it. nil means the response of the API.
 	Landing http.Handler
 	// StageInPath expects the stage as the first segment of paths, as in the domain names of execute-api.

@@ -224,36 +224,6 @@ func TestAccessLog(t *testing.T) {
 	}
 }
 
-// TestRefusedOrigin has the log name the setting that would allow the origin of a page.
-func TestRefusedOrigin(t *testing.T) {
-	t.Parallel()
-	const allowed = `{"statusCode":200,"headers":{"Access-Control-Allow-Origin":"https://a.example"}}`
-	for name, test := range map[string]struct {
-		payload, setting, origin string
-		hint                     bool
-	}{
-		"refused":     {ok, "ALLOWED_ORIGINS", "https://a.example", true},
-		"opaque":      {ok, "ALLOWED_ORIGINS", "null", true},
-		"allowed":     {allowed, "ALLOWED_ORIGINS", "https://a.example", false},
-		"same origin": {ok, "ALLOWED_ORIGINS", "http://example.com", false},
-		"no origin":   {ok, "ALLOWED_ORIGINS", "", false},
-		"no setting":  {ok, "", "https://a.example", false},
-	} {
-		var out bytes.Buffer
-		g := newGateway(t, &function{respond: buffered(test.payload)}, gateway.Options{
-			API: apiOf(anyRoute("/x")), Logger: slog.New(slog.NewTextHandler(&out, nil)), OriginSetting: test.setting,
-		})
-		header := http.Header{}
-		if test.origin != "" {
-			header.Set("Origin", test.origin)
-		}
-		call(t, g, http.MethodGet, "/x", "", header)
-		if got := strings.Contains(out.String(), "add it to ALLOWED_ORIGINS"); got != test.hint {
-			t.Errorf("%s: %s", name, &out)
-		}
-	}
-}
-
 func TestLanding(t *testing.T) {
 	t.Parallel()
 	landing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "welcome") })

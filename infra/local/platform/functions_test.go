@@ -162,18 +162,6 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// The log names the variable that would allow an origin, if a function has the variable.
-func TestOriginSetting(t *testing.T) {
-	t.Parallel()
-	s := &resources.Stack{Functions: []resources.Function{{Env: map[string]string{"ORIGINS": ""}}, {}}}
-	for name, want := range map[string]string{"ORIGINS": "ORIGINS", "ALLOWED": "", "": ""} {
-		p := &Platform{Stack: s, config: Config{OriginSetting: name}}
-		if got := p.originSetting(); got != want {
-			t.Errorf("%q: got %q, want %q", name, got, want)
-		}
-	}
-}
-
 // Problems with a project's functions are errors at the start.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()

@@ -85,7 +85,7 @@ func (p *Platform) serveAPI(api *resources.API) error {
 	g, err := gateway.New(gateway.Options{
 		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,
 		AcceptHost: func(host string) bool { return loopback.Accepts(host, p.config.hosts()...) },
-		Landing:    http.HandlerFunc(p.serveLanding), OriginSetting: p.originSetting(),
+		Landing:    http.HandlerFunc(p.serveLanding),
 	})
 	if err != nil {
 		return err
@@ -94,15 +94,6 @@ func (p *Platform) serveAPI(api *resources.API) error {
 	secure := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	p.serveGateway(gateway.NewServer(g, secure, p.logger), p.https)
 	return nil
-}
-
-// originSetting returns the configured name of the variable that allows origins, or "" if no function has the variable.
-func (p *Platform) originSetting() string {
-	name := p.config.OriginSetting
-	if slices.ContainsFunc(p.Stack.Functions, func(f resources.Function) bool { _, has := f.Env[name]; return has }) {
-		return name
-	}
-	return ""
 }
 
 // serveSites serves the API with a wildcard domain, over HTTP only.

@@ -3,16 +3,10 @@ package platform
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 )
-
-// abandonAfter is how long a request whose context has ended waits for its response. Handlers return immediately then,
-// except while the disk is full.
-const abandonAfter = time.Second
 
 // inProcess is the transport of clients inside this process. It calls the handler of the services directly, which needs
 // a fraction of the CPU time of a connection. It does not lose a response if the client cancels the request.
@@ -25,36 +19,14 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if received.Body == nil {
 		received.Body = http.NoBody
 	}
+	defer func() { _ = received.Body.Close() }()
 	w := &memoryWriter{header: http.Header{}, status: http.StatusOK}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { _ = received.Body.Close() }()
-		t.services.ServeHTTP(w, received)
-	}()
-	if err := await(r.Context(), done); err != nil {
-		return nil, err
-	}
+	t.services.ServeHTTP(w, received)
 	return &http.Response{
 		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
 	}, nil
-}
-
-// await returns when done is closed. It returns the context's error abandonAfter after the end of the context.
-func await(ctx context.Context, done <-chan struct{}) error {
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-	}
-	select {
-	case <-done:
-		return nil
-	case <-time.After(abandonAfter):
-		return ctx.Err()
-	}
 }
 
 // memoryWriter is an [http.ResponseWriter] that holds a response in memory.
