@@ -127,18 +127,11 @@ func lifecycleRule(number int, rule resources.LifecycleRule) types.LifecycleRule
 	}
 	converted := types.LifecycleRule{
 		ID: &rule.ID, Status: types.ExpirationStatusDisabled,
-		Filter: &types.LifecycleRuleFilter{Prefix: aws.String(rule.Prefix)},
+		Filter:     &types.LifecycleRuleFilter{Prefix: aws.String(rule.Prefix)},
+		Expiration: &types.LifecycleExpiration{Days: aws.Int32(int32(rule.ExpirationDays))},
 	}
 	if rule.Enabled {
 		converted.Status = types.ExpirationStatusEnabled
-	}
-	if days := rule.ExpirationDays; days > 0 {
-		converted.Expiration = &types.LifecycleExpiration{Days: aws.Int32(int32(days))}
-	}
-	if days := rule.AbortUploadDays; days > 0 {
-		converted.AbortIncompleteMultipartUpload = &types.AbortIncompleteMultipartUpload{
-			DaysAfterInitiation: aws.Int32(int32(days)),
-		}
 	}
 	return converted
 }

@@ -225,9 +225,9 @@ type CORSRule struct {
 	MaxAge int `cfn:",max=2147483647"`
 }
 
-// LifecycleRule deletes objects, and unfinished uploads, whose keys begin with Prefix. 0 days delete nothing.
+// LifecycleRule deletes objects whose keys begin with Prefix.
 type LifecycleRule struct {
-	ID, Prefix                      string
-	Enabled                         bool
-	ExpirationDays, AbortUploadDays int
+	ID, Prefix     string
+	Enabled        bool
+	ExpirationDays int
 }

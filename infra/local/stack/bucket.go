@@ -16,13 +16,10 @@ type (
 	lifecycleProperties struct {
 		object `ignored:"ExpiredObjectDeleteMarker NoncurrentVersionExpiration"`
 
-		ID                             string `cfn:"Id"`
-		Status                         string `cfn:",required,oneof=Enabled|Disabled"`
-		Prefix                         string
-		ExpirationInDays               int `cfn:",min=1,max=2147483647"`
-		AbortIncompleteMultipartUpload struct {
-			DaysAfterInitiation int `cfn:",min=1,max=2147483647"`
-		}
+		ID               string `cfn:"Id"`
+		Status           string `cfn:",required,oneof=Enabled|Disabled"`
+		Prefix           string
+		ExpirationInDays int `cfn:",min=1,max=2147483647"`
 	}
 )
 
@@ -33,9 +30,8 @@ func (b *builder) bucket(res *resource) {
 	for _, r := range p.LifecycleConfiguration.Rules {
 		rule := resources.LifecycleRule{
 			ID: r.ID, Prefix: r.Prefix, Enabled: r.Status == "Enabled", ExpirationDays: r.ExpirationInDays,
-			AbortUploadDays: r.AbortIncompleteMultipartUpload.DaysAfterInitiation,
 		}
-		if rule.ExpirationDays > 0 || rule.AbortUploadDays > 0 { // other rules expire old versions
+		if rule.ExpirationDays > 0 { // other rules expire old versions
 			bucket.Lifecycle = append(bucket.Lifecycle, rule)
 		}
 	}

@@ -27,7 +27,7 @@ const bucketUsers = `
           - {AllowedOrigins: ['*'], AllowedMethods: [HEAD]}
       LifecycleConfiguration:
         Rules:
-          - {Id: uploads, Status: Enabled, Prefix: uploads/, ExpirationInDays: 1, AbortIncompleteMultipartUpload: {DaysAfterInitiation: 2}}
+          - {Id: uploads, Status: Enabled, Prefix: uploads/, ExpirationInDays: 1}
           - {Status: Disabled, ExpirationInDays: 30}
           - {Status: Enabled, NoncurrentVersionExpiration: {NoncurrentDays: 35}, ExpiredObjectDeleteMarker: true}
   Plain: {Type: AWS::S3::Bucket}
@@ -51,7 +51,7 @@ func TestBuckets(t *testing.T) {
 				{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"HEAD"}},
 			},
 			Lifecycle: []resources.LifecycleRule{
-				{ID: "uploads", Prefix: "uploads/", Enabled: true, ExpirationDays: 1, AbortUploadDays: 2}, {ExpirationDays: 30},
+				{ID: "uploads", Prefix: "uploads/", Enabled: true, ExpirationDays: 1}, {ExpirationDays: 30},
 			},
 		},
 		{LogicalID: "Plain", Name: "local-plain"},

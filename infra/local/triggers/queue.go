@@ -3,7 +3,6 @@ package triggers
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -191,7 +190,6 @@ func (m *queueMapping) receive(q *queue, wait time.Duration) (batch []message, e
 			MaxNumberOfMessages:         int32(min(m.spec.BatchSize, maxReceive)),
 			WaitTimeSeconds:             int32(wait / time.Second),
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
-			MessageAttributeNames:       []string{"All"},
 		})
 		if err != nil {
 			return fmt.Errorf("receive: %w", err)
@@ -214,25 +212,15 @@ func (m *queueMapping) receive(q *queue, wait time.Duration) (batch []message, e
 
 // messageEvent is the event of a message.
 type messageEvent struct {
-	ID             string                      `json:"messageId"`
-	ReceiptHandle  string                      `json:"receiptHandle"`
-	Body           string                      `json:"body"`
-	Attributes     map[string]string           `json:"attributes"`
-	Custom         map[string]messageAttribute `json:"messageAttributes"`
-	MD5OfCustom    string                      `json:"md5OfMessageAttributes,omitempty"`
-	MD5OfBody      string                      `json:"md5OfBody"`
-	EventSource    string                      `json:"eventSource"`
-	EventSourceARN string                      `json:"eventSourceARN"`
-	Region         string                      `json:"awsRegion"`
-}
-
-// messageAttribute is an attribute that the sender has set. SQS does not use the lists.
-type messageAttribute struct {
-	StringValue *string  `json:"stringValue,omitempty"`
-	BinaryValue []byte   `json:"binaryValue,omitempty"`
-	StringList  []string `json:"stringListValues"`
-	BinaryList  [][]byte `json:"binaryListValues"`
-	DataType    string   `json:"dataType"`
+	ID             string            `json:"messageId"`
+	ReceiptHandle  string            `json:"receiptHandle"`
+	Body           string            `json:"body"`
+	Attributes     map[string]string `json:"attributes"`
+	Custom         struct{}          `json:"messageAttributes"` // the local SQS has none
+	MD5OfBody      string            `json:"md5OfBody"`
+	EventSource    string            `json:"eventSource"`
+	EventSourceARN string            `json:"eventSourceARN"`
+	Region         string            `json:"awsRegion"`
 }
 
 // message is a received message that is not done.
@@ -243,18 +231,9 @@ type message struct {
 }
 
 func newMessageEvent(m types.Message, q *queue) messageEvent {
-	event := messageEvent{
+	return messageEvent{
 		ID: aws.ToString(m.MessageId), ReceiptHandle: aws.ToString(m.ReceiptHandle), Body: aws.ToString(m.Body),
-		Attributes: map[string]string{}, Custom: make(map[string]messageAttribute, len(m.MessageAttributes)),
-		MD5OfCustom: aws.ToString(m.MD5OfMessageAttributes), MD5OfBody: aws.ToString(m.MD5OfBody),
+		Attributes: m.Attributes, MD5OfBody: aws.ToString(m.MD5OfBody),
 		EventSource: "aws:sqs", EventSourceARN: q.arn, Region: q.region,
 	}
-	maps.Copy(event.Attributes, m.Attributes)
-	for name, value := range m.MessageAttributes {
-		event.Custom[name] = messageAttribute{
-			StringValue: value.StringValue, BinaryValue: value.BinaryValue,
-			StringList: []string{}, BinaryList: [][]byte{}, DataType: aws.ToString(value.DataType),
-		}
-	}
-	return event
 }
