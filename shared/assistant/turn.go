@@ -79,7 +79,7 @@ func (t *turn) open(ctx context.Context) error {
 	empty := prompt.Chat{Message: t.question.Message}
 	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
 	limits := t.quota.NewEarlyCheck(t.caller.UserID, t.now(), minTokens)
-	access, err := t.files.Locate(ctx, t.question.ProjectID, limits.Refs()...)
+	access, err := t.files.Locate(ctx, t.question.ProjectID, limits.Refs...)
 	if err == nil || errors.Is(err, workspace.ErrProjectNotFound) {
 		err = cmp.Or(limits.Refuse(ctx, access.Items), err)
 	}
