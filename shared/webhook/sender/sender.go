@@ -125,7 +125,7 @@ func (s *Sender) Send(parent context.Context, request Request) (result Result) {
 	// credentials of the URL.
 	response, err := transport.RoundTrip(httpRequest)
 	if err != nil {
-		return s.withoutResponse(ctx, stages.latest(), err)
+		return s.withoutResponse(ctx, stages.reached.Load(), err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	return s.read(ctx, response)
