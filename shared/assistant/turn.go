@@ -81,7 +81,9 @@ func (t *turn) open(ctx context.Context) error {
 	limits := t.quota.NewEarlyCheck(t.caller.UserID, t.now(), minTokens)
 	access, err := t.files.Locate(ctx, t.question.ProjectID, limits.Refs...)
 	if err == nil || errors.Is(err, workspace.ErrProjectNotFound) {
-		err = cmp.Or(limits.Refuse(ctx, access.Items), err)
+		if refusal := limits.Refuse(ctx, access.Items); refusal != nil {
+			return refusal
+		}
 	}
 	if err != nil {
 		return err

@@ -182,8 +182,8 @@ func (l *Ledger) NewEarlyCheck(userID string, began time.Time, minTokens int) Ea
 	}
 }
 
-// Refuse returns an error if Reserve would refuse the call because of the user's limit of calls or tokens. It counts the
-// refused call, and releases the reservations of crashed generations, like Reserve. Errors: RATE_LIMITED with
+// Refuse returns an error if Reserve would refuse the call because of the user's limit of calls or tokens. It counts
+// the refused call, and releases the reservations of crashed generations, like Reserve. Errors: RATE_LIMITED with
 // Retry-After, QUOTA_EXCEEDED, the error classes of db.
 func (c EarlyCheck) Refuse(ctx context.Context, items map[db.Key]db.Item) error {
 	l := c.ledger

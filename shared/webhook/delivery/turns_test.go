@@ -34,11 +34,13 @@ func TestNextTurns(t *testing.T) {
 			Turns{DueAt: at(time.Minute), NotBefore: at(time.Minute), DrainedAt: at(0)},
 		},
 		{
-			"failed, the next delivery is due later, not confirmed", turnEnd{hasFailed: true, nextDue: now.Add(time.Hour)}, down, nil,
+			"failed, the next delivery is due later, not confirmed",
+			turnEnd{hasFailed: true, nextDue: now.Add(time.Hour)}, down, nil,
 			Turns{DueAt: at(confirmAfter), NotBefore: at(time.Minute), DrainedAt: at(0)},
 		},
 		{
-			"failed, the next delivery is due later, confirmed", turnEnd{hasFailed: true, nextDue: now.Add(time.Hour)}, down, longAgo,
+			"failed, the next delivery is due later, confirmed",
+			turnEnd{hasFailed: true, nextDue: now.Add(time.Hour)}, down, longAgo,
 			Turns{DueAt: at(time.Hour), NotBefore: at(time.Minute), DrainedAt: longAgo},
 		},
 		{
