@@ -78,10 +78,10 @@ type turn struct {
 func (t *turn) open(ctx context.Context) error {
 	empty := prompt.Chat{Message: t.question.Message}
 	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
-	limits := t.quota.NewEarlyCheck(t.caller.UserID, t.now(), minTokens)
-	access, err := t.files.Locate(ctx, t.question.ProjectID, limits.Refs...)
+	check := t.quota.NewEarlyCheck(t.caller.UserID, t.now(), minTokens)
+	access, err := t.files.Locate(ctx, t.question.ProjectID, check.Refs...)
 	if err == nil || errors.Is(err, workspace.ErrProjectNotFound) {
-		if refusal := limits.Refuse(ctx, access.Items); refusal != nil {
+		if refusal := check.Refuse(ctx, access.Items); refusal != nil {
 			return refusal
 		}
 	}
