@@ -78,10 +78,12 @@ type turn struct {
 func (t *turn) open(ctx context.Context) error {
 	empty := prompt.Chat{Message: t.question.Message}
 	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
-	limits := t.quota.NewEarlyCheck(t.caller.UserID, t.now(), minTokens)
-	access, err := t.files.Locate(ctx, t.question.ProjectID, limits.Refs()...)
+	check := t.quota.NewEarlyCheck(t.caller.UserID, t.now(), minTokens)
+	access, err := t.files.Locate(ctx, t.question.ProjectID, check.Refs...)
 	if err == nil || errors.Is(err, workspace.ErrProjectNotFound) {
-		err = cmp.Or(limits.Refuse(ctx, access.Items), err)
+		if refusal := check.Refuse(ctx, access.Items); refusal != nil {
+			return refusal
+		}
 	}
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -146,19 +145,6 @@ func TestPoisonRecordsCountAsDone(t *testing.T) {
 	}
 }
 
-// TestRecordsAfterAFailureAreNotPoison checks that no record after a failure is passed to poison. Lambda sends these
-// records again, so they would be stored twice.
-func TestRecordsAfterAFailureAreNotPoison(t *testing.T) {
-	t.Parallel()
-	p := &fakePoison{}
-	errs := map[string]error{"150": errors.New("failed")}
-	response, _, line := invokeBatch(t, streamEvent(removal(150), invalidRecord), errs, p.store)
-	if response != failures("150") || len(p.records) != 0 || line["poisoned"] != nil {
-		t.Errorf("got the response %s, poison records %v and the log %v, want a failure at 150 and no poison records",
-			response, p.records, line)
-	}
-}
-
 func TestPoisonErrors(t *testing.T) {
 	t.Parallel()
 	for name, poison := range map[string]lambdafn.Poison{
@@ -212,19 +198,6 @@ func TestStreamContinuesAfterPoison(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, order); diff != "" {
 		t.Errorf("wrong order of calls (-want +got):\n%s", diff)
-	}
-}
-
-func TestStreamBatchDoesNotStartLate(t *testing.T) {
-	t.Parallel()
-	late, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	out, err := lambdafn.StreamBatch(discardLog, func(_ context.Context, r []lambdafn.StreamRecord) []error {
-		t.Error("the handler was called after the margin had begun")
-		return make([]error, len(r))
-	}, nil).Invoke(late, streamEvent(removal(200)))
-	if err != nil || string(out) != failures("100") {
-		t.Errorf("got the response %s, error %v, want %s", out, err, failures("100"))
 	}
 }
 

@@ -173,7 +173,8 @@ func errorOfEach(batch []entry, err error) map[string]error {
 	return errs
 }
 
-// entriesToRetry returns the entries of a batch that a retry may send. It updates the errors in failed from the response.
+// entriesToRetry returns the entries of a batch that a retry may send. It updates the errors in failed from the
+// response.
 func entriesToRetry(batch []entry, out *sqs.SendMessageBatchOutput, failed map[string]error) []entry {
 	isSent := map[string]bool{}
 	for _, s := range out.Successful {

@@ -207,8 +207,6 @@ type webhookReadOutput struct{ Body WebhookItem }
 
 type webhookOutput struct{ Body WebhookWithSecret }
 
-var webhookDeleted = httpapi.Done{Success: true, Message: "Webhook deleted."}
-
 func (s *Service) handleCreateWebhook(
 	ctx context.Context, caller httpapi.Caller, in *newWebhookInput,
 ) (*webhookOutput, error) {
@@ -260,7 +258,7 @@ func (s *Service) handleDeleteWebhook(
 	if err := s.DeleteWebhook(ctx, caller, in.WebhookID); err != nil {
 		return nil, err
 	}
-	return &httpapi.DoneOutput{Body: webhookDeleted}, nil
+	return &httpapi.DoneOutput{Body: httpapi.Done{Success: true, Message: "Webhook deleted."}}, nil
 }
 
 // unique returns the patterns of a request without duplicates. It returns nil if the list is empty.

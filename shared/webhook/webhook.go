@@ -46,9 +46,9 @@ type Settings struct {
 // webhook that the service disabled stays disabled until its owners activate it. Until then, its events are stored, so
 // that they can be recovered.
 func (in Settings) applyTo(w delivery.Webhook, now time.Time) (_ delivery.Webhook, changed bool) {
-	newURL, newEndpoint := false, false
+	startsGeneration, resetsHealth := false, false
 	if in.URL != nil && *in.URL != w.URL {
-		newURL, newEndpoint = true, !sameHost(*in.URL, w.URL)
+		startsGeneration, resetsHealth = true, !haveSameHost(*in.URL, w.URL)
 		w.URL, changed = *in.URL, true
 	}
 	if in.Events != nil && !slices.Equal(in.Events, w.Events) {
@@ -59,16 +59,16 @@ func (in Settings) applyTo(w delivery.Webhook, now time.Time) (_ delivery.Webhoo
 	}
 	if in.Active != nil && *in.Active != w.Active {
 		w, changed = withActive(w, *in.Active, now), true
-		newEndpoint = newEndpoint || w.Active
+		startsGeneration, resetsHealth = startsGeneration || w.Active, resetsHealth || w.Active
 	}
-	if newURL || newEndpoint {
+	if startsGeneration {
 		w.Generation++
 		w.Prompt = false
 		if w.Active {
 			w.DisabledReason = ""
 		}
 	}
-	if newEndpoint {
+	if resetsHealth {
 		w.Health = delivery.Health{LastAt: w.LastAt, LastStatus: w.LastStatus}
 		w.NotBefore = nil
 	}
@@ -88,8 +88,8 @@ func withActive(w delivery.Webhook, active bool, now time.Time) delivery.Webhook
 	return w
 }
 
-// sameHost reports whether two URLs have the same host and port. Both URLs are valid.
-func sameHost(a, b string) bool {
+// haveSameHost reports whether two URLs have the same host and port. Both URLs are valid.
+func haveSameHost(a, b string) bool {
 	first, err1 := url.Parse(a)
 	second, err2 := url.Parse(b)
 	return err1 == nil && err2 == nil && strings.EqualFold(first.Host, second.Host)

@@ -1,7 +1,9 @@
 package action_test
 
 import (
+	_ "embed"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,176 +25,29 @@ func edited(t *testing.T, path, content string, packages ...string) (string, err
 	return *d.Operations()[0].Content, nil
 }
 
-type manifestCase struct {
-	content  string
-	packages []string
-	want     string
-}
+// manifests has a case in each paragraph: its name, the path of the manifest, the packages to add, and the content before
+// and after.
+//
+//go:embed testdata/manifests.txt
+var manifests string
 
-func checkManifest(t *testing.T, path string, cases map[string]manifestCase) {
-	t.Helper()
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
+func TestManifests(t *testing.T) {
+	t.Parallel()
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(manifests), "\n\n") {
+		lines := strings.Split(paragraph, "\n")
+		t.Run(lines[0], func(t *testing.T) {
 			t.Parallel()
-			got, err := edited(t, path, c.content, c.packages...)
-			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
-				t.Errorf("got error %v, content (-want +got):\n%s", err, diff)
+			before, beforeErr := strconv.Unquote(lines[3])
+			want, wantErr := strconv.Unquote(lines[4])
+			got, err := edited(t, lines[1], before, strings.Split(lines[2], ", ")...)
+			if err := errors.Join(beforeErr, wantErr, err); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("content (-want +got):\n%s", diff)
 			}
 		})
 	}
-}
-
-func TestPackageJSON(t *testing.T) {
-	t.Parallel()
-	checkManifest(t, "/web/package.json", map[string]manifestCase{
-		"new packages are appended": {
-			content:  "{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"b\": \"1\",\n    \"d\": \"1\"\n  }\n}\n",
-			packages: []string{"c@^1", "a@^2", "e@3"},
-			want:     "{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"b\": \"1\",\n    \"d\": \"1\",\n    \"c\": \"^1\",\n    \"a\": \"^2\",\n    \"e\": \"3\"\n  }\n}\n",
-		},
-		"tabs and CR LF": {
-			content:  "{\r\n\t\"dependencies\": {\r\n\t\t\"a\": \"1\"\r\n\t}\r\n}",
-			packages: []string{"b@2"},
-			want:     "{\r\n\t\"dependencies\": {\r\n\t\t\"a\": \"1\",\r\n\t\t\"b\": \"2\"\r\n\t}\r\n}",
-		},
-		"in one line": {
-			content:  `{"name":"x","dependencies":{"a":"1"}}`,
-			packages: []string{"b@2"},
-			want:     `{"name":"x","dependencies":{"a":"1","b":"2"}}`,
-		},
-		"commas at the beginning of lines": {
-			content:  "{\n  \"dependencies\": { \"a\" : \"1\"\n  , \"c\" : \"1\" }\n}",
-			packages: []string{"b@2", "d@3"},
-			want:     "{\n  \"dependencies\": { \"a\" : \"1\"\n  , \"c\" : \"1\", \"b\" : \"2\", \"d\" : \"3\" }\n}",
-		},
-		"no dependencies": {
-			content:  "{\n    \"name\": \"x\"\n}\n",
-			packages: []string{"a@^1", "b@^2"},
-			want:     "{\n    \"name\": \"x\",\n    \"dependencies\": {\n        \"a\": \"^1\",\n        \"b\": \"^2\"\n    }\n}\n",
-		},
-		"no dependencies, but devDependencies": {
-			content:  "{\n  \"name\": \"x\",\n  \"devDependencies\": {}\n}\n",
-			packages: []string{"a@^1"},
-			want:     "{\n  \"name\": \"x\",\n  \"devDependencies\": {},\n  \"dependencies\": {\n    \"a\": \"^1\"\n  }\n}\n",
-		},
-		"no dependencies, in one line": {
-			content:  `{"name":"x"}`,
-			packages: []string{"a@1"},
-			want:     `{"name":"x","dependencies":{"a":"1"}}`,
-		},
-		"empty dependencies": {
-			content:  "{\n\t\"dependencies\": {},\n\t\"x\": 1\n}\n",
-			packages: []string{"a@^1"},
-			want:     "{\n\t\"dependencies\": {\n\t\t\"a\": \"^1\"\n\t},\n\t\"x\": 1\n}\n",
-		},
-		"empty file": {
-			content:  "{}\n",
-			packages: []string{"a@^1"},
-			want:     "{\n  \"dependencies\": {\n    \"a\": \"^1\"\n  }\n}\n",
-		},
-		"packages in other sections": {
-			content:  `{"devDependencies": {"a": "1"}, "peerDependencies": {"b": "1"}}`,
-			packages: []string{"a@2", "b@2"},
-			want:     `{"devDependencies": {"a": "2"}, "peerDependencies": {"b": "2"}}`,
-		},
-		"package in two sections": {
-			content:  `{"devDependencies": {"a": "1"}, "peerDependencies": {"a": ">=1"}}`,
-			packages: []string{"a@2"},
-			want:     `{"devDependencies": {"a": "2"}, "peerDependencies": {"a": ">=1"}}`,
-		},
-		"no change": {
-			content:  `{ "dependencies" : {"a":"1"} }`,
-			packages: []string{"a@1"},
-			want:     `{ "dependencies" : {"a":"1"} }`,
-		},
-		"without a range": {
-			content:  `{"dependencies":{"a":"1"}}`,
-			packages: []string{"a", "b"},
-			want:     `{"dependencies":{"a":"1","b":"latest"}}`,
-		},
-		"scoped packages": {
-			content:  `{"dependencies":{}}`,
-			packages: []string{"@types/node@^24", "@x/y"},
-			want:     `{"dependencies":{"@types/node":"^24","@x/y":"latest"}}`,
-		},
-		"other ranges": {
-			content:  `{"dependencies":{}}`,
-			packages: []string{"a@npm:@b/c@^1", "d@>=1.2 <2", "e@^1 || ^2", "f@workspace:*", "g@github:x/y#v1", "JSONStream@*"},
-			want:     `{"dependencies":{"a":"npm:@b/c@^1","d":">=1.2 <2","e":"^1 || ^2","f":"workspace:*","g":"github:x/y#v1","JSONStream":"*"}}`,
-		},
-		"names in nested objects": {
-			content:  `{"x":{"dependencies":{"a":"0"}},"a":"}{","dependencies":{"b":"1"}}`,
-			packages: []string{"a@1"},
-			want:     `{"x":{"dependencies":{"a":"0"}},"a":"}{","dependencies":{"b":"1","a":"1"}}`,
-		},
-		"escaped names": {
-			content:  `{"dep\u0065ndencies":{"\u0061":"1"}}`,
-			packages: []string{"a@2"},
-			want:     `{"dep\u0065ndencies":{"\u0061":"2"}}`,
-		},
-		"byte order mark": {
-			content:  "\uFEFF{\"dependencies\":{}}",
-			packages: []string{"a@1"},
-			want:     "\uFEFF{\"dependencies\":{\"a\":\"1\"}}",
-		},
-	})
-}
-
-func TestGoMod(t *testing.T) {
-	t.Parallel()
-	const head = "module example.com/app\n\ngo 1.26\n"
-	checkManifest(t, "/go.mod", map[string]manifestCase{
-		"first requirement": {
-			content:  head,
-			packages: []string{"github.com/google/uuid@v1.6.0"},
-			want:     head + "\nrequire github.com/google/uuid v1.6.0\n",
-		},
-		"more requirements": {
-			content:  head + "\nrequire (\n\tgithub.com/b/b v1.0.0 // why\n\tgithub.com/d/d v1.0.0\n)\n\nrequire github.com/x/y v1.0.0 // indirect\n\nreplace github.com/x/y => ./y\n",
-			packages: []string{"github.com/a/a/v2@v2.1.0", "github.com/c/c@v0.1.0"},
-			want:     head + "\nrequire (\n\tgithub.com/b/b v1.0.0 // why\n\tgithub.com/d/d v1.0.0\n)\n\nrequire (\n\tgithub.com/a/a/v2 v2.1.0\n\tgithub.com/c/c v0.1.0\n)\n\nrequire github.com/x/y v1.0.0 // indirect\n\nreplace github.com/x/y => ./y\n",
-		},
-		"update": {
-			content:  head + "\nrequire github.com/b/b v1.0.0 // why\n",
-			packages: []string{"github.com/b/b@v1.2.0"},
-			want:     head + "\nrequire github.com/b/b v1.2.0 // why\n",
-		},
-		"update an indirect requirement": {
-			content:  head + "\nrequire github.com/b/b v1.0.0 // indirect\n",
-			packages: []string{"github.com/b/b@v1.1.0"},
-			want:     head + "\nrequire github.com/b/b v1.1.0 // indirect\n",
-		},
-		"only indirect requirements": {
-			content:  head + "\nrequire (\n\tgithub.com/b/b v1.0.0 // indirect\n\tgithub.com/c/c v1.0.0 // indirect\n)\n",
-			packages: []string{"github.com/a/a@v1.1.0"},
-			want:     head + "\nrequire github.com/a/a v1.1.0\n\nrequire (\n\tgithub.com/b/b v1.0.0 // indirect\n\tgithub.com/c/c v1.0.0 // indirect\n)\n",
-		},
-		"existing and new requirement": {
-			content:  "module   x\nrequire   github.com/b/b   v1.0.0\n",
-			packages: []string{"github.com/b/b@v1.0.0", "github.com/b/b/v2@v2.0.0"},
-			want:     "module x\n\nrequire (\n\tgithub.com/b/b v1.0.0\n\tgithub.com/b/b/v2 v2.0.0\n)\n",
-		},
-		"no change keeps the formatting": {
-			content:  "module   x\nrequire   github.com/b/b   v1.0.0\n",
-			packages: []string{"github.com/b/b@v1.0.0"},
-			want:     "module   x\nrequire   github.com/b/b   v1.0.0\n",
-		},
-		"without a version": {
-			content:  head + "\nrequire github.com/b/b v1.0.0\n",
-			packages: []string{"github.com/b/b"},
-			want:     head + "\nrequire github.com/b/b v1.0.0\n",
-		},
-		"incompatible version": {
-			content:  head,
-			packages: []string{"github.com/b/b@v2.0.0+incompatible"},
-			want:     head + "\nrequire github.com/b/b v2.0.0+incompatible\n",
-		},
-		"pseudo-version": {
-			content:  head,
-			packages: []string{"golang.org/x/exp@v0.0.0-20240112132812-db7319d0e0e3"},
-			want:     head + "\nrequire golang.org/x/exp v0.0.0-20240112132812-db7319d0e0e3\n",
-		},
-	})
 }
 
 // Packages that are not valid, and manifests that can't be changed, result in a problem.

@@ -17,7 +17,8 @@ import (
 	"devplatform/shared/config"
 )
 
-// errorCases are errors of Bedrock: code, message and status of the response, and the expected fault.
+// errorCases are errors of Bedrock: code, message and status of the response, and the expected fault. Package provider
+// tests the faults of more errors.
 var errorCases = []struct {
 	code, message string
 	status        int
@@ -25,57 +26,9 @@ var errorCases = []struct {
 }{
 	{"ThrottlingException", "Too many tokens, please wait before trying again.", 429, model.Unavailable},
 	{"ServiceUnavailableException", "Bedrock is unable to process your request.", 503, model.Unavailable},
-	{"InternalServerException", "The system encountered an unexpected error.", 500, model.Unavailable},
-	{"ModelNotReadyException", "The model is not ready.", 429, model.Unavailable},
-	{"ModelTimeoutException", "The model took too long", 408, model.Unavailable},
-	{"ModelErrorException", "The model failed.", 424, model.Unavailable},
-	{"ModelStreamErrorException", "The model failed.", 424, model.Unavailable},
-	{"ServiceQuotaExceededException", "Your request exceeds the quota.", 400, model.Unavailable},
 	{"ValidationException", "The provided model identifier is invalid.", 400, model.Misconfigured},
-	{
-		"ValidationException",
-		"The maximum tokens you requested exceeds the model limit of 4096.",
-		400, model.TooLong,
-	},
 	{"ValidationException", "Input is too long for requested model.", 400, model.TooLong},
-	{
-		"ValidationException",
-		"The model returned the following errors: prompt is too long: 210000 tokens > 200000 maximum",
-		400, model.TooLong,
-	},
-	{
-		"ValidationException",
-		"The model returned the following errors: input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000",
-		400, model.TooLong,
-	},
-	{
-		"ValidationException",
-		"Too many input tokens. Max input tokens: 8192, request input token count: 9279",
-		400, model.TooLong,
-	},
-	{
-		"ValidationException",
-		"This model's maximum context length is 8192 tokens. Please reduce the length of the prompt",
-		400, model.TooLong,
-	},
-	{
-		"ValidationException",
-		"Malformed input request: expected maxLength: 50000, actual: 52611, please reformat your input and try again.",
-		400, model.TooLong,
-	},
-	{"ModelErrorException", "Input Tokens Exceeded: Number of input tokens exceeds maximum length", 424, model.TooLong},
 	{"ValidationException", "This request has been blocked by our content filters.", 400, model.Refused},
-	{
-		"AccessDeniedException",
-		"You don't have access to the model with the specified model ID.",
-		403, model.Misconfigured,
-	},
-	{"ResourceNotFoundException", "The model is legacy.", 404, model.Misconfigured},
-	{"UnrecognizedClientException", "The security token included in the request is invalid.", 403, model.Misconfigured},
-	{"ExpiredTokenException", "The security token included in the request is expired", 403, model.Misconfigured},
-	{"RequestEntityTooLargeException", "Too large.", 413, model.TooLong},
-	{"UnknownException", "Unknown", 400, model.Misconfigured},
-	{"UnknownException", "Unknown", 502, model.Unavailable},
 }
 
 func TestErrorsOfCalls(t *testing.T) {
@@ -110,13 +63,8 @@ func TestExceptionsInStreams(t *testing.T) {
 		fault         model.Fault
 	}{
 		{"throttlingException", "Too many requests", model.Unavailable},
-		{"serviceUnavailableException", "Try again", model.Unavailable},
-		{"internalServerException", "Try again", model.Unavailable},
 		{"modelStreamErrorException", "The model failed", model.Unavailable},
-		{"modelTimeoutException", "No answer", model.Unavailable},
 		{"validationException", "The model returned the following errors: prompt is too long: 3 tokens > 2 maximum", model.TooLong},
-		{"validationException", "Malformed", model.Misconfigured},
-		{"accessDeniedException", "No", model.Misconfigured},
 		{"unknownException", "Unknown", model.Unavailable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -1,12 +1,38 @@
 package provider_test
 
 import (
+	_ "embed"
 	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"devplatform/shared/assistant/provider"
 )
+
+//go:embed testdata/faults.txt
+var knownErrors string
+
+func TestFaultsOfKnownErrors(t *testing.T) {
+	t.Parallel()
+	columns := regexp.MustCompile(`\s{2,}`)
+	for line := range strings.Lines(knownErrors) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := columns.Split(strings.TrimSpace(line), 4)
+		status, err := strconv.Atoi(fields[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		failure := provider.Failure{Status: status, Codes: strings.Split(fields[2], ","), Message: fields[3]}
+		if got := failure.Fault(); string(got) != fields[0] {
+			t.Errorf("%+v: got the fault %q, want %q", failure, got, fields[0])
+		}
+	}
+}
 
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()

@@ -75,7 +75,8 @@ func (q *Queue) AddCall(id, name string) *Piece {
 // AddInput adds input of a call.
 func (q *Queue) AddInput(call *Piece, text string) error {
 	call.pending.WriteString(text)
-	if err := q.CountBytes(len(text)); err != nil || max(len(call.ID), len(call.Name)) > MaxName || q.CallCount > maxCalls {
+	err := q.CountBytes(len(text))
+	if err != nil || max(len(call.ID), len(call.Name)) > MaxName || q.CallCount > maxCalls {
 		return ErrTooLarge
 	}
 	return q.flush()

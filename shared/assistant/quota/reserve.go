@@ -162,6 +162,9 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (hasReleased
 
 // EarlyCheck checks a user's limits before a prompt is built, so that a call that Reserve would refuse costs little.
 type EarlyCheck struct {
+	// Refs are the items that Refuse needs.
+	Refs []db.Ref
+
 	ledger    *Ledger
 	user      Reservation // without tokens
 	minTokens int
@@ -172,19 +175,15 @@ type EarlyCheck struct {
 // NewEarlyCheck returns the check for a call at the time began that needs at least minTokens tokens.
 func (l *Ledger) NewEarlyCheck(userID string, began time.Time, minTokens int) EarlyCheck {
 	user := Reservation{UserID: userID, Began: began}
+	usageKey, minute := db.UsageKey(userID, user.month().String()), l.counters.Counter(l.limits.minuteRule(), userID)
 	return EarlyCheck{
-		ledger: l, user: user, minTokens: minTokens, usageKey: db.UsageKey(userID, user.month().String()),
-		minute: l.counters.Counter(l.limits.minuteRule(), userID),
+		Refs:   []db.Ref{l.table.Ref(usageKey), l.table.Ref(minute.Key())},
+		ledger: l, user: user, minTokens: minTokens, usageKey: usageKey, minute: minute,
 	}
 }
 
-// Refs returns the items that Refuse needs.
-func (c EarlyCheck) Refs() []db.Ref {
-	return []db.Ref{c.ledger.table.Ref(c.usageKey), c.ledger.table.Ref(c.minute.Key())}
-}
-
-// Refuse returns an error if Reserve would refuse the call because of the user's limit of calls or tokens. It counts the
-// refused call, and releases the reservations of crashed generations, like Reserve. Errors: RATE_LIMITED with
+// Refuse returns an error if Reserve would refuse the call because of the user's limit of calls or tokens. It counts
+// the refused call, and releases the reservations of crashed generations, like Reserve. Errors: RATE_LIMITED with
 // Retry-After, QUOTA_EXCEEDED, the error classes of db.
 func (c EarlyCheck) Refuse(ctx context.Context, items map[db.Key]db.Item) error {
 	l := c.ledger

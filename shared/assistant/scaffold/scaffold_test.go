@@ -89,7 +89,8 @@ func TestRepairIsDeclined(t *testing.T) {
 	t.Parallel()
 	failed := model.Message{Role: model.User, Results: []model.Result{{CallID: "1", Text: "no", Failed: true}}}
 	h := send(t, model.Request{
-		Task: model.TaskChat, MaxOutput: 8192, Subject: model.Subject{Prompt: "a todo app"}, Messages: []model.Message{failed},
+		Task: model.TaskChat, MaxOutput: 8192, Subject: model.Subject{Prompt: "a todo app"},
+		Messages: []model.Message{failed},
 	})
 	if len(h.calls) > 0 || h.text == "" || h.outcome.Stop != model.StopEnd {
 		t.Errorf("got %d calls, the text %q and the reason %q", len(h.calls), h.text, h.outcome.Stop)

@@ -18,49 +18,49 @@ import (
 // order in which run calls them.
 //
 // The fast lane makes the first attempt of a delivery without a lease, with one write to the table: the result. Every
-// other attempt needs two: the first, in begin, takes the lease of the delivery and stores the attempt as interrupted.
-// If the function dies before the result is recorded, an attempt with a lease still counts, and the delivery is found
-// in the index.
+// other attempt needs two: the first, in beginAttempt, takes the lease of the delivery and stores the attempt as
+// interrupted. If the function dies before the result is recorded, an attempt with a lease still counts, and the
+// delivery is found in the index.
 type attempt struct {
 	worker     *worker
 	invocation *invocation
 	received   lambdafn.QueueMessage // in the fast lane
-	target                           // as read; after begin, delivery is the stored version
+	target                           // as read; after prepare, delivery is the stored version
 
-	// move is not nil if the delivery must move to the slow lane. It returns the moved delivery, and false if another
-	// worker changed the delivery so that it must not move. See FastWorker.move.
-	move func(Delivery) (Delivery, bool)
-	// Set by begin.
-	made    bool     // an attempt has begun
-	leased  bool     // with a lease
-	trying  Delivery // the delivery with this attempt
-	at      clock.Timestamp
-	jitter  float64
-	secrets []string
+	// toSlowLane is not nil if the delivery must move to the slow lane. It returns the moved delivery, and false if
+	// another worker changed the delivery so that it must not move. See FastWorker.moveDeliveries.
+	toSlowLane func(Delivery) (Delivery, bool)
+	// Set by prepare.
+	hasBegun  bool
+	isLeased  bool
+	attempted Delivery // the delivery with this attempt
+	at        clock.Timestamp
+	jitter    float64
+	secrets   []string
 	// Set by run.
-	result   sender.Result
-	ended    time.Time
-	decision decision
-	counts   bool // the result counts for the health of the endpoint
+	result        sender.Result
+	endedAt       time.Time
+	decision      decision
+	changesHealth bool
 }
 
 // run decides what to do with the delivery and does it. In the fast lane, it returns lambdafn.ErrLater if the queue
 // must deliver the message again.
 func (a *attempt) run(ctx context.Context) error {
-	if err := a.begin(ctx); err != nil || !a.made {
+	if err := a.prepare(ctx); err != nil || !a.hasBegun {
 		return err
 	}
 	a.result = a.worker.send(ctx, signedRequest(*a.delivery, string(a.payload), a.webhook.URL, a.secrets, a.at.Time()))
-	a.ended = a.worker.now()
+	a.endedAt = a.worker.now()
 	if a.worker.lane == fastLane && a.result.TimedOut {
-		a.move = func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.leased, a.ended) }
+		a.toSlowLane = func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.isLeased, a.endedAt) }
 		return nil
 	}
-	a.decision = decide(a.trying, *a.webhook, a.result, a.ended, a.jitter)
+	a.decision = decide(a.attempted, *a.webhook, a.result, a.endedAt, a.jitter)
 	// The webhook is disabled before the result is recorded, because the decision changes if it cannot be disabled. If
 	// the function dies in between, the next worker stores the delivery as failed, because the webhook is not active.
 	if a.decision.outcome == outcomeDisable && !a.disable(ctx) {
-		a.decision = retryOrGiveUp(a.trying, a.result, a.ended, a.jitter)
+		a.decision = retryOrGiveUp(a.attempted, a.result, a.endedAt, a.jitter)
 	}
 	a.report(ctx)
 	if a.result.Aborted {
@@ -69,13 +69,13 @@ func (a *attempt) run(ctx context.Context) error {
 	if err := a.record(ctx); err != nil {
 		return err
 	}
-	a.counts = a.decision.outcome != outcomeDisable // disable has stored the health
+	a.changesHealth = a.decision.outcome != outcomeDisable // disable has stored the health
 	return a.requeue(ctx)
 }
 
-// begin plans what to do with the delivery, and does it: it begins an attempt, or stores the delivery without one, or
-// sets move. If another writer changed the delivery after it was read, begin reads it and plans again.
-func (a *attempt) begin(ctx context.Context) error {
+// prepare plans what to do with the delivery, and does it: it begins an attempt, or stores the delivery without one, or
+// sets toSlowLane. If another writer changed the delivery after it was read, prepare reads it and plans again.
+func (a *attempt) prepare(ctx context.Context) error {
 	isStale := false
 	err := db.Retry(ctx, "begin attempt", func(ctx context.Context) error {
 		if isStale {
@@ -95,9 +95,9 @@ func (a *attempt) begin(ctx context.Context) error {
 		now := a.worker.now()
 		switch p := planNext(*a.delivery, a.webhook, a.worker.lane, now); p.action {
 		case actionWait:
-			return a.wait(ctx, p.until, now)
+			return a.postpone(ctx, p.until, now)
 		case actionMove:
-			a.move = func(d Delivery) (Delivery, bool) { return d.afterMove(now) }
+			a.toSlowLane = func(d Delivery) (Delivery, bool) { return d.afterMove(now) }
 		case actionFail:
 			err := a.save(ctx, a.delivery.withFinalStatus(Failed, p.reason))
 			if err == nil {
@@ -106,7 +106,7 @@ func (a *attempt) begin(ctx context.Context) error {
 			}
 			return err
 		case actionAttempt:
-			return a.start(ctx, now)
+			return a.beginAttempt(ctx, now)
 		}
 		return nil
 	})
@@ -129,8 +129,8 @@ func (a *attempt) rejectUndecodable(ctx context.Context) error {
 	return nil
 }
 
-// wait handles a delivery whose next attempt is not due yet.
-func (a *attempt) wait(ctx context.Context, until, now time.Time) error {
+// postpone handles a delivery whose next attempt is not due yet.
+func (a *attempt) postpone(ctx context.Context, until, now time.Time) error {
 	switch {
 	case a.worker.lane == slowLane: // the index shows when it is due
 		return nil
@@ -142,8 +142,8 @@ func (a *attempt) wait(ctx context.Context, until, now time.Time) error {
 	return a.save(ctx, a.delivery.withFastAttempt(until, until))
 }
 
-// start begins an attempt.
-func (a *attempt) start(ctx context.Context, now time.Time) (err error) {
+// beginAttempt begins an attempt, with a lease if it needs one.
+func (a *attempt) beginAttempt(ctx context.Context, now time.Time) (err error) {
 	if a.invocation.start.Err() != nil {
 		return fmt.Errorf("%w: too little time remains for an attempt", lambdafn.ErrLater)
 	}
@@ -151,15 +151,15 @@ func (a *attempt) start(ctx context.Context, now time.Time) (err error) {
 		return err
 	}
 	a.jitter = a.worker.jitter()
-	a.leased = a.worker.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
-	if !a.leased {
-		a.trying, a.at = a.delivery.withAttempt(now)
-		a.made = true
+	a.isLeased = a.worker.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
+	if !a.isLeased {
+		a.attempted, a.at = a.delivery.withAttempt(now)
+		a.hasBegun = true
 		return nil
 	}
-	a.trying, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
-	err = a.save(ctx, a.trying)
-	a.made = err == nil
+	a.attempted, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
+	err = a.save(ctx, a.attempted)
+	a.hasBegun = err == nil
 	return err
 }
 
@@ -183,7 +183,7 @@ func signedRequest(d Delivery, body, url string, secrets []string, at time.Time)
 // retried, and the next failure leads to the same decision.
 func (a *attempt) disable(ctx context.Context) bool {
 	w, log := *a.webhook, a.worker.logger
-	disabled, err := a.worker.store.disable(ctx, w, w.after(a.result, a.ended), a.decision, a.ended)
+	disabled, err := a.worker.store.disable(ctx, w, w.after(a.result, a.endedAt), a.decision, a.endedAt)
 	if err != nil {
 		log.ErrorContext(ctx, "webhook was not disabled", "webhook", w.ID, "reason", a.decision.reason, "cause", err.Error())
 		return false
@@ -199,7 +199,7 @@ func (a *attempt) disable(ctx context.Context) bool {
 
 // report logs and counts the attempt. The log must not contain the request, the response, or the URL.
 func (a *attempt) report(ctx context.Context) {
-	d, r := a.trying, a.result
+	d, r := a.attempted, a.result
 	outcome := outcomeNames[a.decision.outcome]
 	if r.Aborted {
 		outcome = "interrupted"
@@ -220,7 +220,7 @@ func (a *attempt) report(ctx context.Context) {
 	}
 	a.invocation.count(metricSuccesses)
 	if firstRun := len(d.Attempts) == d.Tries; firstRun {
-		latency := a.ended.Sub(d.eventTime())
+		latency := a.endedAt.Sub(d.eventTime())
 		a.invocation.observe(metricLatency, metric.Milliseconds, float64(latency.Milliseconds()))
 	}
 }
@@ -231,10 +231,10 @@ func (a *attempt) report(ctx context.Context) {
 func (a *attempt) record(ctx context.Context) error {
 	result := newAttempt(a.at, a.result)
 	stored, _, err := a.worker.store.change(ctx, "record attempt", *a.delivery, true, func(d Delivery) (Delivery, bool) {
-		if a.leased {
-			return d.withResult(result, a.trying.Manual > 0, a.decision, a.ended)
+		if a.isLeased {
+			return d.withResult(result, a.attempted.Manual > 0, a.decision, a.endedAt)
 		}
-		return d.withFirstResult(result, a.decision, a.ended)
+		return d.withFirstResult(result, a.decision, a.endedAt)
 	})
 	switch {
 	case errors.Is(err, db.ErrNotFound): // it has expired
@@ -263,8 +263,8 @@ func (a *attempt) requeue(ctx context.Context) error {
 	case a.worker.lane == slowLane:
 	case isManual && a.received.Receives < maxReceives:
 		return a.worker.returnAfter(ctx, a.received, 0)
-	case isOwnRetry && !d.waitsInSlowLane() && isSoon(a.decision.at, a.ended):
-		return a.worker.returnAfter(ctx, a.received, a.decision.at.Sub(a.ended))
+	case isOwnRetry && !d.waitsInSlowLane() && isSoon(a.decision.at, a.endedAt):
+		return a.worker.returnAfter(ctx, a.received, a.decision.at.Sub(a.endedAt))
 	}
 	return nil
 }

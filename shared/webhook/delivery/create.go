@@ -16,9 +16,9 @@ import (
 
 // newItem is a delivery to create.
 type newItem struct {
-	record   int // index of the stream record
-	delivery Delivery
-	existed  bool // an earlier invocation has stored the delivery
+	record    int // index of the stream record
+	delivery  Delivery
+	wasStored bool // by an earlier invocation
 }
 
 // newItems returns the deliveries of the events of one workspace: one for each event and each webhook that
@@ -40,8 +40,8 @@ func newItems(occurrences []occurrence, webhooks []Webhook, now time.Time) []new
 	return items
 }
 
-// replayDelay is the delay of a message for a delivery that existed. The first attempt, which has no lease, is over by
-// then.
+// replayDelay is the delay of a message for a delivery that was stored before. The first attempt, which has no lease,
+// is over by then.
 const replayDelay = 5 * PromptTime
 
 // fastMessages returns the items that are pending in the fast lane, and their messages.
@@ -51,7 +51,7 @@ func fastMessages(items []newItem) (pending []newItem, messages []queue.Message)
 			continue
 		}
 		delay := time.Duration(0)
-		if n.existed {
+		if n.wasStored {
 			delay = replayDelay
 		}
 		pending = append(pending, n)
@@ -165,11 +165,11 @@ func (w SlowWorker) makeAllDue(ctx context.Context, webhooks []Webhook, items []
 		if len(waiting[webhook.ID]) == 0 {
 			continue
 		}
-		send, err := w.store.makeDue(ctx, webhook, false, w.now())
+		mustSend, err := w.store.makeDue(ctx, webhook, false, w.now())
 		if err != nil {
 			return nil, err
 		}
-		if send {
+		if mustSend {
 			turns = append(turns, webhook.turnMessage(waiting[webhook.ID]...).queued(webhook.AccountID, 0))
 		}
 	}

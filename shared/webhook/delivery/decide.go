@@ -165,6 +165,6 @@ func retryOrGiveUp(d Delivery, r sender.Result, now time.Time, jitter float64) d
 // endpoint requested.
 func retryWait(try int, retryAfter time.Duration, jitter float64) time.Duration {
 	step := schedule[min(max(try, 1), len(schedule))-1]
-	own := step + time.Duration(spread*jitter*float64(step))
-	return max(own, min(retryAfter, 2*step))
+	scheduled := step + time.Duration(spread*jitter*float64(step))
+	return max(scheduled, min(retryAfter, 2*step))
 }

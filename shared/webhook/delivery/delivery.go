@@ -129,9 +129,9 @@ func (d Delivery) dueInSlowLane() time.Time {
 	return at
 }
 
-// recoverable reports whether a recovery sends the delivery again: the delivery failed, or waits after a failed
+// isRecoverable reports whether a recovery sends the delivery again: the delivery failed, or waits after a failed
 // attempt. A recovered delivery has no attempts in its new run, so a concurrent recovery does not send it again.
-func (d Delivery) recoverable(now time.Time) bool {
+func (d Delivery) isRecoverable(now time.Time) bool {
 	return !d.Test && (d.Status == Failed || d.Status == Pending && d.Tries > 0 && !d.hasLease(now))
 }
 

@@ -131,7 +131,7 @@ func TestHealthOfABatch(t *testing.T) {
 			})
 			attempts := make([]*attempt, len(tc.results))
 			for i, r := range tc.results { // in the opposite order
-				a := &attempt{result: r, ended: f.now().Add(time.Duration(i+1) * time.Second), counts: true}
+				a := &attempt{result: r, endedAt: f.now().Add(time.Duration(i+1) * time.Second), changesHealth: true}
 				a.webhook, attempts[len(attempts)-1-i] = &w, a
 			}
 			f.takeCalls()

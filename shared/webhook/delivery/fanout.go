@@ -224,7 +224,7 @@ func (f *Fanout) storeAll(ctx context.Context, items []newItem, errs []error, co
 		if created {
 			counts.count(metricCreated)
 		}
-		items[i].existed = !created
+		items[i].wasStored = !created
 		return err
 	}) {
 		if err != nil {

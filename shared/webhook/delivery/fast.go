@@ -55,7 +55,7 @@ func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) []error {
 	errs, byWebhook := make([]error, len(attempts)), map[string][]int{}
 	for i, a := range attempts {
-		if a != nil && a.move != nil {
+		if a != nil && a.toSlowLane != nil {
 			byWebhook[a.webhook.ID] = append(byWebhook[a.webhook.ID], i)
 		}
 	}
@@ -66,10 +66,10 @@ func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) []error {
 		for _, i := range byWebhook[webhooks[n]] {
 			moves = append(moves, attempts[i])
 		}
-		var failed []error
-		turns[n], failed, err = w.move(ctx, moves)
-		for k, i := range byWebhook[webhooks[n]][:len(failed)] {
-			errs[i] = failed[k]
+		var moveErrs []error
+		turns[n], moveErrs, err = w.moveDeliveries(ctx, moves)
+		for k, i := range byWebhook[webhooks[n]][:len(moveErrs)] {
+			errs[i] = moveErrs[k]
 		}
 		return err
 	}) {
@@ -83,13 +83,15 @@ func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) []error {
 	return errs
 }
 
-// move moves deliveries of one webhook to the slow lane. If an attempt timed out, the endpoint leaves the fast lane.
-// The webhook is made due before the deliveries are stored, so that a crash in between loses nothing. move returns the
-// message for the turn, if one must be sent, and the error of each attempt.
-func (w FastWorker) move(ctx context.Context, attempts []*attempt) (turn []queue.Message, errs []error, _ error) {
-	first := attempts[max(0, slices.IndexFunc(attempts, func(a *attempt) bool { return a.made }))]
+// moveDeliveries moves deliveries of one webhook to the slow lane. If an attempt timed out, the endpoint leaves the fast
+// lane. The webhook is made due before the deliveries are stored, so that a crash in between loses nothing.
+// moveDeliveries returns the message for the turn, if one must be sent, and the error of each attempt.
+func (w FastWorker) moveDeliveries(
+	ctx context.Context, attempts []*attempt,
+) (turn []queue.Message, errs []error, _ error) {
+	first := attempts[max(0, slices.IndexFunc(attempts, func(a *attempt) bool { return a.hasBegun }))]
 	webhook := *first.webhook
-	send, err := w.store.makeDue(ctx, webhook, first.made, w.now())
+	mustSend, err := w.store.makeDue(ctx, webhook, first.hasBegun, w.now())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,10 +104,10 @@ func (w FastWorker) move(ctx context.Context, attempts []*attempt) (turn []queue
 	for _, d := range moved {
 		if d != nil {
 			waiting = append(waiting, d.ID)
-			send = send || d.Manual > 0 // its turn does not wait until the endpoint has rested
+			mustSend = mustSend || d.Manual > 0 // its turn does not wait until the endpoint has rested
 		}
 	}
-	if send {
+	if mustSend {
 		turn = []queue.Message{webhook.turnMessage(waiting...).queued(webhook.AccountID, 0)}
 	}
 	return turn, errs, nil
@@ -114,20 +116,20 @@ func (w FastWorker) move(ctx context.Context, attempts []*attempt) (turn []queue
 // moveToSlowLane stores the moved delivery. It returns nil if another worker changed the delivery so that it must not
 // move. An attempt that timed out is not counted.
 func (a *attempt) moveToSlowLane(ctx context.Context) (*Delivery, error) {
-	tried := false // the response to an earlier write can be lost, and then the delivery has moved already
+	hasMoved := false // the response to an earlier write can be lost, and then the delivery has moved already
 	d, _, err := a.worker.store.change(ctx, "move delivery", *a.delivery, true, func(d Delivery) (Delivery, bool) {
-		next, moves := a.move(d)
-		tried = tried || moves
+		next, moves := a.toSlowLane(d)
+		hasMoved = hasMoved || moves
 		return next, moves
 	})
 	switch {
 	case errors.Is(err, db.ErrNotFound): // it has expired
 		return nil, nil
-	case err != nil || !tried || !d.waitsInSlowLane():
+	case err != nil || !hasMoved || !d.waitsInSlowLane():
 		return nil, err
 	}
 	a.invocation.count(metricMoved)
-	if a.made {
+	if a.hasBegun {
 		a.worker.logger.InfoContext(ctx, "delivery moved to the slow lane",
 			append(d.logAttrs(), "durationMs", a.result.Duration.Milliseconds())...)
 	}

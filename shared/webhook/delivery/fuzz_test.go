@@ -132,13 +132,13 @@ func FuzzDecodeStored(f *testing.F) {
 		}
 		w, _ := slicetest.DecodeStored[Webhook](t, item)
 		w.dueAfterAddition(noon)
-		turnEnd{failed: true}.nextTurns(w, noon, 0)
+		turnEnd{hasFailed: true}.nextTurns(w, noon, 0)
 		d, ok := slicetest.DecodeStored[Delivery](t, item)
 		if !ok {
 			return
 		}
 		d.FinishedAttempts(noon)
-		_ = d.recoverable(noon)
+		_ = d.isRecoverable(noon)
 		for _, l := range []lane{fastLane, slowLane} {
 			planNext(d, &w, l, noon)
 		}

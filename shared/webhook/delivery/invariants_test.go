@@ -135,7 +135,7 @@ func TestPendingDeliveriesStayInTheIndex(t *testing.T) {
 			m.w.Prompt = rapid.Bool().Draw(t, "prompt")
 			switch manual := rapid.Bool().Draw(t, "manual"); {
 			case !rapid.Bool().Draw(t, "redelivered"):
-			case manual || m.d.recoverable(m.now):
+			case manual || m.d.isRecoverable(m.now):
 				m.d = m.d.afterRestart(m.now, manual)
 			}
 			if m.d.Status == Pending && !m.d.waitsInSlowLane() {

@@ -85,9 +85,9 @@ func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Ti
 		if err != nil {
 			return result, err
 		}
-		selected, past := inPeriod(deliveries, since, until)
+		selected, isPast := inPeriod(deliveries, since, until)
 		n, err := l.recoverAll(ctx, selected)
-		if result.Count += n; err != nil || past || !more {
+		if result.Count += n; err != nil || isPast || !more {
 			return result, err
 		}
 		last := deliveries[len(deliveries)-1]
@@ -109,9 +109,9 @@ func lastIDBefore(t time.Time) string {
 	return id.Delivery.From(t.Add(-time.Millisecond), last)
 }
 
-// inPeriod returns the deliveries whose events occurred between since and until. past reports whether an event is after
-// until. The deliveries must be in the order of their events.
-func inPeriod(deliveries []Delivery, since, until time.Time) (selected []Delivery, past bool) {
+// inPeriod returns the deliveries whose events occurred between since and until. isPast reports whether an event is
+// after until. The deliveries must be in the order of their events.
+func inPeriod(deliveries []Delivery, since, until time.Time) (selected []Delivery, isPast bool) {
 	for _, d := range deliveries {
 		at := d.eventTime()
 		if at.After(until) {
@@ -128,7 +128,7 @@ func inPeriod(deliveries []Delivery, since, until time.Time) (selected []Deliver
 func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error) {
 	restart := func(d Delivery) (Delivery, bool) {
 		now := l.Clock()
-		return d.afterRestart(now, false), d.recoverable(now)
+		return d.afterRestart(now, false), d.isRecoverable(now)
 	}
 	recovered := make([]*Delivery, len(deliveries))
 	group, groupCtx := async.WithContext(ctx)

@@ -58,10 +58,10 @@ func TestRecoverable(t *testing.T) {
 				d = d.afterRestart(now, rapid.Bool().Draw(t, "manual"))
 			}
 			want := !d.Test && (step == 1 || step == 3 || step == 4)
-			if got := d.recoverable(now); got != want {
+			if got := d.isRecoverable(now); got != want {
 				t.Fatalf("recoverable after step %d: got %t, want %t, for %+v", step, got, want, d)
 			}
-			if d.afterRestart(now, false).recoverable(now) {
+			if d.afterRestart(now, false).isRecoverable(now) {
 				t.Fatal("a restarted delivery is recoverable")
 			}
 			finished := d.FinishedAttempts(now)

@@ -111,7 +111,7 @@ func (s *simulation) begin(a *simAttempt) {
 	case actionWait:
 		s.wait(a, p.until, now, again)
 	case actionMove:
-		a.move = func(d Delivery) (Delivery, bool) { return d.afterMove(now) }
+		a.toSlowLane = func(d Delivery) (Delivery, bool) { return d.afterMove(now) }
 		a.end()
 	case actionFail:
 		s.save(a, a.delivery.withFinalStatus(Failed, p.reason), again, a.end)
@@ -139,7 +139,7 @@ func (s *simulation) wait(a *simAttempt, until, now time.Time, again func()) {
 func (s *simulation) moveAll(attempts []*simAttempt, done func()) {
 	byEndpoint, order := map[*simEndpoint][]*simAttempt{}, []*simEndpoint(nil)
 	for _, a := range attempts {
-		if e := a.record.endpoint; a.move != nil {
+		if e := a.record.endpoint; a.toSlowLane != nil {
 			if byEndpoint[e] == nil {
 				order = append(order, e)
 			}
@@ -157,8 +157,8 @@ func (s *simulation) moveAll(attempts []*simAttempt, done func()) {
 	}
 	for _, e := range order {
 		moves := byEndpoint[e]
-		first := moves[max(0, slices.IndexFunc(moves, func(a *simAttempt) bool { return a.made }))]
-		s.makeDue(e, *first.webhook, first.made, func(send bool) {
+		first := moves[max(0, slices.IndexFunc(moves, func(a *simAttempt) bool { return a.hasBegun }))]
+		s.makeDue(e, *first.webhook, first.hasBegun, func(send bool) {
 			pending, waiting := len(moves), []string(nil)
 			for _, a := range moves {
 				s.change(a, func(moved bool) {
@@ -184,7 +184,7 @@ func (s *simulation) moveAll(attempts []*simAttempt, done func()) {
 
 // change stores the moved delivery. moved is false if it must not move.
 func (s *simulation) change(a *simAttempt, then func(moved bool)) {
-	next, ok := a.move(*a.delivery)
+	next, ok := a.toSlowLane(*a.delivery)
 	if !ok {
 		then(false)
 		return
@@ -203,14 +203,14 @@ func (s *simulation) start(a *simAttempt, now time.Time, again func()) {
 		return
 	}
 	a.jitter = s.jitter()
-	a.leased = a.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
-	if !a.leased {
-		a.trying, a.at = a.delivery.withAttempt(now)
+	a.isLeased = a.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
+	if !a.isLeased {
+		a.attempted, a.at = a.delivery.withAttempt(now)
 		s.post(a)
 		return
 	}
-	a.trying, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
-	s.save(a, a.trying, again, func() { s.post(a) })
+	a.attempted, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
+	s.save(a, a.attempted, again, func() { s.post(a) })
 }
 
 // post makes the attempt.
@@ -219,19 +219,19 @@ func (s *simulation) post(a *simAttempt) {
 	if a.lane == slowLane {
 		limit = 15 * time.Second
 	}
-	a.made, a.result = true, s.respond(a.record.endpoint, limit)
+	a.hasBegun, a.result = true, s.respond(a.record.endpoint, limit)
 	account := a.record.endpoint.account
 	account.inFlight++
 	s.stats.attempt(account)
 	s.after(a.result.Duration, func() {
 		account.inFlight--
-		a.ended = s.now()
+		a.endedAt = s.now()
 		if a.lane == fastLane && a.result.TimedOut {
-			a.move = func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.leased, a.ended) }
+			a.toSlowLane = func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.isLeased, a.endedAt) }
 			a.end()
 			return
 		}
-		a.decision = decide(a.trying, *a.webhook, a.result, a.ended, a.jitter)
+		a.decision = decide(a.attempted, *a.webhook, a.result, a.endedAt, a.jitter)
 		if a.decision.outcome == outcomeDisable {
 			panic("simulation: a webhook was disabled")
 		}
@@ -242,9 +242,9 @@ func (s *simulation) post(a *simAttempt) {
 // record does what attempt.record does, and the steps after it.
 func (s *simulation) record(a *simAttempt) {
 	result := newAttempt(a.at, a.result)
-	next, changed := a.delivery.withResult(result, a.trying.Manual > 0, a.decision, a.ended)
-	if !a.leased {
-		next, changed = a.delivery.withFirstResult(result, a.decision, a.ended)
+	next, changed := a.delivery.withResult(result, a.attempted.Manual > 0, a.decision, a.endedAt)
+	if !a.isLeased {
+		next, changed = a.delivery.withFirstResult(result, a.decision, a.endedAt)
 	}
 	if !changed {
 		s.saveHealth(a)
@@ -263,7 +263,7 @@ func (r *simRecord) succeeded(result sender.Result, s *simulation) {
 
 // saveHealth does what worker.saveHealth does, with one write for each attempt.
 func (s *simulation) saveHealth(a *simAttempt) {
-	after := a.webhook.after(a.result, a.ended)
+	after := a.webhook.after(a.result, a.endedAt)
 	if !after.changedSince(a.webhook.Health) {
 		s.requeue(a)
 		return
@@ -278,8 +278,8 @@ func (s *simulation) saveHealth(a *simAttempt) {
 // requeue does what attempt.requeue does.
 func (s *simulation) requeue(a *simAttempt) {
 	v := a.decision
-	if a.lane == fastLane && v.outcome == outcomeRetry && isSoon(v.at, a.ended) {
-		s.fast.hide(a.message, v.at.Sub(a.ended))
+	if a.lane == fastLane && v.outcome == outcomeRetry && isSoon(v.at, a.endedAt) {
+		s.fast.hide(a.message, v.at.Sub(a.endedAt))
 	}
 	a.end()
 }

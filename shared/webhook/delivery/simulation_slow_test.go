@@ -141,7 +141,7 @@ func (s *simulation) work(t *simTurn) {
 			return
 		}
 		if s.at >= t.startEnd {
-			t.end.more = true
+			t.end.hasMore = true
 			s.finishTurn(t)
 			return
 		}
@@ -164,11 +164,11 @@ func (s *simulation) attemptAll(t *simTurn, records []*simRecord) {
 			}
 			switch {
 			case tooLate:
-				t.end.more = true
+				t.end.hasMore = true
 				s.finishTurn(t)
 			case t.conclude(attempts):
 				s.next(t, func(records []*simRecord) {
-					t.end.more = len(records) > 0
+					t.end.hasMore = len(records) > 0
 					s.finishTurn(t)
 				})
 			default:
@@ -234,11 +234,11 @@ func (s *simulation) finishTurn(t *simTurn) {
 	t.end.window = t.window
 	next, wait, soon := t.nextTurns(s.now(), s.jitter())
 	s.after(storageTime, func() {
-		if s.endTurn(t, next, !t.end.more) {
+		if s.endTurn(t, next, !t.end.hasMore) {
 			s.endedTurn(t, wait, soon)
 			return
 		}
-		t.end.more = true // deliveries were added
+		t.end.hasMore = true // deliveries were added
 		next, wait, soon := t.nextTurns(s.now(), s.jitter())
 		s.after(storageTime, func() {
 			s.endTurn(t, next, false)

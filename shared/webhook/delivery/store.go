@@ -178,11 +178,11 @@ func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
 	return err == nil, err
 }
 
-// addAll stores new deliveries that do not exist yet, and returns their number. It reads which ones exist, sets existed
-// and Due in their items, and then stores the others without conditions, because that takes a fraction of the calls.
-// After an error, some deliveries are stored and others are not, and it is safe to call addAll again. If two functions
-// create the same delivery at the same time, the second one can replace the delivery after its first attempts. It is
-// then sent again.
+// addAll stores new deliveries that do not exist yet, and returns their number. It reads which ones exist, sets
+// wasStored and Due in their items, and then stores the others without conditions, because that takes a fraction of the
+// calls. After an error, some deliveries are stored and others are not, and it is safe to call addAll again. If two
+// functions create the same delivery at the same time, the second one can replace the delivery after its first
+// attempts. It is then sent again.
 func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
 	keys := make([]db.Key, len(items))
 	for i, n := range items {
@@ -196,7 +196,7 @@ func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
 	for i, n := range items {
 		if stored := existing[keys[i]]; stored != nil {
 			due, _ := stored[attrDue].(*types.AttributeValueMemberS)
-			items[i].existed, items[i].delivery.Due = true, ""
+			items[i].wasStored, items[i].delivery.Due = true, ""
 			if due != nil {
 				items[i].delivery.Due = due.Value
 			}

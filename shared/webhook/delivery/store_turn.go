@@ -30,7 +30,7 @@ const (
 // message for a turn must be sent after that. The stored webhook decides this, because w may be out of date. If
 // leaveFastLane is set, the endpoint leaves the fast lane, unless the webhook has a new endpoint. makeDue does nothing
 // if the webhook was deleted, or if its endpoint is due after a rest.
-func (s Store) makeDue(ctx context.Context, w Webhook, leaveFastLane bool, now time.Time) (send bool, _ error) {
+func (s Store) makeDue(ctx context.Context, w Webhook, leaveFastLane bool, now time.Time) (mustSend bool, _ error) {
 	if w.isDueAfterRest(now) && w.DrainedAt == nil && !leaveFastLane {
 		return false, nil
 	}

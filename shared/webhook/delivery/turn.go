@@ -34,14 +34,14 @@ type turn struct {
 // lead to a turn is not needed: the webhook is due, or a turn is in progress that looks for further deliveries at its
 // end.
 func (t *turn) run(ctx context.Context) error {
-	begun, err := t.begin(ctx)
-	if err != nil || !begun {
+	hasBegun, err := t.begin(ctx)
+	if err != nil || !hasBegun {
 		return err
 	}
 	t.invocation.count(metricTurns)
 	if err := t.work(ctx); err != nil { // the next turn continues
 		t.worker.logger.ErrorContext(ctx, "turn failed", "webhook", t.webhook.ID, "cause", err.Error())
-		t.end.next, t.window = t.worker.now().Add(shortestTurnWait), 1
+		t.end.nextDue, t.window = t.worker.now().Add(shortestTurnWait), 1
 	}
 	return t.finish(ctx)
 }
@@ -72,8 +72,8 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 	if w.hasTurn(t.now) {
 		return false, nil
 	}
-	fresh, token, taken, err := t.worker.store.takeTurn(ctx, w, t.now, t.now.Add(leaseTime))
-	if err != nil || !taken {
+	fresh, token, isTaken, err := t.worker.store.takeTurn(ctx, w, t.now, t.now.Add(leaseTime))
+	if err != nil || !isTaken {
 		return false, err
 	}
 	t.webhook, t.token, t.window = fresh, token, fresh.window()
@@ -102,7 +102,7 @@ func (t *turn) work(ctx context.Context) error {
 			return err
 		}
 		if t.invocation.start.Err() != nil {
-			t.end.more = true
+			t.end.hasMore = true
 			return nil //nolint:nilerr // the time of the turn has ended
 		}
 		targets, err := t.read(ctx, ids)
@@ -110,17 +110,17 @@ func (t *turn) work(ctx context.Context) error {
 			return err
 		}
 		attempts, err := t.attemptAll(ctx, targets)
-		failed := t.conclude(attempts)         // even if some attempts returned an error
+		isOver := t.conclude(attempts)         // even if some attempts returned an error
 		if errors.Is(err, lambdafn.ErrLater) { // the time ended
-			t.end.more = true
+			t.end.hasMore = true
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if failed {
+		if isOver {
 			ids, err := t.next(ctx)
-			t.end.more = len(ids) > 0
+			t.end.hasMore = len(ids) > 0
 			return err
 		}
 	}
@@ -170,8 +170,8 @@ func (t *turn) takeUnseen(ids []string) (fresh []string) {
 
 // noteDue notes that a delivery is due at a time.
 func (t *turn) noteDue(at time.Time) {
-	if t.end.next.IsZero() || at.Before(t.end.next) {
-		t.end.next = at
+	if t.end.nextDue.IsZero() || at.Before(t.end.nextDue) {
+		t.end.nextDue = at
 	}
 }
 
@@ -196,32 +196,32 @@ func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, er
 	return attempts, cmp.Or(errs...) //nolint:wrapcheck // an error of an attempt
 }
 
-// conclude updates the turn after concurrent attempts. It reports whether the turn ends because none of them succeeded.
-func (t *turn) conclude(attempts []*attempt) (ends bool) {
+// conclude updates the turn after concurrent attempts. It reports whether the turn is over because none succeeded.
+func (t *turn) conclude(attempts []*attempt) (isOver bool) {
 	made, succeeded := 0, 0
-	t.end.took = 0
+	t.end.duration = 0
 	for _, a := range attempts {
 		if d := a.delivery; a.err == nil && d != nil && d.waitsInSlowLane() {
 			t.noteDue(d.dueInSlowLane())
 		}
-		if !a.made || a.ended.IsZero() { // it panicked
+		if !a.hasBegun || a.endedAt.IsZero() { // it panicked
 			continue
 		}
 		made++
-		t.end.took = max(t.end.took, a.result.Duration)
-		t.webhook.Health = t.webhook.after(a.result, a.ended)
+		t.end.duration = max(t.end.duration, a.result.Duration)
+		t.webhook.Health = t.webhook.after(a.result, a.endedAt)
 		if a.result.OK() {
 			succeeded++
 		}
 	}
-	t.end.failed = made > 0 && succeeded == 0
+	t.end.hasFailed = made > 0 && succeeded == 0
 	switch {
 	case succeeded > 0:
 		t.window = min(2*t.window, t.webhook.widestWindow())
-	case t.end.failed:
+	case t.end.hasFailed:
 		t.window = 1
 	}
-	return t.end.failed
+	return t.end.hasFailed
 }
 
 // finish stores when the next turn is due, and ends the turn. If the next turn is soon, it returns the message to the
@@ -230,21 +230,21 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 func (t *turn) finish(ctx context.Context) error {
 	t.end.window = t.window
 	condition := ifUnchanged
-	if t.end.more {
+	if t.end.hasMore {
 		condition = ifSameEndpoint
 	}
 	for ; ; condition++ {
-		turns, wait, isSoon := t.nextTurns(t.worker.now(), t.worker.jitter())
-		ended, err := t.worker.store.endTurn(ctx, t.webhook, t.token, turns, condition)
+		turns, wait, returnsMessage := t.nextTurns(t.worker.now(), t.worker.jitter())
+		hasEnded, err := t.worker.store.endTurn(ctx, t.webhook, t.token, turns, condition)
 		switch {
 		case err != nil: // the lease expires, and the webhook stays due
 			t.worker.logger.ErrorContext(ctx, "turn was not ended", "webhook", t.webhook.ID, "cause", err.Error())
 			return nil
-		case !ended && condition == ifUnchanged: // probably, deliveries were added
-			t.end.more = true
-		case !ended && condition == ifSameEndpoint:
-			t.end = turnEnd{more: true}
-		case isSoon:
+		case !hasEnded && condition == ifUnchanged: // probably, deliveries were added
+			t.end.hasMore = true
+		case !hasEnded && condition == ifSameEndpoint:
+			t.end = turnEnd{hasMore: true}
+		case returnsMessage:
 			return t.worker.returnAfter(ctx, t.received, wait)
 		default:
 			return nil
@@ -254,15 +254,15 @@ func (t *turn) finish(ctx context.Context) error {
 
 // nextTurns decides when the next turn is. If it is soon, the message returns to the queue for a wait. While it is
 // there, the retry job sends another message only if this one is lost.
-func (t *turn) nextTurns(now time.Time, jitter float64) (next Turns, wait time.Duration, returns bool) {
+func (t *turn) nextTurns(now time.Time, jitter float64) (next Turns, wait time.Duration, returnsMessage bool) {
 	next = t.end.nextTurns(t.webhook, now, jitter)
 	if next.DueAt == nil {
 		return next, 0, false
 	}
 	dueAt := next.DueAt.Time()
-	returns = isSoon(dueAt, now) && t.received.Receives < maxReceives
-	if returns {
+	returnsMessage = isSoon(dueAt, now) && t.received.Receives < maxReceives
+	if returnsMessage {
 		next.DueAt = stamp(dueAt.Add(messageTimeout))
 	}
-	return next, max(0, dueAt.Sub(now)), returns
+	return next, max(0, dueAt.Sub(now)), returnsMessage
 }

@@ -91,11 +91,11 @@ func (t Turns) needsMessage(now time.Time) bool {
 
 // turnEnd describes the end of a turn.
 type turnEnd struct {
-	failed bool          // attempts were made, and none of the latest ones succeeded
-	took   time.Duration // the longest of these attempts, if the turn failed
-	more   bool          // deliveries that are due remain
-	window int           // the number of concurrent attempts with which the next turn begins
-	next   time.Time     // the earliest time at which another delivery is due; zero if no other delivery waits
+	hasFailed bool          // attempts were made, and none of the latest ones succeeded
+	duration  time.Duration // of the longest of these attempts, if the turn failed
+	hasMore   bool          // deliveries that are due remain
+	window    int           // the number of concurrent attempts with which the next turn begins
+	nextDue   time.Time     // the earliest time at which another delivery is due; zero if no other delivery waits
 }
 
 // nextTurns decides when the endpoint of a webhook has its next turn. w has the health after the turn.
@@ -107,23 +107,23 @@ type turnEnd struct {
 // show all deliveries yet. Then the endpoint is due with its next delivery, or leaves the index.
 func (e turnEnd) nextTurns(w Webhook, now time.Time, jitter float64) (next Turns) {
 	dueAt := now
-	if !e.more {
+	if !e.hasMore {
 		drainedAt := now
 		if w.DrainedAt != nil {
 			drainedAt = w.DrainedAt.Time()
 		}
 		dueAt = drainedAt.Add(confirmAfter)
-		confirmed := !dueAt.After(now)
-		if confirmed && e.next.IsZero() {
+		isConfirmed := !dueAt.After(now)
+		if isConfirmed && e.nextDue.IsZero() {
 			return Turns{}
 		}
-		if confirmed || !e.next.IsZero() && e.next.Before(dueAt) {
-			dueAt = e.next
+		if isConfirmed || !e.nextDue.IsZero() && e.nextDue.Before(dueAt) {
+			dueAt = e.nextDue
 		}
 		next.DrainedAt = stamp(drainedAt)
 	}
-	if e.failed {
-		rested := now.Add(turnWait(w.FailingSince, e.took, now, jitter))
+	if e.hasFailed {
+		rested := now.Add(turnWait(w.FailingSince, e.duration, now, jitter))
 		next.NotBefore = stamp(rested)
 		if dueAt.Before(rested) {
 			dueAt = rested
@@ -136,14 +136,14 @@ func (e turnEnd) nextTurns(w Webhook, now time.Time, jitter float64) (next Turns
 	return next
 }
 
-// turnWait returns the wait after a failed turn. took is the duration of its failed attempts.
-func turnWait(failingSince *clock.Timestamp, took time.Duration, now time.Time, jitter float64) time.Duration {
+// turnWait returns the wait after a failed turn. duration is the duration of its failed attempts.
+func turnWait(failingSince *clock.Timestamp, duration time.Duration, now time.Time, jitter float64) time.Duration {
 	var outage time.Duration
 	if failingSince != nil {
 		outage = now.Sub(failingSince.Time())
 	}
 	wait := time.Duration(outagePart * float64(outage))
-	wait = min(max(wait, restPerAttempt*took, shortestTurnWait), longestTurnWait)
+	wait = min(max(wait, restPerAttempt*duration, shortestTurnWait), longestTurnWait)
 	return wait + time.Duration(spread*jitter*float64(wait))
 }
 

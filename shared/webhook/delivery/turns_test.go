@@ -24,42 +24,44 @@ func TestNextTurns(t *testing.T) {
 		drainedAt *clock.Timestamp
 		want      Turns
 	}{
-		{"failed, more deliveries are due", turnEnd{failed: true, more: true}, down, nil, rest(time.Minute)},
+		{"failed, more deliveries are due", turnEnd{hasFailed: true, hasMore: true}, down, nil, rest(time.Minute)},
 		{
-			"failed, no other delivery is due", turnEnd{failed: true}, down, nil,
+			"failed, no other delivery is due", turnEnd{hasFailed: true}, down, nil,
 			Turns{DueAt: at(confirmAfter), NotBefore: at(time.Minute), DrainedAt: at(0)},
 		},
 		{
-			"failed, the next delivery is due soon", turnEnd{failed: true, next: now.Add(5 * time.Second)}, down, nil,
+			"failed, the next delivery is due soon", turnEnd{hasFailed: true, nextDue: now.Add(5 * time.Second)}, down, nil,
 			Turns{DueAt: at(time.Minute), NotBefore: at(time.Minute), DrainedAt: at(0)},
 		},
 		{
-			"failed, the next delivery is due later, not confirmed", turnEnd{failed: true, next: now.Add(time.Hour)}, down, nil,
+			"failed, the next delivery is due later, not confirmed",
+			turnEnd{hasFailed: true, nextDue: now.Add(time.Hour)}, down, nil,
 			Turns{DueAt: at(confirmAfter), NotBefore: at(time.Minute), DrainedAt: at(0)},
 		},
 		{
-			"failed, the next delivery is due later, confirmed", turnEnd{failed: true, next: now.Add(time.Hour)}, down, longAgo,
+			"failed, the next delivery is due later, confirmed",
+			turnEnd{hasFailed: true, nextDue: now.Add(time.Hour)}, down, longAgo,
 			Turns{DueAt: at(time.Hour), NotBefore: at(time.Minute), DrainedAt: longAgo},
 		},
 		{
-			"failed for the first time", turnEnd{failed: true, more: true}, Health{FailingSince: stamp(now)}, nil,
+			"failed for the first time", turnEnd{hasFailed: true, hasMore: true}, Health{FailingSince: stamp(now)}, nil,
 			rest(5 * time.Second),
 		},
-		{"failed, the time is not known", turnEnd{failed: true, more: true}, Health{}, nil, rest(5 * time.Second)},
+		{"failed, the time is not known", turnEnd{hasFailed: true, hasMore: true}, Health{}, nil, rest(5 * time.Second)},
 		{
-			"more deliveries are due", turnEnd{more: true, next: now.Add(time.Hour), window: 4}, down, longAgo,
+			"more deliveries are due", turnEnd{hasMore: true, nextDue: now.Add(time.Hour), window: 4}, down, longAgo,
 			Turns{DueAt: at(0), Window: 4},
 		},
 		{
-			"a delivery is due soon", turnEnd{next: now.Add(time.Second)}, Health{}, nil,
+			"a delivery is due soon", turnEnd{nextDue: now.Add(time.Second)}, Health{}, nil,
 			Turns{DueAt: at(time.Second), DrainedAt: at(0)},
 		},
 		{
-			"a delivery is due later, not confirmed", turnEnd{next: now.Add(time.Hour)}, Health{}, nil,
+			"a delivery is due later, not confirmed", turnEnd{nextDue: now.Add(time.Hour)}, Health{}, nil,
 			Turns{DueAt: at(confirmAfter), DrainedAt: at(0)},
 		},
 		{
-			"a delivery is due later, confirmed", turnEnd{next: now.Add(time.Hour)}, Health{}, longAgo,
+			"a delivery is due later, confirmed", turnEnd{nextDue: now.Add(time.Hour)}, Health{}, longAgo,
 			Turns{DueAt: at(time.Hour), DrainedAt: longAgo},
 		},
 		{"no delivery waits", turnEnd{}, Health{}, nil, Turns{DueAt: at(confirmAfter), DrainedAt: at(0)}},
@@ -86,9 +88,9 @@ func TestNextTurns(t *testing.T) {
 func TestEndpointsWithDeliveriesStayDue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		end := turnEnd{failed: rapid.Bool().Draw(t, "failed"), more: rapid.Bool().Draw(t, "more")}
+		end := turnEnd{hasFailed: rapid.Bool().Draw(t, "failed"), hasMore: rapid.Bool().Draw(t, "more")}
 		if rapid.Bool().Draw(t, "waits") {
-			end.next = midnight.Add(time.Duration(rapid.Int64Range(1, int64(24*time.Hour)).Draw(t, "next")))
+			end.nextDue = midnight.Add(time.Duration(rapid.Int64Range(1, int64(24*time.Hour)).Draw(t, "next")))
 		}
 		outage := time.Duration(rapid.Int64Range(0, int64(80*time.Hour)).Draw(t, "outage"))
 		h := Health{FailingSince: stamp(midnight.Add(-outage))}
@@ -101,7 +103,7 @@ func TestEndpointsWithDeliveriesStayDue(t *testing.T) {
 		next := end.nextTurns(w, midnight, rapid.Float64Range(-1, 1).Draw(t, "jitter"))
 		confirmed := drainedAt != nil && !drainedAt.Time().Add(confirmAfter).After(midnight)
 		if next.DueAt == nil {
-			if end.more || !end.next.IsZero() || !confirmed {
+			if end.hasMore || !end.nextDue.IsZero() || !confirmed {
 				t.Fatalf("the endpoint leaves the index after %+v, confirmed: %t", end, confirmed)
 			}
 			return
@@ -110,7 +112,7 @@ func TestEndpointsWithDeliveriesStayDue(t *testing.T) {
 		if next.NotBefore != nil {
 			latest = later(latest, next.NotBefore.Time())
 		}
-		if end.failed == (next.NotBefore == nil) || next.NotBefore != nil && dueAt.Before(next.NotBefore.Time()) {
+		if end.hasFailed == (next.NotBefore == nil) || next.NotBefore != nil && dueAt.Before(next.NotBefore.Time()) {
 			t.Fatalf("got %+v after %+v, want a rest only after a failure, and no turn before its end", next, end)
 		}
 		if !confirmed && dueAt.After(latest) {

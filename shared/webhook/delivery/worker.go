@@ -174,7 +174,7 @@ func (w *worker) saveHealth(ctx context.Context, attempts []*attempt) {
 	}
 	byEndpoint := map[endpoint][]*attempt{}
 	for _, a := range attempts {
-		if a != nil && a.counts {
+		if a != nil && a.changesHealth {
 			e := endpoint{a.webhook.ID, a.webhook.Generation}
 			byEndpoint[e] = append(byEndpoint[e], a)
 		}
@@ -182,11 +182,11 @@ func (w *worker) saveHealth(ctx context.Context, attempts []*attempt) {
 	groups := slices.Collect(maps.Values(byEndpoint))
 	_ = lambdafn.Parallel(len(groups), len(groups), func(i int) error {
 		all := groups[i]
-		slices.SortStableFunc(all, func(a, b *attempt) int { return a.ended.Compare(b.ended) })
+		slices.SortStableFunc(all, func(a, b *attempt) int { return a.endedAt.Compare(b.endedAt) })
 		webhook, succeeded := *all[0].webhook, false
 		after := webhook.Health
 		for _, a := range all {
-			after, succeeded = after.after(a.result, a.ended), succeeded || a.result.OK()
+			after, succeeded = after.after(a.result, a.endedAt), succeeded || a.result.OK()
 		}
 		if err := w.store.saveHealth(ctx, webhook, after, succeeded); err != nil {
 			w.logger.WarnContext(ctx, "endpoint health was not stored", "webhook", webhook.ID, "cause", err.Error())

@@ -50,7 +50,7 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.received += n
 	switch {
-	case c.received > maxHandshake && c.stages.latest() == stageTLS:
+	case c.received > maxHandshake && c.stages.reached.Load() == stageTLS:
 		return 0, errHandshakeSize
 	case c.received > maxReceived:
 		return 0, errReceived
@@ -71,9 +71,6 @@ const (
 // stageTracker records the latest stage that an attempt reached. It is atomic because hooks of httptrace can run after
 // the attempt has ended.
 type stageTracker struct{ reached atomic.Int32 }
-
-// latest returns the latest stage that the attempt reached.
-func (s *stageTracker) latest() int32 { return s.reached.Load() }
 
 // trackStage returns a context for a request, and the tracker that records the stages of this request.
 func trackStage(ctx context.Context) (context.Context, *stageTracker) {

@@ -26,16 +26,16 @@ func (s *Sender) retryAfter(response *http.Response) time.Duration {
 func printable(body []byte) string {
 	var text strings.Builder
 	text.Grow(min(len(body), maxKept))
-	replaced := false
+	afterReplacement := false
 	for len(body) > 0 {
 		r, size := utf8.DecodeRune(body)
-		bad := r == utf8.RuneError || !isText(r)
+		isReplaced := r == utf8.RuneError || !isText(r)
 		body = body[size:]
-		if r == '\r' && len(body) > 0 && body[0] == '\n' || bad && replaced {
+		if r == '\r' && len(body) > 0 && body[0] == '\n' || isReplaced && afterReplacement {
 			continue
 		}
-		replaced = bad
-		if bad {
+		afterReplacement = isReplaced
+		if isReplaced {
 			r = utf8.RuneError
 		}
 		if text.Len()+utf8.RuneLen(r) > maxKept {

@@ -113,7 +113,9 @@ func (s *Sender) Send(parent context.Context, request Request) (result Result) {
 	if err != nil {
 		return Result{Error: messageURL}
 	}
-	encodeURL(httpRequest.URL)
+	// The request line must be ASCII. If RawPath is empty, package url encodes the path.
+	u := httpRequest.URL
+	u.RawPath, u.RawQuery = encodeNonASCII(u.RawPath), encodeNonASCII(u.RawQuery)
 	maps.Copy(httpRequest.Header, request.Header)
 	httpRequest.Header.Set("Content-Type", "application/json")
 	httpRequest.Header.Set("User-Agent", userAgent)
@@ -123,7 +125,7 @@ func (s *Sender) Send(parent context.Context, request Request) (result Result) {
 	// credentials of the URL.
 	response, err := transport.RoundTrip(httpRequest)
 	if err != nil {
-		return s.withoutResponse(ctx, stages.latest(), err)
+		return s.withoutResponse(ctx, stages.reached.Load(), err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	return s.read(ctx, response)

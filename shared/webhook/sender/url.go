@@ -71,7 +71,7 @@ func checkForm(raw string, allowPrivate bool) (*url.URL, error) {
 	if _, valid := asciiHost(u.Hostname()); !valid {
 		return nil, errURLHost
 	}
-	if strings.HasSuffix(u.Host, ":") || u.Port() != "" && !validPort(u.Port()) {
+	if strings.HasSuffix(u.Host, ":") || u.Port() != "" && !isValidPort(u.Port()) {
 		return nil, errURLPort
 	}
 	if u.Scheme == "http" && !allowPrivate {
@@ -93,12 +93,7 @@ func parseError(err error, authority string) error {
 	return errURLHost
 }
 
-// encodeURL percent-encodes the characters of the path and the query that are not ASCII, because the request line must
-// be ASCII. It changes nothing else. If RawPath is empty, package url encodes the path.
-func encodeURL(u *url.URL) {
-	u.RawPath, u.RawQuery = encodeNonASCII(u.RawPath), encodeNonASCII(u.RawQuery)
-}
-
+// encodeNonASCII percent-encodes the characters that are not ASCII. It changes nothing else.
 func encodeNonASCII(s string) string {
 	if isASCII(s) {
 		return s
@@ -114,7 +109,7 @@ func encodeNonASCII(s string) string {
 	return encoded.String()
 }
 
-func validPort(port string) bool {
+func isValidPort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return err == nil && n > 0
 }
@@ -151,10 +146,10 @@ func asciiHost(host string) (ascii string, valid bool) {
 		}
 		host = ascii
 	}
-	return host, validName(host)
+	return host, isValidName(host)
 }
 
-func validName(host string) bool {
+func isValidName(host string) bool {
 	name := strings.TrimSuffix(host, ".")
 	const longestName, longestLabel = 253, 63
 	if len(name) > longestName {
