@@ -159,7 +159,7 @@ func newJobs(f *fixture, deps deployment.Deps, jobs queue.Queue) *lambdafn.Queue
 		Bucket:   f.bucket, Clock: time.Now, Logger: deps.Logger,
 	})
 	w := job.NewWorker(job.Deps{
-		Jobs: job.Store{DB: f.client, Projects: deps.Projects}, Kinds: builder.Kinds(), Send: deps.Send, Hide: jobs.Hide,
+		Jobs: job.Store{DB: f.client, Projects: deps.Projects}, Kinds: builder.Kinds(), Send: deps.Send, ReturnAfter: jobs.ReturnAfter,
 		Clock: time.Now, Logger: deps.Logger, Metrics: metric.New(deps.Logger, "", time.Now),
 	})
 	return lambdafn.Queue(deps.Logger, w.Handle).WithSchedule(w.Sweep)

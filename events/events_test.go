@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/stack"
 	"devplatform/shared/docs"
@@ -212,7 +213,7 @@ func TestSamplesMatchGatewayEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	apis := map[string]stack.API{}
+	apis := map[string]resources.API{}
 	for _, api := range template.APIs {
 		apis[api.LogicalID] = api
 	}

@@ -96,7 +96,7 @@ func TestStreamSamplesPassTheFilters(t *testing.T) {
 	for _, sample := range streams {
 		decoder := json.NewDecoder(bytes.NewReader(read(t, sample+".json")))
 		decoder.UseNumber()
-		var decoded struct{ Records []any }
+		var decoded struct{ Records []map[string]any }
 		if err := decoder.Decode(&decoded); err != nil {
 			t.Fatal(err)
 		}

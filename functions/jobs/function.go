@@ -75,7 +75,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 	w := job.NewWorker(job.Deps{
 		Jobs:  job.Store{DB: client, Projects: projects},
 		Kinds: slices.Concat(deployments.Kinds(), exports.Kinds()),
-		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now), Hide: jobs.Hide,
+		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now), ReturnAfter: jobs.ReturnAfter,
 		Send: jobs.SendOne,
 	})
 	return lambdafn.Queue(logger, w.Handle).WithSchedule(w.Sweep), nil

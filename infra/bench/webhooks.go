@@ -15,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"devplatform/infra/bench/rig"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 	"devplatform/infra/process"
 )
@@ -93,7 +94,7 @@ func populate(ctx context.Context, endpoint string, n int) error {
 	if err != nil {
 		return err
 	}
-	table := slices.IndexFunc(s.Tables, func(t stack.Table) bool { return t.LogicalID == "WebhooksTable" })
+	table := slices.IndexFunc(s.Tables, func(t resources.Table) bool { return t.LogicalID == "WebhooksTable" })
 	client := dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", BaseEndpoint: &endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/platformtest"
 )
 
@@ -19,11 +19,11 @@ import (
 func TestDollars(t *testing.T) {
 	t.Parallel()
 	job := &row{units: units{invocations: 1, reads: 8}}
-	s := &stack.Stack{
-		Schedules: []stack.Schedule{
+	s := &resources.Stack{
+		Schedules: []resources.Schedule{
 			{Function: "Retry", Expression: "rate(1 minute)"}, {Function: "Sweep", Expression: "rate(1 day)"},
 		},
-		EventSourceMappings: []stack.EventSourceMapping{{Queue: "deliveries"}, {Table: "events"}},
+		EventSourceMappings: []resources.EventSourceMapping{{Queue: "deliveries"}, {Table: "events"}},
 	}
 	month := 0.0
 	for _, e := range background(s, map[string]*row{"Retry": job}) {
@@ -86,7 +86,7 @@ Resources:
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	idle, used, err := resources(path)
+	idle, used, err := billedResources(path)
 	got := map[string]float64{}
 	for _, e := range append(idle, used...) {
 		got[e.name] = e.units
@@ -95,7 +95,7 @@ Resources:
 		"alarms": 3, "composite alarms": 1, "dashboard": 0, "key of the alarms' topic": 1, "secrets": 1, "metrics from logs": 2,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("resources: %v\n%s", err, diff)
+		t.Errorf("billed resources: %v\n%s", err, diff)
 	}
 }
 

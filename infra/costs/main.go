@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"devplatform/infra/bench/rig"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 	"devplatform/infra/process"
 )
@@ -58,7 +59,7 @@ func calculate(ctx context.Context, binaries string) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	eventsTable := slices.IndexFunc(s.Tables, func(t stack.Table) bool { return t.LogicalID == "EventsTable" })
+	eventsTable := slices.IndexFunc(s.Tables, func(t resources.Table) bool { return t.LogicalID == "EventsTable" })
 	m, err := newMeter(dir, s.Tables[eventsTable].Name)
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func calculate(ctx context.Context, binaries string) (*result, error) {
 }
 
 // calculate counts what requests to a platform use.
-func (m *meter) calculate(ctx context.Context, p *process.Process, s *stack.Stack) (*result, error) {
+func (m *meter) calculate(ctx context.Context, p *process.Process, s *resources.Stack) (*result, error) {
 	jobs := map[string]*row{} // by function
 	for _, job := range []struct{ function, sample, name string }{
 		{"WebhookRetryFunction", "webhook-retry-schedule", rowJob}, {"JobsFunction", "jobs-schedule", rowSweep},
@@ -110,7 +111,7 @@ func (m *meter) calculate(ctx context.Context, p *process.Process, s *stack.Stac
 	for _, r := range sites {
 		byName[r.name] = r
 	}
-	idle, used, err := resources(template)
+	idle, used, err := billedResources(template)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 const template = "template.yaml"
@@ -26,9 +26,9 @@ type entry struct {
 	price price
 }
 
-// resources returns the entries for the resources of the template that AWS bills by the month, also of those with a
+// billedResources returns the entries for the resources of the template that AWS bills by the month, also of those with a
 // condition. The metrics that CloudWatch extracts from logs have data only if the service is used.
-func resources(path string) (idle, used []entry, err error) {
+func billedResources(path string) (idle, used []entry, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("template: %w", err)
@@ -75,7 +75,7 @@ func occurrences(node *yaml.Node, name string) (n int) {
 
 // background returns the entries for what runs without users: polling of queues, and the jobs that
 // are scheduled every minute, by their functions. The daily ones cost less than a cent.
-func background(s *stack.Stack, jobs map[string]*row) []entry {
+func background(s *resources.Stack, jobs map[string]*row) []entry {
 	const (
 		pollers  = 5 // of Lambda for each queue with a limit of concurrency
 		longPoll = 20 * time.Second

@@ -44,8 +44,6 @@ func TestAWSCLI(t *testing.T) {
 		{"list streams", []string{"dynamodbstreams", "list-streams"}, []string{`"TableName": "local-EventsTable"`, "/stream/"}},
 		{"list functions", []string{"lambda", "list-functions"}, []string{`"FunctionName": "AuthFunction"`}},
 		{"invoke", []string{"lambda", "invoke", "--function-name", "AuthFunction", "--payload", event, out}, []string{`"StatusCode": 200`}},
-		{"invoke asynchronously", []string{"lambda", "invoke", "--function-name", "AuthFunction", "--invocation-type", "Event",
-			"--payload", event, filepath.Join(t.TempDir(), "none.json")}, []string{`"StatusCode": 202`}},
 		{"invoke without an event", []string{"lambda", "invoke", "--function-name", "AuthFunction",
 			"--payload", "fileb://" + notAnEvent, filepath.Join(t.TempDir(), "error.json")}, []string{`"StatusCode": 200`}},
 	} {

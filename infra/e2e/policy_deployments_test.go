@@ -21,8 +21,8 @@ import (
 
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/loopback"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/s3/s3test"
-	"devplatform/infra/local/stack"
 	"devplatform/infra/platformtest"
 )
 
@@ -33,7 +33,7 @@ var parameters = map[string]string{
 }
 
 // api returns an API of the template.
-func (w *watched) api(logicalID string) stack.API {
+func (w *watched) api(logicalID string) resources.API {
 	w.t.Helper()
 	for _, api := range w.stack.APIs {
 		if api.LogicalID == logicalID {
@@ -41,7 +41,7 @@ func (w *watched) api(logicalID string) stack.API {
 		}
 	}
 	w.t.Fatalf("the template has no API %s", logicalID)
-	return stack.API{}
+	return resources.API{}
 }
 
 // openSites opens the port of the sites and an npm registry, and returns the functions' variables for them.

@@ -46,20 +46,17 @@ func (w *watched) callRareOperations(ada *platformtest.Client, workspace, projec
 	w.openAI()
 }
 
-const (
-	codehostPath   = "/codehost"
-	codehostSecret = "the code host's secret"
-)
+const codehostSecret = "the code host's secret"
 
 // openCodehost starts a code host behind the address of the services, and returns the functions' variables for it.
 func (w *watched) openCodehost() map[string]string {
 	w.t.Helper()
 	var err error
 	w.codehost, err = codehost.New(codehost.Options{
-		Now: time.Now, ClientID: "id", ClientSecret: codehostSecret, RedirectPrefixes: []string{"http://127.0.0.1/"}, BasePath: codehostPath,
+		Now: time.Now, ClientID: "id", ClientSecret: codehostSecret, RedirectPrefixes: []string{"http://127.0.0.1/"},
 	})
 	must(w.t, err)
-	base := w.services + codehostPath
+	base := w.services + codehost.Path
 	return map[string]string{
 		"COOKIE_PLAIN_HTTP": "true", "WEBHOOK_ALLOW_PRIVATE": "true",
 		"OAUTH_PROVIDER": "custom", "OAUTH_CLIENT_ID": "id", "OAUTH_SCOPES": "read:user",

@@ -19,6 +19,7 @@ import (
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/provision"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/s3"
 	"devplatform/infra/local/secrets"
@@ -35,7 +36,7 @@ type permission = templatetest.Permission
 // has its own credentials, so that a call to a service identifies the function.
 type watched struct {
 	t        testing.TB
-	stack    *stack.Stack
+	stack    *resources.Stack
 	url      string // of the gateway
 	sites    *httptest.Server
 	services string // the endpoint of the AWS services
@@ -73,7 +74,7 @@ func newWatched(t testing.TB) *watched {
 			w.invokeVersion(rw, r)
 			return
 		}
-		if strings.HasPrefix(r.URL.Path, codehostPath) {
+		if strings.HasPrefix(r.URL.Path, codehost.Path) {
 			w.codehost.ServeHTTP(rw, r)
 			return
 		}
@@ -133,7 +134,7 @@ func newWatched(t testing.TB) *watched {
 }
 
 // start returns a runtime that runs a function. The variables in changed replace the variables of the template.
-func (w *watched) start(f stack.Function, changed map[string]string) *runtime.Runtime {
+func (w *watched) start(f resources.Function, changed map[string]string) *runtime.Runtime {
 	w.t.Helper()
 	env := maps.Clone(f.Env)
 	maps.Copy(env, changed)
@@ -218,8 +219,8 @@ func modelPermissions(path string) (all []permission) {
 	return all
 }
 
-// resources contains the fields that identify resources in the requests of all services.
-type resources struct {
+// resourceFields contains the fields that identify resources in the requests of all services.
+type resourceFields struct {
 	TableName, IndexName, QueueURL, SecretID string
 	RequestItems                             map[string]json.RawMessage
 	TransactItems                            []map[string]struct{ TableName string }
@@ -228,7 +229,7 @@ type resources struct {
 // needs returns the permissions that a request needs. A transaction needs the permissions of its writes. A batch of
 // messages needs the permission for a single message.
 func (w *watched) needs(target string, body []byte) (all []permission) {
-	var a resources
+	var a resourceFields
 	if err := json.Unmarshal(body, &a); err != nil {
 		w.t.Errorf("the request of %s is not valid JSON: %v", target, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"devplatform/infra/local/platform"
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // banner writes the table of what runs and where, a hint, and the ready line.
@@ -32,7 +32,7 @@ func routes(p *platform.Platform) (rows [][]string) {
 		if platform.HasWildcardDomain(api) {
 			origin = p.SiteAddress()
 		}
-		byPath := func(a, b stack.Route) int { return strings.Compare(a.Path, b.Path) }
+		byPath := func(a, b resources.Route) int { return strings.Compare(a.Path, b.Path) }
 		for _, route := range slices.SortedStableFunc(slices.Values(api.Routes), byPath) {
 			function := route.Function
 			if route.Stream {
@@ -41,21 +41,19 @@ func routes(p *platform.Platform) (rows [][]string) {
 			rows = append(rows, []string{route.Method, origin + route.Path, function})
 		}
 	}
-	withState := func(function string, enabled bool) string {
-		if !enabled {
-			return function + " (disabled)"
-		}
-		return function
-	}
 	for _, m := range p.Stack.EventSourceMappings {
 		kind, source := "stream", m.Table
 		if m.Queue != "" {
 			kind, source = "queue", m.Queue
 		}
-		rows = append(rows, []string{kind, source, withState(m.Function, m.Enabled)})
+		rows = append(rows, []string{kind, source, m.Function})
 	}
 	for _, s := range p.Stack.Schedules {
-		rows = append(rows, []string{"schedule", s.Expression, withState(s.Function, s.Enabled)})
+		function := s.Function
+		if !s.Enabled {
+			function += " (disabled)"
+		}
+		rows = append(rows, []string{"schedule", s.Expression, function})
 	}
 	return rows
 }
@@ -79,4 +77,12 @@ func writeTable(w io.Writer, rows [][]string) {
 	}
 	_ = table.Flush()
 	_, _ = fmt.Fprintln(w)
+}
+
+// modelHint returns the line about the assistant's model, or "" if no function uses the built-in generator.
+func modelHint(functions []resources.Function) string {
+	if slices.ContainsFunc(functions, func(f resources.Function) bool { return f.Env["AI_PROVIDER"] == "scaffold" }) {
+		return "assistant: built-in generator, not a language model (to use a model, see shared/config/README.md)\n\n"
+	}
+	return ""
 }

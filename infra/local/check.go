@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"devplatform/infra/local/platform"
 )
 
-// check loads a template as the platform does, and prints the number of its resources and the notices about it, or all
-// problems.
+// check loads a template as the platform does, and prints the number of its resources, or all problems.
 func check(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("check", "usage: local check TEMPLATE\n", stderr)
 	if err := parse(flags, args, 1); err != nil {
@@ -29,10 +27,6 @@ func check(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	_, err = fmt.Fprintf(stdout, "%s: %d functions, %d routes, %d event source mappings, %d schedules, %d tables, "+
 		"%d queues, %d buckets, %d secrets: the local platform can run it\n", path, len(s.Functions), routes,
 		len(s.EventSourceMappings), len(s.Schedules), len(s.Tables), len(s.Queues), len(s.Buckets), len(s.Secrets))
-	for _, notice := range s.Notices {
-		_, noticeErr := fmt.Fprintln(stdout, notice)
-		err = errors.Join(err, noticeErr)
-	}
 	if err != nil {
 		return fmt.Errorf("write: %w", err)
 	}

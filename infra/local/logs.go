@@ -24,25 +24,8 @@ func (s settings) newLogger(w io.Writer) (*slog.Logger, error) {
 		return nil, fmt.Errorf("LOG_FORMAT=%s: must be text or json", s.LogFormat)
 	}
 	return slog.New(tint.NewTextHandler(w, &tint.Options{
-		Level: level, TimeFormat: "15:04:05.000", NoColor: !isTerminal(w) || s.NoColor != "", ReplaceAttr: colorStatus,
+		Level: level, TimeFormat: "15:04:05.000", NoColor: !isTerminal(w) || s.NoColor != "",
 	})), nil
-}
-
-// colorStatus colors the status of a request: green for success, yellow for an error of the client, red for an error of
-// the server.
-func colorStatus(_ []string, a slog.Attr) slog.Attr {
-	if a.Key != "status" || a.Value.Kind() != slog.KindInt64 {
-		return a
-	}
-	const red, green, yellow = 9, 10, 11
-	switch status := a.Value.Int64(); {
-	case status >= 500:
-		return tint.Attr(red, a)
-	case status >= 400:
-		return tint.Attr(yellow, a)
-	default:
-		return tint.Attr(green, a)
-	}
 }
 
 func isTerminal(w io.Writer) bool {

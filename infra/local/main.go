@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 )
@@ -21,7 +20,6 @@ const usage = `usage:
   local check TEMPLATE                   check whether the platform can run a template
   local invoke [flags] FUNCTION EVENT    send an event file ("-": standard input) to a function of a running platform
   local help                             print this text
-  local --version                        print the version
 
 flags:
 `
@@ -45,9 +43,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			command, args = invoke, args[1:]
 		case "help", "-h", "-help", "--help":
 			args, stderr = []string{"-h"}, stdout
-		case "version", "-version", "--version":
-			_, _ = fmt.Fprintln(stdout, version())
-			return 0
 		}
 	}
 	err := command(ctx, args, stdout, stderr)
@@ -59,21 +54,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	_, _ = fmt.Fprintln(stderr, "local:", err)
 	return 1
-}
-
-// version returns the version of the module and the commit that the program was built from, as far as they are known.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "local (unknown version)"
-	}
-	text := "local " + info.Main.Version
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			text += " " + setting.Value
-		}
-	}
-	return text + " " + info.GoVersion
 }
 
 // errUsage is an error that was already printed together with the usage.

@@ -44,7 +44,6 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if s.Logger, err = s.newLogger(stderr); err != nil {
 		return err
 	}
-	models := probeModels(ctx, ollama, probeTime)
 	p, err := platform.Open(ctx, s.Config)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -54,7 +53,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return nil
 	}
 	debug.FreeOSMemory() // the start needs more memory than an idle platform
-	err = banner(stdout, p, modelHint(p.Stack.Functions, models))
+	err = banner(stdout, p, modelHint(p.Stack.Functions))
 	if err == nil {
 		if *watch {
 			go p.Watch(ctx)

@@ -27,6 +27,7 @@ func TestStopWhileStarting(t *testing.T) {
 const shop = `Transform: AWS::Serverless-2016-10-31
 Globals: {Function: {CodeUri: f, Handler: bootstrap, Runtime: provided.al2023}}
 Resources:
+  Api: {Type: AWS::Serverless::Api, Properties: {StageName: dev}}
   Pages: {Type: AWS::Serverless::Api, Properties: {StageName: dev}}
   Domain: {Type: AWS::ApiGateway::DomainName, Properties: {DomainName: '*.example.app'}}
   Mapping: {Type: AWS::ApiGateway::BasePathMapping, Properties: {DomainName: !Ref Domain, RestApiId: !Ref Pages, Stage: !Ref Pages.Stage}}
@@ -39,14 +40,14 @@ Resources:
       KeySchema: [{AttributeName: pk, KeyType: HASH}]
       StreamSpecification: {StreamViewType: KEYS_ONLY}
   Server: {Type: AWS::Serverless::Function, Properties: {Events: {Site: {Type: Api, Properties: {RestApiId: !Ref Pages, Path: /, Method: any}}}}}
-  Docs: {Type: AWS::Serverless::Function, Properties: {Environment: {Variables: {LOGIN: http://localhost:4566/codehost/login}}, Events: {Page: {Type: Api, Properties: {Path: /api/docs, Method: get}}}}}
+  Docs: {Type: AWS::Serverless::Function, Properties: {Environment: {Variables: {LOGIN: http://localhost:4566/codehost/login}}, Events: {Page: {Type: Api, Properties: {RestApiId: !Ref Api, Path: /api/docs, Method: get}}}}}
   Worker:
     Type: AWS::Serverless::Function
     Properties:
       Events:
-        Jobs: {Type: SQS, Properties: {Queue: !GetAtt Jobs.Arn}}
-        Table: {Type: DynamoDB, Properties: {Stream: !GetAtt Table.StreamArn, StartingPosition: TRIM_HORIZON, Enabled: false}}
-        Clock: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 day)}}
+        Jobs: {Type: SQS, Properties: {Queue: !GetAtt Jobs.Arn, FunctionResponseTypes: [ReportBatchItemFailures], ScalingConfig: {MaximumConcurrency: 2}}}
+        Table: {Type: DynamoDB, Properties: {Stream: !GetAtt Table.StreamArn, StartingPosition: TRIM_HORIZON, FunctionResponseTypes: [ReportBatchItemFailures], BisectBatchOnFunctionError: true, MaximumRecordAgeInSeconds: 60, DestinationConfig: {OnFailure: {Destination: !GetAtt Jobs.Arn}}}}
+        Clock: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 day), RetryPolicy: {MaximumRetryAttempts: 0}, State: DISABLED}}
 `
 
 // The banner shows what invokes functions, and the addresses. The ready line is the last one.
@@ -64,11 +65,11 @@ func TestBanner(t *testing.T) {
 	if err := banner(&out, p, "a hint\n\n"); err != nil {
 		t.Fatal(err)
 	}
-	const want = `ANY       http://<label>.localhost:3001/  Server
-GET       /api/docs                       Docs
+	const want = `GET       /api/docs                       Docs
+ANY       http://<label>.localhost:3001/  Server
 queue     local-Jobs                      Worker
-stream    local-Table                     Worker (disabled)
-schedule  rate(1 day)                     Worker
+stream    local-Table                     Worker
+schedule  rate(1 day)                     Worker (disabled)
 
 data       DIR
 AWS        http://127.0.0.1:4566  (Lambda, DynamoDB and its streams, SQS, S3, Secrets Manager)

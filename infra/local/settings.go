@@ -60,7 +60,6 @@ func loadSettings(ctx context.Context) (settings, error) {
 		return s, errors.New("LAMBDA_CONCURRENCY=0: must be 1 to 1000")
 	}
 	s.Pages = []platform.Page{{Name: "documentation", Path: "/api/docs"}}
-	s.OriginSetting = "ALLOWED_ORIGINS"
 	environment := env.ToMap(os.Environ())
 	if environment["SITES_PORT"] == "" && s.Port == 0 {
 		s.SitesPort = 0

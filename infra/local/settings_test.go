@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"devplatform/infra/local/platform"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 )
 
@@ -68,7 +69,7 @@ func TestSitesPort(t *testing.T) {
 }
 
 // loadTemplate returns the project's stack with the settings of the environment.
-func loadTemplate(t *testing.T) *stack.Stack {
+func loadTemplate(t *testing.T) *resources.Stack {
 	t.Helper()
 	s, err := loadSettings(t.Context())
 	if err != nil {
@@ -167,7 +168,6 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	var stdout, stderr bytes.Buffer
 	for args, want := range map[string]string{
 		"chek":       "chek is not a subcommand\nRun `local -h` for the usage.\n",
 		"-templat x": "flag provided but not defined: -templat\nRun `local -h` for the usage.\n",
@@ -179,10 +179,6 @@ func TestHelp(t *testing.T) {
 		if code != 2 || stderr.String() != want || stdout.Len() > 0 {
 			t.Errorf("%s: got exit status %d, %s and %s, want %s", args, code, &stdout, &stderr, want)
 		}
-	}
-	code := run(t.Context(), []string{"--version"}, &stdout, &stderr)
-	if code != 0 || !strings.HasPrefix(stdout.String(), "local ") {
-		t.Errorf("--version: exit status %d, %s", code, &stdout)
 	}
 }
 

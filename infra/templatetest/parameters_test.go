@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 	. "devplatform/infra/templatetest"
 )
@@ -124,7 +125,7 @@ func TestEnvironments(t *testing.T) {
 }
 
 // loadTemplate loads template.yaml with parameters. Without AiProvider, the template needs no model.
-func loadTemplate(parameters map[string]string) (*stack.Stack, error) {
+func loadTemplate(parameters map[string]string) (*resources.Stack, error) {
 	return stack.Load(filepath.Join(Root, "template.yaml"), stack.Options{
 		Parameters: parameters, Defaults: map[string]string{"AiProvider": "scaffold"},
 	})

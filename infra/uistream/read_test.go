@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 	sdk "devplatform/infra/uistream"
 )
 
@@ -56,7 +56,7 @@ func serveLambda(t *testing.T) string {
 		_ = lambdas.Close(ctx)
 	})
 	handler, err := gateway.New(gateway.Options{
-		API: stack.API{ID: "api", Name: "api", Stage: "prod", Routes: []stack.Route{
+		API: resources.API{ID: "api", Name: "api", Stage: "prod", Routes: []resources.Route{
 			{Method: "ANY", Path: "/api/ai/{proxy+}", Function: "ai", Stream: true, Timeout: time.Minute},
 		}},
 		Invoke:  lambdas.Invoke,

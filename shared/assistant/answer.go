@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/assistant/action"
-	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/uistream"
 	"devplatform/shared/excerpt"
@@ -39,10 +38,10 @@ type answer struct {
 	text strings.Builder
 	// size is the number of bytes received, in text and in the inputs of calls.
 	size int
-	// stop and model are the results of the first round. used is the total usage of all requests.
+	// stop and model are the results of the first round. usage is the total usage of all requests.
 	stop  model.Stop
 	model string
-	used  model.Usage
+	usage model.Usage
 	round round
 }
 
@@ -56,8 +55,8 @@ type round struct {
 	call            *openCall // the call that is being received; nil if there is none
 	calls           []model.Call
 	results         []model.Result
-	done            []action.Action
-	failed          []failure
+	actions         []action.Action // the accepted actions
+	failures        []failure
 }
 
 // openCall is a call whose input is not complete yet.
@@ -66,7 +65,7 @@ type openCall struct {
 	input strings.Builder
 }
 
-// failure is a call that failed its check.
+// failure describes a call that failed its check.
 type failure struct {
 	// brief describes the call for the user: the tool, and the path if the input is valid.
 	brief, tool, path string
@@ -134,7 +133,7 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 		return errTooLarge
 	}
 	a.round.calls = append(a.round.calls, call)
-	failed := failure{brief: call.Name, tool: call.Name}
+	failed := failure{brief: call.Name, tool: call.Name} // if the check fails
 	parsed, err := action.Parse(call)
 	if err == nil {
 		failed.brief, failed.path = parsed.Brief(), parsed.Path
@@ -148,7 +147,7 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	result := model.Result{CallID: call.ID, Text: "Accepted."}
 	if problem, ok := errors.AsType[*action.Problem](err); ok {
 		failed.problem = problem
-		a.round.failed = append(a.round.failed, failed)
+		a.round.failures = append(a.round.failures, failed)
 		result.Text, result.Failed = problem.Text, true
 		err = nil // the repair can fix it
 	}
@@ -165,15 +164,15 @@ func (a *answer) apply(ctx context.Context, parsed action.Action) error {
 		return err
 	}
 	actions := a.draft.Actions()
-	done := actions[len(actions)-1] // differs from parsed if the draft changed the line endings
-	switch done.Type {
+	accepted := actions[len(actions)-1] // differs from parsed if the draft changed the line endings
+	switch accepted.Type {
 	case action.CreateFile, action.UpdateFile:
-		a.seen[done.Path] = true
+		a.seen[accepted.Path] = true
 	case action.RenameFile:
-		a.seen[*done.To] = a.seen[done.Path]
+		a.seen[*accepted.To] = a.seen[accepted.Path]
 	}
-	a.round.done = append(a.round.done, done)
-	_ = a.stream.Data("action", done)
+	a.round.actions = append(a.round.actions, accepted)
+	_ = a.stream.Data("action", accepted)
 	return nil
 }
 
@@ -189,21 +188,15 @@ func (a *answer) hasAction(parsed action.Action) bool {
 // its maximum length. A repair would not help: the call would be as long again, and the answer would still not be
 // applied.
 func (a *answer) hasOnlyCutOffCall() bool {
-	failed, results := a.round.failed, a.round.results
-	return a.stop == model.StopLength && len(failed) == 1 && failed[0].path == "" && results[len(results)-1].Failed
+	failures, results := a.round.failures, a.round.results
+	return a.stop == model.StopLength && len(failures) == 1 && failures[0].path == "" && results[len(results)-1].Failed
 }
 
 // addUsage adds the usage of a request.
 func (a *answer) addUsage(u model.Usage) {
-	a.used.Input += u.Input
-	a.used.Output += u.Output
+	a.usage.Input += u.Input
+	a.usage.Output += u.Output
 }
-
-// Usage is the number of tokens that an answer used.
-type Usage = conversation.Usage
-
-// usageOf converts the usage of a model to the form that the API returns.
-func usageOf(u model.Usage) Usage { return Usage{InputTokens: u.Input, OutputTokens: u.Output} }
 
 // isBlank reports whether the answer has no text.
 func (a *answer) isBlank() bool { return strings.TrimSpace(a.text.String()) == "" }
@@ -213,24 +206,24 @@ func (a *answer) isBlank() bool { return strings.TrimSpace(a.text.String()) == "
 // one failure: a failure with the same path or, if the input of the failed call was not valid, a failure of the same
 // tool. A failed call of the repair is ignored if the same action succeeded in the first round.
 func remainingFailures(first, repair round) (remaining []failure) {
-	failedPaths, succeeded, fixed := map[string]bool{}, map[string]bool{}, map[string]int{} // fixed by failure.key
-	for _, f := range first.failed {
+	failedPaths, accepted, fixes := map[string]bool{}, map[string]bool{}, map[string]int{} // fixes by failure.key
+	for _, f := range first.failures {
 		failedPaths[f.path] = true
 	}
-	for _, done := range first.done {
-		succeeded[done.Brief()] = true
+	for _, a := range first.actions {
+		accepted[a.Brief()] = true
 	}
-	for _, done := range repair.done {
-		f := failure{tool: string(done.Type)}
-		if failedPaths[done.Path] {
-			f.path = done.Path
+	for _, fix := range repair.actions {
+		f := failure{tool: string(fix.Type)}
+		if failedPaths[fix.Path] {
+			f.path = fix.Path
 		}
-		fixed[f.key()]++
+		fixes[f.key()]++
 	}
-	failedAgain := slices.Clone(repair.failed)
-	for _, f := range first.failed {
-		if fixed[f.key()] > 0 {
-			fixed[f.key()]--
+	failedAgain := slices.Clone(repair.failures)
+	for _, f := range first.failures {
+		if fixes[f.key()] > 0 {
+			fixes[f.key()]--
 			continue
 		}
 		second := slices.IndexFunc(failedAgain, func(other failure) bool { return other.key() == f.key() })
@@ -241,7 +234,7 @@ func remainingFailures(first, repair round) (remaining []failure) {
 		remaining = append(remaining, f)
 	}
 	for _, f := range failedAgain {
-		if !failedPaths[f.path] && !succeeded[f.brief] {
+		if !failedPaths[f.path] && !accepted[f.brief] {
 			remaining = append(remaining, f)
 		}
 	}
@@ -250,15 +243,15 @@ func remainingFailures(first, repair round) (remaining []failure) {
 
 // finishText completes the text. If the model wrote no text, it adds a list of the actions. It also adds a note about
 // each failed call, and a note if the answer was cut off.
-func (a *answer) finishText(failed []failure) {
+func (a *answer) finishText(failures []failure) {
 	if a.isBlank() && len(a.draft.Actions()) > 0 {
 		var briefs []string
-		for _, done := range a.draft.Actions() {
-			briefs = append(briefs, "- `"+done.Brief()+"`")
+		for _, accepted := range a.draft.Actions() {
+			briefs = append(briefs, "- `"+accepted.Brief()+"`")
 		}
 		a.addText("These are the changes:\n\n" + strings.Join(briefs, "\n"))
 	}
-	for _, f := range failed {
+	for _, f := range failures {
 		a.addNote(fmt.Sprintf("Left out: `%s`: %s", quoteLine(f.brief), quoteLine(f.problem.Text)))
 	}
 	if a.stop == model.StopLength {

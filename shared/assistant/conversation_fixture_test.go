@@ -85,7 +85,7 @@ func (f *fixture) newTurn(u *user, question, answer string) (conversation.Turn, 
 		},
 		Answer: conversation.Message{
 			ID: answerID, Role: model.Assistant, Content: answer,
-			Model: "fake-model", Usage: Usage{InputTokens: 12, OutputTokens: 3},
+			Model: "fake-model", Usage: model.Usage{Input: 12, Output: 3},
 			Status: conversation.Complete, CreatedAt: now, AuthorID: u.id,
 		},
 	}, r

@@ -106,7 +106,7 @@ func TestPromptWithLargeCurrentFile(t *testing.T) {
 	ada.createFile(projectID, "/one.js", strings.Repeat("x", 1<<20))
 	ada.createFile(projectID, "/a.ts", "export {}\n")
 	ada.chat(projectID, "Change /a.ts", "context", object{"currentFile": "/one.js"}).Want(t, http.StatusOK)
-	if files := f.model.requests()[0].Facts.Files; len(files) != 2 || files[1].Path != "/a.ts" {
+	if files := f.model.requests()[0].Subject.Files; len(files) != 2 || files[1].Path != "/a.ts" {
 		t.Errorf("got %d files in the prompt, want /one.js and /a.ts", len(files))
 	}
 }

@@ -44,14 +44,14 @@ func (t *turn) gather(ctx context.Context) error {
 		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
 		Message: t.question.Message,
 	}
-	shown, err := t.filesToShow(ctx)
+	paths, err := t.filesToShow(ctx)
 	if err != nil {
 		return err
 	}
-	if err := t.projectFiles.load(ctx, shown...); err != nil {
+	if err := t.projectFiles.load(ctx, paths...); err != nil {
 		return err
 	}
-	for _, name := range shown {
+	for _, name := range paths {
 		data, ok := t.projectFiles.contents[name]
 		switch {
 		case t.projectFiles.known[name].IsLarge() || !utf8.Valid(data):

@@ -19,7 +19,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-func TestPromptFacts(t *testing.T) {
+func TestPromptSubject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
@@ -32,19 +32,19 @@ func TestPromptFacts(t *testing.T) {
 	ada.chat(projectID, "One.").Want(t, http.StatusOK)
 	work := object{"currentFile": "/src/app.tsx", "framework": "vue"}
 	ada.chat(projectID, "What about list.tsx?", "context", work).Want(t, http.StatusOK)
-	facts := f.model.requests()[1].Facts
+	subject := f.model.requests()[1].Subject
 	for _, tc := range []struct {
 		name      string
 		got, want any
 	}{
-		{"prompt", facts.Prompt, "What about list.tsx?"},
-		{"framework", facts.Framework, "vue"},
-		{"paths", fmt.Sprint(facts.Paths), "[/src/app.tsx /src/list.tsx /src/other.tsx]"},
+		{"prompt", subject.Prompt, "What about list.tsx?"},
+		{"framework", subject.Framework, "vue"},
+		{"paths", fmt.Sprint(subject.Paths), "[/src/app.tsx /src/list.tsx /src/other.tsx]"},
 		{
-			"files", fmt.Sprint(facts.Files),
+			"files", fmt.Sprint(subject.Files),
 			"[{/src/app.tsx current file\n false} {/src/list.tsx named file\n false}]",
 		},
-		{"turns", fmt.Sprint(facts.Turns), "[{One. First. [create_file /x]}]"},
+		{"turns", fmt.Sprint(subject.Turns), "[{One. First. [create_file /x]}]"},
 	} {
 		if tc.got != tc.want {
 			t.Errorf("%s: got %v, want %v", tc.name, tc.got, tc.want)
@@ -85,7 +85,7 @@ func TestPromptContainsChangedFiles(t *testing.T) {
 		f.model.enqueue(model.TaskChat, changed)
 		changed = newResponse("Done.")
 		ada.chat(projectID, tc.message, "context", object{"currentFile": tc.current}).Want(t, http.StatusOK)
-		if got := fmt.Sprint(f.model.requests()[i+1].Facts.Files); got != tc.want {
+		if got := fmt.Sprint(f.model.requests()[i+1].Subject.Files); got != tc.want {
 			t.Errorf("%s: got the files %s, want %s", tc.message, got, tc.want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestPromptManifests(t *testing.T) {
 	} {
 		ada.chat(projectID, "Hello.", "context", object{"currentFile": tc.currentFile}).Want(t, http.StatusOK)
 		var got []string
-		for _, document := range f.model.requests()[i].Facts.Files {
+		for _, document := range f.model.requests()[i].Subject.Files {
 			got = append(got, document.Path)
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -159,7 +159,7 @@ func TestPromptOfLargeProject(t *testing.T) {
 	if size > 200_000 {
 		t.Errorf("got a prompt of %d bytes, want at most 200000", size)
 	}
-	if files := request.Facts.Files; len(files) != 2 || files[0].Path != largeFile || !files[0].Cut {
+	if files := request.Subject.Files; len(files) != 2 || files[0].Path != largeFile || !files[0].Cut {
 		t.Errorf("got %d files, want the current file %q, shortened, and the named file", len(files), largeFile)
 	}
 	// A folder is read once, however many calls of an answer are about it.
@@ -195,7 +195,7 @@ func TestRetryWithSmallerPrompt(t *testing.T) {
 	if len(requests) != 2 {
 		t.Fatalf("got %d requests, want 2", len(requests))
 	}
-	first, second := len(requests[0].Facts.Files[0].Content), len(requests[1].Facts.Files[0].Content)
+	first, second := len(requests[0].Subject.Files[0].Content), len(requests[1].Subject.Files[0].Content)
 	if second*3 > first {
 		t.Errorf("second request: got %d bytes of the file, want at most a third of the %d bytes in the first request",
 			second, first)
@@ -252,17 +252,17 @@ func TestOldTurnsAreSummarized(t *testing.T) {
 	ada.chat(projectID, "The last question.").Want(t, http.StatusOK)
 
 	requests := f.model.requests()
-	facts := requests[len(requests)-1].Facts
-	if facts.Summary != "The summary." {
-		t.Errorf("got summary %q, want %q", facts.Summary, "The summary.")
+	subject := requests[len(requests)-1].Subject
+	if subject.Summary != "The summary." {
+		t.Errorf("got summary %q, want %q", subject.Summary, "The summary.")
 	}
 	// The summary was generated before the last of these turns was stored. It covers half of the others, rounded up.
 	const turns = summaryTurns + 2
 	const summarized = turns / 2
-	if len(facts.Turns) != turns-summarized {
-		t.Fatalf("got %d turns in the prompt, want %d", len(facts.Turns), turns-summarized)
+	if len(subject.Turns) != turns-summarized {
+		t.Fatalf("got %d turns in the prompt, want %d", len(subject.Turns), turns-summarized)
 	}
-	if first := facts.Turns[0].User; first != "Question 5" {
+	if first := subject.Turns[0].User; first != "Question 5" {
 		t.Errorf("got the first turn %q in the prompt, want %q", first, "Question 5")
 	}
 	if n := len(ada.messages(projectID)); n != 2*(turns+1) {

@@ -24,25 +24,25 @@ func (s *Service) Generate(
 	request := prompt.Generate(text, language, framework, maxOutput)
 	_, answerID := conversation.NewTurnIDs(s.ids, "")
 	input := prompt.Tokens(request)
-	reserved, err := s.quota.Reserve(ctx, quota.Reservation{
+	reservation, err := s.quota.Reserve(ctx, quota.Reservation{
 		UserID: caller.UserID, MessageID: answerID, Tokens: input + maxOutput, Began: s.now(),
 	}, input+minOutput)
 	if err != nil {
 		return Generated{}, err
 	}
 	defer s.quota.ReportGlobalUsage(ctx)
-	request.MaxOutput = min(maxOutput, reserved.Tokens-input)
+	request.MaxOutput = min(maxOutput, reservation.Tokens-input)
 	a := &answer{}
-	cause := s.callModel(generation, reserved, request, a)
+	cause := s.callModel(generation, reservation, request, a)
 	if isTooLong(cause) && a.size == 0 {
 		request.MaxOutput = min(smallOutput, request.MaxOutput)
-		cause = s.callModel(generation, reserved, request, a)
+		cause = s.callModel(generation, reservation, request, a)
 	}
 	if cause == nil && a.isBlank() {
 		cause = errEmptyAnswer
 	}
-	s.logAnswer(ctx, reserved, a, cause)
-	err = s.quota.Settle(ctx, quota.Settlement{Reservation: reserved, Used: a.used})
+	s.logAnswer(ctx, reservation, a, cause)
+	err = s.quota.Settle(ctx, quota.Settlement{Reservation: reservation, Used: a.usage})
 	if err := errors.Join(clientError(cause, errPromptTooLong), err); err != nil {
 		return Generated{}, err
 	}
@@ -52,6 +52,6 @@ func (s *Service) Generate(
 	}
 	return Generated{
 		Code: code, Language: cmp.Or(language, blockLanguage), Framework: framework, Explanation: explanation,
-		Model: a.model, Usage: usageOf(a.used),
+		Model: a.model, Usage: a.usage,
 	}, nil
 }

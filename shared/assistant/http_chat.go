@@ -87,7 +87,7 @@ type Reply struct {
 	Actions        []action.Action `json:"actions" nullable:"false" doc:"The checked changes to the project's files, in the order in which they are applied; at most 20"`
 	MessageID      string          `json:"messageId" doc:"The answer's ID in the conversation" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Model          string          `json:"model" doc:"The model that generated the answer, as named by its provider" example:"qwen3-coder"`
-	Usage          Usage           `json:"usage" doc:"The tokens that the call used"`
+	Usage          model.Usage     `json:"usage" doc:"The tokens that the call used"`
 	Applied        bool            `json:"applied" doc:"Whether the actions were applied to the project's files. If applying them was requested and failed, response contains the reason" example:"false"`
 
 	// stop is the reason why the model stopped; "" if the answer was cancelled.

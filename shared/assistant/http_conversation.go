@@ -59,7 +59,7 @@ type MessageItem struct {
 	Code      string              `json:"code,omitempty" doc:"The main block of code of an answer; absent if the answer has no code" example:"export {}\n"`
 	Actions   []action.Action     `json:"actions,omitempty" nullable:"false" doc:"The changes that an answer makes to the project's files, in order; absent if there are none"`
 	Model     string              `json:"model,omitempty" doc:"The model that generated the answer, as named by its provider" example:"qwen3-coder"`
-	Usage     *Usage              `json:"usage,omitempty" nullable:"false" doc:"The tokens that the answer used"`
+	Usage     *model.Usage        `json:"usage,omitempty" nullable:"false" doc:"The tokens that the answer used"`
 	Status    conversation.Status `json:"status" enum:"complete,interrupted" doc:"complete, or interrupted if the answer was cut off" example:"complete"`
 	CreatedAt clock.Timestamp     `json:"createdAt" doc:"When the message was written" example:"2026-01-31T08:15:30.123Z"`
 }

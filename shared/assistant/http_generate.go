@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"devplatform/shared/assistant/model"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
@@ -35,12 +36,12 @@ func (in *generateInput) Validate(v *httpapi.Validation) {
 
 // Generated is the code that a model generated for a prompt.
 type Generated struct {
-	Code        string `json:"code" doc:"The code; empty if the answer has no code" example:"export default function UserTable({ rows }) {}\n"`
-	Language    string `json:"language" doc:"The requested language. If the request has no language, the language of the code block in the answer" example:"javascript"`
-	Framework   string `json:"framework" doc:"The requested framework; empty if the request has no framework" example:"react"`
-	Explanation string `json:"explanation" doc:"The explanation of the code, as Markdown" example:"It shows one row for each user."`
-	Model       string `json:"model" doc:"The model that generated the code, as named by its provider" example:"qwen3-coder"`
-	Usage       Usage  `json:"usage" doc:"The tokens that the call used"`
+	Code        string      `json:"code" doc:"The code; empty if the answer has no code" example:"export default function UserTable({ rows }) {}\n"`
+	Language    string      `json:"language" doc:"The requested language. If the request has no language, the language of the code block in the answer" example:"javascript"`
+	Framework   string      `json:"framework" doc:"The requested framework; empty if the request has no framework" example:"react"`
+	Explanation string      `json:"explanation" doc:"The explanation of the code, as Markdown" example:"It shows one row for each user."`
+	Model       string      `json:"model" doc:"The model that generated the code, as named by its provider" example:"qwen3-coder"`
+	Usage       model.Usage `json:"usage" doc:"The tokens that the call used"`
 }
 
 type generateOutput struct{ Body Generated }

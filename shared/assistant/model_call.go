@@ -109,7 +109,7 @@ func (s *Service) logAnswer(ctx context.Context, r quota.Reservation, a *answer,
 	attrs := []slog.Attr{
 		slog.String("userId", r.UserID), slog.String("messageId", r.MessageID),
 		slog.String("model", a.model), slog.String("stop", string(a.stop)),
-		slog.Int("inputTokens", a.used.Input), slog.Int("outputTokens", a.used.Output),
+		slog.Int("inputTokens", a.usage.Input), slog.Int("outputTokens", a.usage.Output),
 		slog.Float64("ms", float64(s.now().Sub(r.Began).Microseconds())/1000),
 	}
 	if cause != nil {

@@ -16,7 +16,7 @@ import (
 // seenFiles returns the paths of the files that a request shows, and whether it shows them completely.
 func seenFiles(r model.Request) map[string]bool {
 	seen := map[string]bool{}
-	for _, f := range r.Facts.Files {
+	for _, f := range r.Subject.Files {
 		seen[f.Path] = !f.Cut
 	}
 	return seen
@@ -44,7 +44,7 @@ func (a *answer) checkSeen(ctx context.Context, parsed action.Action) error {
 func (a *answer) unseenFiles(ctx context.Context) []prompt.Document {
 	var files []prompt.Document
 	added := map[string]bool{}
-	for _, f := range a.round.failed {
+	for _, f := range a.round.failures {
 		if f.path == "" || a.seen[f.path] || added[f.path] {
 			continue
 		}

@@ -125,7 +125,7 @@ func TestRepairShowsFilesOnce(t *testing.T) {
 	if !strings.Contains(got.Text("response"), "The file /missing.ts does not exist.") {
 		t.Errorf("got the response %s, want a note that /missing.ts does not exist", got.Raw)
 	}
-	if files := fmt.Sprint(f.model.requests()[1].Facts.Files); files != "[{/seen.ts seen\n false} {/a.ts old\n false}]" {
+	if files := fmt.Sprint(f.model.requests()[1].Subject.Files); files != "[{/seen.ts seen\n false} {/a.ts old\n false}]" {
 		t.Errorf("got the files %s in the repair request, want /seen.ts, which the first request shows, and /a.ts", files)
 	}
 }

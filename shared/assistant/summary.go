@@ -24,7 +24,7 @@ const (
 // summary replaces all messages up to and including upTo. Its text is "" if no summary was generated.
 type summary struct {
 	text, upTo string
-	used       model.Usage
+	usage      model.Usage
 }
 
 // pendingSummary is a summary that is generated in the background.
@@ -61,15 +61,15 @@ func (t *turn) startSummary(ctx context.Context) {
 	async.Go(func() error {
 		request, upTo := summaryRequest(t.memory)
 		var a answer
-		err := t.callModel(ctx, t.reserved, request, &a)
-		if s.used = a.used; err == nil {
+		err := t.callModel(ctx, t.reservation, request, &a)
+		if s.usage = a.usage; err == nil {
 			s.text, s.upTo = strings.TrimSpace(a.text.String()), upTo
 		}
 		return err
 	}, func(err error) {
 		if err != nil {
 			t.logger.WarnContext(ctx, "the summary was not generated",
-				"messageId", t.reserved.MessageID, "cause", err.Error())
+				"messageId", t.reservation.MessageID, "cause", err.Error())
 		}
 		t.pendingSummary.done <- s
 	})

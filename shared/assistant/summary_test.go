@@ -58,7 +58,7 @@ func TestFailingSummaries(t *testing.T) {
 			ada.chat(projectID, "Another question").Want(t, tc.wantStatus)
 			ada.chat(projectID, "The last question").Want(t, http.StatusOK)
 			requests := f.model.requests()
-			if got := requests[len(requests)-1].Facts.Summary; got != "" {
+			if got := requests[len(requests)-1].Subject.Summary; got != "" {
 				t.Errorf("got the summary %q in the prompt, want none", got)
 			}
 		})

@@ -60,42 +60,43 @@ type turn struct {
 	prompt       prompt.Chat
 	budget       prompt.Budget // of request
 	request      model.Request
-	reserved     quota.Reservation
+	reservation  quota.Reservation
 	// answerTokens is the part of the reservation that is for the answer and its repair. The rest is for the summary.
 	answerTokens   int
 	pendingSummary *pendingSummary // nil if no summary is due
 	summary        summary
 	answer         *answer
 	// cause is the reason why the answer is not complete, nil if it is complete.
-	cause   error
-	stored  conversation.Turn
-	applied bool
+	cause     error
+	stored    conversation.Turn
+	isApplied bool
 }
 
 // open checks the caller's limits, reads the project and the data for the prompt, and builds the request. The data is
 // read at the same time as the caller's access to the project. Errors: RATE_LIMITED, QUOTA_EXCEEDED, PROJECT_NOT_FOUND,
 // ACCESS_DENIED.
 func (t *turn) open(ctx context.Context) error {
+	empty := prompt.Chat{Message: t.question.Message}
+	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
+	limits := t.quota.NewEarlyCheck(t.caller.UserID, t.now(), minTokens)
+	access, err := t.files.Locate(ctx, t.question.ProjectID, limits.Refs()...)
+	if err == nil || errors.Is(err, workspace.ErrProjectNotFound) {
+		err = cmp.Or(limits.Refuse(ctx, access.Items), err)
+	}
+	if err != nil {
+		return err
+	}
 	readCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	var reading async.Group
-	empty := prompt.Chat{Message: t.question.Message}
-	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
-	refs, refuse := t.quota.Check(t.caller.UserID, t.now(), minTokens)
-	project, err := t.files.OpenWith(ctx, t.caller, t.question.ProjectID, workspace.Write, refs,
-		func(items map[db.Key]db.Item) error {
-			if err := refuse(ctx, items); err != nil {
-				return err
-			}
-			reading.Go(func() error { return t.gather(readCtx) })
-			return nil
-		})
+	reading.Go(func() error { return t.gather(readCtx) })
+	project, err := t.files.OpenLocated(ctx, t.caller, access, workspace.Write)
 	if err != nil {
 		stop() // without access, the response time must not depend on the data
 	}
 	readErr := reading.Wait()
 	if err := cmp.Or(err, readErr); err != nil {
-		return err //nolint:wrapcheck // the error of Open, or of gather
+		return err //nolint:wrapcheck // the error of OpenLocated, or of gather
 	}
 	t.prompt.Project, t.prompt.Framework, t.prompt.Total = project.Name, project.Framework, project.Files
 	if t.question.Framework != "" {
@@ -122,11 +123,11 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 		request, _ := summaryRequest(t.memory)
 		forSummary = prompt.Tokens(request) + request.MaxOutput
 	}
-	t.reserved, err = t.quota.Reserve(ctx, quota.Reservation{
+	t.reservation, err = t.quota.Reserve(ctx, quota.Reservation{
 		UserID: t.caller.UserID, MessageID: answerID, Tokens: forAnswer + forSummary, Began: began,
 	}, input+minOutput)
-	t.answerTokens = t.reserved.Tokens
-	if forSummary > 0 && t.reserved.Tokens == forAnswer+forSummary {
+	t.answerTokens = t.reservation.Tokens
+	if forSummary > 0 && t.reservation.Tokens == forAnswer+forSummary {
 		t.answerTokens, t.pendingSummary = forAnswer, &pendingSummary{}
 	}
 	t.request = t.prompt.Request(t.budget, min(maxOutput, t.answerTokens-input)) // the prompt contains the limit
@@ -137,9 +138,9 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 // with a smaller prompt, and then also with a smaller limit for the answer.
 func (t *turn) generate(ctx context.Context, stream *uistream.Writer) {
 	t.answer = &answer{stream: stream, draft: action.NewDraft(t.projectFiles)}
-	_ = stream.Start(t.reserved.MessageID)
+	_ = stream.Start(t.reservation.MessageID)
 	t.answer.seen = seenFiles(t.request)
-	t.cause = t.callModel(ctx, t.reserved, t.request, t.answer)
+	t.cause = t.callModel(ctx, t.reservation, t.request, t.answer)
 	for _, limit := range []int{maxOutput, smallOutput} {
 		if !isTooLong(t.cause) || t.answer.size > 0 {
 			return
@@ -147,7 +148,7 @@ func (t *turn) generate(ctx context.Context, stream *uistream.Writer) {
 		t.budget = prompt.DefaultBudget().Tight()
 		t.request = t.prompt.Request(t.budget, min(limit, t.request.MaxOutput))
 		t.answer.seen = seenFiles(t.request)
-		t.cause = t.callModel(ctx, t.reserved, t.request, t.answer)
+		t.cause = t.callModel(ctx, t.reservation, t.request, t.answer)
 	}
 }
 
@@ -158,18 +159,18 @@ func (t *turn) repair(ctx context.Context) {
 		return
 	}
 	first := t.answer.round
-	remaining := first.failed
+	remaining := first.failures
 	if request, ok := t.repairRequest(ctx); ok {
 		maps.Copy(t.answer.seen, seenFiles(request))
 		t.answer.round = round{repair: true}
-		err := t.callModel(ctx, t.reserved, request, t.answer)
+		err := t.callModel(ctx, t.reservation, request, t.answer)
 		remaining = remainingFailures(first, t.answer.round)
 		switch {
 		case errors.Is(err, quota.ErrCancelled):
 			t.cause = err
 		case err != nil:
 			t.logger.WarnContext(ctx, "the failed tool calls were not repaired",
-				"messageId", t.reserved.MessageID, "cause", err.Error())
+				"messageId", t.reservation.MessageID, "cause", err.Error())
 		}
 	}
 	t.answer.finishText(remaining)
@@ -180,13 +181,13 @@ func (t *turn) repair(ctx context.Context) {
 // the answer has reached its maximum size, or if too few reserved tokens remain.
 func (t *turn) repairRequest(ctx context.Context) (request model.Request, ok bool) {
 	a := t.answer
-	if len(a.round.failed) == 0 || a.hasOnlyCutOffCall() || a.size > maxAnswer {
+	if len(a.round.failures) == 0 || a.hasOnlyCutOffCall() || a.size > maxAnswer {
 		return request, false
 	}
 	left := 0
 	build := func(files []prompt.Document, fileTokens int) {
 		request = prompt.Repair(t.request, a.text.String(), a.round.calls, a.round.results, files, fileTokens)
-		left = t.answerTokens - a.used.Input - a.used.Output - prompt.Tokens(request)
+		left = t.answerTokens - a.usage.Input - a.usage.Output - prompt.Tokens(request)
 	}
 	build(nil, 0)
 	if files := a.unseenFiles(ctx); len(files) > 0 {
@@ -208,16 +209,16 @@ func (t *turn) finish(ctx context.Context) {
 		timer := async.AfterFunc(wait, t.pendingSummary.cancel)
 		defer timer.Stop()
 		t.summary = <-t.pendingSummary.done
-		t.answer.addUsage(t.summary.used)
+		t.answer.addUsage(t.summary.usage)
 	}
 	if t.cause == nil && t.answer.isBlank() {
 		t.cause = errEmptyAnswer
 	}
-	t.logAnswer(ctx, t.reserved, t.answer, t.cause)
+	t.logAnswer(ctx, t.reservation, t.answer, t.cause)
 }
 
 func (t *turn) settlement() quota.Settlement {
-	return quota.Settlement{Reservation: t.reserved, Used: t.answer.used}
+	return quota.Settlement{Reservation: t.reservation, Used: t.answer.usage}
 }
 
 // store stores the turn and the summary, and settles the reservation. While storage is unavailable, it retries for
@@ -242,10 +243,10 @@ func (t *turn) store(ctx context.Context) (err error) {
 		return err
 	}
 	exists := t.files.ProjectExists(t.question.ProjectID)
-	unsaved := t.conversations.SaveSummary(ctx, t.question.ProjectID, t.memory, t.summary.text, t.summary.upTo, exists)
-	if unsaved != nil { // the answer is already stored
+	summaryErr := t.conversations.SaveSummary(ctx, t.question.ProjectID, t.memory, t.summary.text, t.summary.upTo, exists)
+	if summaryErr != nil { // the answer is already stored
 		t.logger.WarnContext(ctx, "the summary was not stored",
-			"messageId", t.reserved.MessageID, "cause", unsaved.Error())
+			"messageId", t.reservation.MessageID, "cause", summaryErr.Error())
 	}
 	return nil
 }
@@ -279,9 +280,9 @@ func (s *Service) saveTurn(
 // message returns the message to store for the answer.
 func (t *turn) message() conversation.Message {
 	m := conversation.Message{
-		ID: t.reserved.MessageID, Role: model.Assistant, Status: conversation.Complete,
+		ID: t.reservation.MessageID, Role: model.Assistant, Status: conversation.Complete,
 		Content: t.answer.text.String(), Actions: t.answer.draft.Actions(),
-		Model: t.answer.model, Usage: usageOf(t.answer.used),
+		Model: t.answer.model, Usage: t.answer.usage,
 		CreatedAt: clock.Stamp(t.now()), AuthorID: t.caller.UserID,
 	}
 	if t.cause != nil || t.answer.stop == model.StopLength {
@@ -306,7 +307,7 @@ func (t *turn) apply(ctx context.Context) {
 	}
 	err := t.files.ApplyBatch(ctx, t.caller, t.question.ProjectID, t.answer.draft.Operations())
 	if err == nil {
-		t.applied = true
+		t.isApplied = true
 		return
 	}
 	t.answer.addNote(notAppliedNote(err))
@@ -336,6 +337,6 @@ func (t *turn) reply() Reply {
 	m := t.stored.Answer
 	return Reply{
 		ConversationID: conversation.ID(t.question.ProjectID), Response: m.Content, Code: m.Code, Actions: m.Actions,
-		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: t.applied, stop: t.answer.stop,
+		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: t.isApplied, stop: t.answer.stop,
 	}
 }

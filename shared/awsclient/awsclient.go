@@ -127,7 +127,7 @@ func newTransport() *http.Transport {
 // retry). It also retries a call after an incomplete response, although the first attempt may have had an effect. So
 // every call must be safe to repeat.
 func Retryer() aws.Retryer {
-	return budgeted{sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
+	return budgetRetryer{sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
 		o.MaxAttempts = MaxAttempts
 		o.Retryables = append(o.Retryables, sdkretry.IsErrorRetryableFunc(isUnreadable))
 		// By default, the SDK waits up to two seconds before the second attempt. That is long for a service that
@@ -138,9 +138,9 @@ func Retryer() aws.Retryer {
 	})}
 }
 
-// Unavailable reports whether a call failed for a transient reason: an error of the service, throttling, a broken
+// IsUnavailable reports whether a call failed for a transient reason: an error of the service, throttling, a broken
 // connection, an incomplete response, or the end of the context. The call may have had an effect.
-func Unavailable(err error) bool {
+func IsUnavailable(err error) bool {
 	if apiError, ok := errors.AsType[smithy.APIError](err); ok && apiError.ErrorFault() == smithy.FaultServer {
 		return true
 	}
@@ -159,11 +159,11 @@ func isUnreadable(err error) aws.Ternary {
 
 var errNoRetries = errors.New("awsclient: the operation has used all of its retries")
 
-// budgeted is a retryer whose retries come from the budget of the operation.
-type budgeted struct{ aws.RetryerV2 }
+// budgetRetryer takes its retries from the budget of the operation.
+type budgetRetryer struct{ aws.RetryerV2 }
 
 // GetRetryToken implements aws.Retryer.
-func (r budgeted) GetRetryToken(ctx context.Context, err error) (release func(error) error, tokenErr error) {
+func (r budgetRetryer) GetRetryToken(ctx context.Context, err error) (release func(error) error, tokenErr error) {
 	if !retry.Take(ctx) {
 		return nil, errNoRetries
 	}

@@ -118,7 +118,7 @@ func TestUnavailable(t *testing.T) {
 		"incomplete response":  {fmt.Errorf("call: %w", &smithy.DeserializationError{Err: errors.New("EOF")}), true},
 		"other error":          {errors.New("other"), false},
 	} {
-		if got := awsclient.Unavailable(tc.err); got != tc.want {
+		if got := awsclient.IsUnavailable(tc.err); got != tc.want {
 			t.Errorf("%s: got %v, want %v", name, got, tc.want)
 		}
 	}

@@ -76,9 +76,9 @@ func Calls(ctx context.Context, service Service) (number int, total time.Duratio
 	return int(c.number.Load()), time.Duration(c.nanoseconds.Load())
 }
 
-// LogCalls returns the calls for a line of the log: dynamodbCalls, dynamodbDepth and dynamodbMs, and the same fields
-// with the prefix s3 for requests that use S3.
-func LogCalls(ctx context.Context) []slog.Attr {
+// CallAttrs returns the attributes of a line of the log that describe the calls: dynamodbCalls, dynamodbDepth and
+// dynamodbMs, and the same with the prefix s3 for requests that use S3.
+func CallAttrs(ctx context.Context) []slog.Attr {
 	var attrs []slog.Attr
 	for _, service := range []Service{DynamoDB, S3} {
 		number, total := Calls(ctx, service)

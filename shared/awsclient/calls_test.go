@@ -11,16 +11,16 @@ import (
 	"devplatform/shared/awsclient"
 )
 
-// logged returns the attributes of LogCalls, by name.
+// logged returns the attributes of CallAttrs, by name.
 func logged(ctx context.Context) map[string]any {
 	fields := map[string]any{}
-	for _, attr := range awsclient.LogCalls(ctx) {
+	for _, attr := range awsclient.CallAttrs(ctx) {
 		fields[attr.Key] = attr.Value.Resolve().Any()
 	}
 	return fields
 }
 
-func TestLogCalls(t *testing.T) {
+func TestCallAttrs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx := awsclient.CountCalls(t.Context())

@@ -152,7 +152,7 @@ func (c *cache[T]) read() <-chan struct{} {
 	var value T
 	async.Go(func() (err error) {
 		defer cancel()
-		value, err = c.attempts(ctx)
+		value, err = c.fetchAndParse(ctx)
 		return err
 	}, func(err error) {
 		defer close(done)
@@ -171,19 +171,16 @@ func (c *cache[T]) read() <-chan struct{} {
 	return done
 }
 
-// attempts fetches and parses the secret, and retries a fetch that failed until ctx ends.
-func (c *cache[T]) attempts(ctx context.Context) (value T, err error) {
+// fetchAndParse fetches and parses the secret, and retries a fetch that failed until ctx ends.
+func (c *cache[T]) fetchAndParse(ctx context.Context) (value T, err error) {
 	for range retry.Attempts(ctx, fetchAttempts, retry.Jitter) {
 		var text string
-		if text, err = c.attempt(ctx); err == nil {
+		attemptCtx, cancel := context.WithTimeout(ctx, fetchTimeout)
+		text, err = c.fetch(attemptCtx)
+		cancel()
+		if err == nil {
 			return c.parse(text) // not retried, because another fetch would return the same text
 		}
 	}
 	return value, err
-}
-
-func (c *cache[T]) attempt(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
-	return c.fetch(ctx)
 }

@@ -147,8 +147,8 @@ func parse[T any](options env.Options) (T, error) {
 		problems = outOfRange(reflect.ValueOf(cfg))
 	} else if all, ok := errors.AsType[env.AggregateError](err); ok {
 		for _, err := range all.Errors {
-			if wrong, ok := errors.AsType[env.ParseError](err); ok {
-				err = parseError(variableOf(reflect.TypeFor[T](), wrong), wrong)
+			if invalid, ok := errors.AsType[env.ParseError](err); ok {
+				err = parseError(variableOf(reflect.TypeFor[T](), invalid), invalid)
 			}
 			problems = append(problems, err.Error())
 		}
@@ -168,20 +168,20 @@ func outOfRange(settings reflect.Value) (problems []string) {
 			problems = append(problems, outOfRange(value)...)
 		}
 		variable, _, _ := strings.Cut(field.Tag.Get("env"), ",")
-		if least, err := strconv.ParseInt(field.Tag.Get("min"), 10, 64); err == nil && value.Int() < least {
-			problems = append(problems, fmt.Sprintf("%s=%d: must be at least %d", variable, value.Int(), least))
+		if minimum, err := strconv.ParseInt(field.Tag.Get("min"), 10, 64); err == nil && value.Int() < minimum {
+			problems = append(problems, fmt.Sprintf("%s=%d: must be at least %d", variable, value.Int(), minimum))
 		}
-		if most, err := strconv.ParseInt(field.Tag.Get("max"), 10, 64); err == nil && value.Int() > most {
-			problems = append(problems, fmt.Sprintf("%s=%d: must be at most %d", variable, value.Int(), most))
+		if maximum, err := strconv.ParseInt(field.Tag.Get("max"), 10, 64); err == nil && value.Int() > maximum {
+			problems = append(problems, fmt.Sprintf("%s=%d: must be at most %d", variable, value.Int(), maximum))
 		}
 	}
 	return problems
 }
 
 // parseError describes a variable that is not valid.
-func parseError(variable string, wrong env.ParseError) error {
-	reason := wrong.Err.Error()
-	switch wrong.Type.Kind() {
+func parseError(variable string, invalid env.ParseError) error {
+	reason := invalid.Err.Error()
+	switch invalid.Type.Kind() {
 	case reflect.Int, reflect.Int64:
 		reason = "must be a whole number"
 	case reflect.Bool:
@@ -191,15 +191,15 @@ func parseError(variable string, wrong env.ParseError) error {
 }
 
 // variableOf returns the variable of the field that is not valid, which can be in a nested struct.
-func variableOf(settings reflect.Type, wrong env.ParseError) string {
+func variableOf(settings reflect.Type, invalid env.ParseError) string {
 	for i := range settings.NumField() {
 		field := settings.Field(i)
 		variable, _, _ := strings.Cut(field.Tag.Get("env"), ",")
-		if field.Name == wrong.Name && field.Type == wrong.Type && variable != "" {
+		if field.Name == invalid.Name && field.Type == invalid.Type && variable != "" {
 			return variable
 		}
 		if field.Type.Kind() == reflect.Struct {
-			if variable := variableOf(field.Type, wrong); variable != "" {
+			if variable := variableOf(field.Type, invalid); variable != "" {
 				return variable
 			}
 		}

@@ -122,7 +122,7 @@ func classOf(err error) error {
 			return class
 		}
 	}
-	if awsclient.Unavailable(err) {
+	if awsclient.IsUnavailable(err) {
 		return ErrUnavailable
 	}
 	return nil

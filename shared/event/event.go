@@ -29,27 +29,27 @@ const (
 
 // types contains a function for each type, which reports whether data contains the subject of events of the type.
 var types = map[Type]func(Data) bool{
-	ProjectCreated:      aboutProject,
-	ProjectUpdated:      func(d Data) bool { return aboutProject(d) && len(d.Changes) > 0 },
-	ProjectDeleted:      aboutProject,
-	ProjectDeployed:     func(d Data) bool { return aboutDeployment(d) && d.Reason != "" },
-	FileCreated:         aboutFile,
-	FileUpdated:         aboutFile,
-	FileDeleted:         aboutFile,
-	MemberAdded:         aboutMember,
-	MemberRemoved:       aboutMember,
-	CommentCreated:      func(d Data) bool { return aboutProject(d) && d.Comment != nil },
-	DeploymentCompleted: aboutDeployment,
+	ProjectCreated:      hasProject,
+	ProjectUpdated:      func(d Data) bool { return hasProject(d) && len(d.Changes) > 0 },
+	ProjectDeleted:      hasProject,
+	ProjectDeployed:     func(d Data) bool { return hasDeployment(d) && d.Reason != "" },
+	FileCreated:         hasFile,
+	FileUpdated:         hasFile,
+	FileDeleted:         hasFile,
+	MemberAdded:         hasMember,
+	MemberRemoved:       hasMember,
+	CommentCreated:      func(d Data) bool { return hasProject(d) && d.Comment != nil },
+	DeploymentCompleted: hasDeployment,
 	WebhookTest:         func(d Data) bool { return d.Webhook != nil },
 }
 
-func aboutProject(d Data) bool { return d.Project != nil }
+func hasProject(d Data) bool { return d.Project != nil }
 
-func aboutFile(d Data) bool { return aboutProject(d) && d.File != nil }
+func hasFile(d Data) bool { return hasProject(d) && d.File != nil }
 
-func aboutMember(d Data) bool { return d.Workspace != nil && d.Member != nil }
+func hasMember(d Data) bool { return d.Workspace != nil && d.Member != nil }
 
-func aboutDeployment(d Data) bool { return aboutProject(d) && d.Deployment != nil }
+func hasDeployment(d Data) bool { return hasProject(d) && d.Deployment != nil }
 
 // accepts reports whether data contains an actor and the subject that events of the type have.
 func (t Type) accepts(d Data) bool {

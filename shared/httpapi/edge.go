@@ -267,7 +267,7 @@ func (x *exchange) log(r *http.Request, took time.Duration) {
 		slog.Int("status", x.out.status),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
 	}
-	attrs = append(attrs, awsclient.LogCalls(x.ctx)...)
+	attrs = append(attrs, awsclient.CallAttrs(x.ctx)...)
 	if x.caller.UserID != "" {
 		attrs = append(attrs, slog.String("userId", x.caller.UserID))
 	}

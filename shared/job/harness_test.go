@@ -94,7 +94,7 @@ func (f *fixture) start(through dynamodb.HTTPClient) *process {
 			f.send(lambdafn.QueueMessage{Body: body, Group: group})
 			return nil
 		},
-		Hide: func(_ context.Context, _ string, d time.Duration) error {
+		ReturnAfter: func(_ context.Context, _ string, d time.Duration) error {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.hides = append(f.hides, d)

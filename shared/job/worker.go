@@ -35,11 +35,11 @@ type Deps struct {
 	Kinds []Kind
 	// Send sends a message to the queue of the worker, with a message group.
 	Send func(ctx context.Context, body, group string) error
-	// Hide sets the visibility timeout of a received message.
-	Hide    func(ctx context.Context, receiptHandle string, d time.Duration) error
-	Clock   clock.Clock
-	Logger  *slog.Logger
-	Metrics *metric.Metrics
+	// ReturnAfter makes a received message visible again after a wait.
+	ReturnAfter func(ctx context.Context, receiptHandle string, wait time.Duration) error
+	Clock       clock.Clock
+	Logger      *slog.Logger
+	Metrics     *metric.Metrics
 }
 
 // Worker runs jobs. It is safe for concurrent use.
@@ -186,7 +186,7 @@ func IsTransient(err error) bool {
 // returnAfter returns a message to the queue, where it becomes visible after a wait. If that fails, the message becomes
 // visible at the end of its visibility timeout.
 func (w *Worker) returnAfter(ctx context.Context, received lambdafn.QueueMessage, wait time.Duration) error {
-	if err := w.Hide(ctx, received.ReceiptHandle, wait); err != nil {
+	if err := w.ReturnAfter(ctx, received.ReceiptHandle, wait); err != nil {
 		w.Logger.WarnContext(ctx, "message was not returned to the queue", "messageId", received.ID, "cause", err.Error())
 	}
 	return fmt.Errorf("%w: the message is visible again in %v", lambdafn.ErrLater, wait)

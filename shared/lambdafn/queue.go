@@ -13,7 +13,7 @@ import (
 // QueueMessage is a message received from an SQS queue.
 type QueueMessage struct {
 	ID            string
-	ReceiptHandle string // for queue.Queue.Hide
+	ReceiptHandle string // for queue.Queue.ReturnAfter
 	Body          string
 	Group         string    // the message group, "" if there is none
 	Receives      int       // the number of times that the message was received, including this time
@@ -44,9 +44,9 @@ type QueueHandler struct {
 // WithSchedule returns a copy of the handler that also calls run for each event of a schedule. An event without Records
 // is an event of a schedule.
 func (h *QueueHandler) WithSchedule(run func(ctx context.Context) error) *QueueHandler {
-	both := *h
-	both.schedule = Schedule(h.logger, run)
-	return &both
+	copied := *h
+	copied.schedule = Schedule(h.logger, run)
+	return &copied
 }
 
 var errNotQueueEvent = errors.New("lambdafn: not an event of an SQS queue")

@@ -76,17 +76,17 @@ type StreamHandler struct {
 // WithSchedule returns a copy of the handler that also calls run for each event of a schedule. An event without Records
 // is an event of a schedule.
 func (h *StreamHandler) WithSchedule(run func(ctx context.Context) error) *StreamHandler {
-	both := *h
-	both.schedule = Schedule(h.logger, run)
-	return &both
+	copied := *h
+	copied.schedule = Schedule(h.logger, run)
+	return &copied
 }
 
 // streamResult is the result of an invocation so far.
 type streamResult struct {
-	records, done, poisoned int
-	poisonReason            error  // of the first record that poison stored
-	failedAt                string // the sequence number of the record that failed
-	err                     error  // the error of that record, or nil if no record failed
+	recordCount, doneCount, poisonCount int
+	poisonReason                        error  // of the first record that poison stored
+	failedAt                            string // the sequence number of the record that failed
+	err                                 error  // the error of that record, or nil if no record failed
 }
 
 // Invoke handles one batch, or the event of a schedule. It returns an error if the payload is not an event of a
@@ -101,7 +101,7 @@ func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, err
 	}
 	ctx, end := WithMargin(ctx)
 	defer end()
-	result := streamResult{records: len(records)}
+	result := streamResult{recordCount: len(records)}
 	for batch := range slices.Chunk(records, h.batchSize) {
 		if h.handleBatch(ctx, batch, &result); result.err != nil {
 			break
@@ -136,7 +136,7 @@ func (h *StreamHandler) handleBatch(ctx context.Context, batch []jsontext.Value,
 			result.failedAt, result.err = records[i].SequenceNumber, err
 			return
 		}
-		result.done++
+		result.doneCount++
 	}
 }
 
@@ -147,7 +147,7 @@ func (h *StreamHandler) sendToPoison(
 	if err := async.Recover(func() error { return h.poison(ctx, record, reason) }); err != nil {
 		return fmt.Errorf("%w; poison: %w", reason, err)
 	}
-	if result.poisoned++; result.poisonReason == nil {
+	if result.poisonCount++; result.poisonReason == nil {
 		result.poisonReason = reason
 	}
 	return nil
@@ -197,12 +197,12 @@ func (e invalidRecord) Is(target error) bool { return target == ErrPoison }
 func (h *StreamHandler) log(ctx context.Context, result streamResult) {
 	level := slog.LevelInfo
 	attrs := append([]slog.Attr{
-		slog.Int("records", result.records), slog.Int("done", result.done),
-		slog.Int("failed", result.records-result.done),
+		slog.Int("records", result.recordCount), slog.Int("done", result.doneCount),
+		slog.Int("failed", result.recordCount-result.doneCount),
 	}, requestID(ctx)...)
-	if result.poisoned > 0 {
+	if result.poisonCount > 0 {
 		level = slog.LevelError
-		attrs = append(attrs, slog.Int("poisoned", result.poisoned), slog.String("reason", result.poisonReason.Error()))
+		attrs = append(attrs, slog.Int("poisoned", result.poisonCount), slog.String("reason", result.poisonReason.Error()))
 	}
 	if result.err != nil {
 		level = slog.LevelError

@@ -96,24 +96,24 @@ func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, err
 	if attempt.isFull() {
 		return attempt, attempt.Status().tooMany()
 	}
-	counted := make([]bool, len(counters))
+	isCounted := make([]bool, len(counters))
 	var group async.Group
 	for i := range counters {
 		group.Go(func() (err error) {
-			counted[i], err = c.store.hit(ctx, &counters[i])
+			isCounted[i], err = c.store.hit(ctx, &counters[i])
 			return err
 		})
 	}
 	err := group.Wait()
-	rejected := false
+	isRejected := false
 	for i := range counters {
-		rejected = rejected || (!counted[i] && counters[i].isFull())
+		isRejected = isRejected || (!isCounted[i] && counters[i].isFull())
 	}
-	if err == nil && !rejected {
+	if err == nil && !isRejected {
 		return attempt, nil
 	}
-	err = errors.Join(err, c.undo(ctx, counters, counted))
-	if rejected {
+	err = errors.Join(err, c.undo(ctx, counters, isCounted))
+	if isRejected {
 		return attempt, attempt.Status().tooMany().WithCause(err)
 	}
 	return attempt, err
@@ -124,12 +124,12 @@ const endTime = 5 * time.Second
 
 // undo refunds the attempt to the counters that counted it. It continues if the client disconnects: an attempt
 // that stays counted would limit the subject for the rest of the window.
-func (c *Counters) undo(ctx context.Context, counters []Counter, counted []bool) error {
+func (c *Counters) undo(ctx context.Context, counters []Counter, isCounted []bool) error {
 	ctx, cancel := async.Detach(ctx, endTime)
 	defer cancel()
 	var group async.Group
 	for i := range counters {
-		if counted[i] {
+		if isCounted[i] {
 			counters[i].hits--
 			group.Go(func() error { return c.store.refund(ctx, counters[i]) })
 		}
@@ -167,22 +167,25 @@ func (a Attempt) Refunds() []db.Write {
 }
 
 // Status returns the status of the counter that is closest to its limit.
-func (a Attempt) Status() Status { return a.status(false) }
-
-// RefundedStatus returns the status of a successful attempt: it assumes that the writes of Refunds were made.
-func (a Attempt) RefundedStatus() Status { return a.status(true) }
-
-func (a Attempt) status(refunded bool) Status {
+func (a Attempt) Status() Status {
 	var tightest Status
 	for i, counter := range a.counters {
-		if refunded && counter.rule.FailuresOnly {
-			counter.hits--
-		}
-		if status := counter.status(a.at); i == 0 || status.tighter(tightest) {
+		if status := counter.status(a.at); i == 0 || status.isTighter(tightest) {
 			tightest = status
 		}
 	}
 	return tightest
+}
+
+// RefundedStatus returns the status of a successful attempt: it assumes that the writes of Refunds were made.
+func (a Attempt) RefundedStatus() Status {
+	a.counters = slices.Clone(a.counters)
+	for i := range a.counters {
+		if a.counters[i].rule.FailuresOnly {
+			a.counters[i].hits--
+		}
+	}
+	return a.Status()
 }
 
 // Status is the state of a counter as the RateLimit-* headers report it.
@@ -211,8 +214,9 @@ func (s Status) WithRetryAfter(err *fault.Error) *fault.Error {
 
 func (s Status) tooMany() *fault.Error { return s.WithRetryAfter(ErrTooMany) }
 
-// tighter reports whether fewer attempts remain in s than in other, or the same number but the window of s ends later.
-func (s Status) tighter(other Status) bool {
+// isTighter reports whether fewer attempts remain in s than in other, or the same number but the window of s ends
+// later.
+func (s Status) isTighter(other Status) bool {
 	if s.Remaining != other.Remaining {
 		return s.Remaining < other.Remaining
 	}

@@ -30,7 +30,7 @@ func (c *Counter) Load(item db.Item) error {
 }
 
 // hit counts one attempt. It reports false, and counts nothing, if the counter has reached its limit.
-func (s store) hit(ctx context.Context, counter *Counter) (counted bool, err error) {
+func (s store) hit(ctx context.Context, counter *Counter) (isCounted bool, err error) {
 	item, err := s.client.Do(ctx, s.hitWrite(*counter, 1))
 	if errors.Is(err, db.ErrConditionFailed) {
 		counter.hits = counter.rule.Limit

@@ -40,15 +40,15 @@ func (c *Counters) Operations(rule OperationRule, subject string) Operations {
 
 // Operation is an operation in progress. The zero Operation has ended.
 type Operation struct {
-	store  store
-	places []place
+	store   store
+	entries []entry
 }
 
-// place is the entry of one operation in Operations.
-type place struct {
+// entry is an operation in one of its Operations.
+type entry struct {
 	Operations
 
-	entry string // the end of the lease in milliseconds since 1970, a space, and a random text
+	text string // the end of the lease in milliseconds since 1970, a space, and a random text
 }
 
 // Begin starts an operation: it counts one attempt with each counter, and adds the operation to each of inProgress, all
@@ -69,25 +69,31 @@ func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters 
 		}
 		op = Operation{store: c.store}
 		for _, o := range inProgress {
-			joined, write := c.Join(o)
-			op.places = append(op.places, joined.places...)
+			added, write := c.Join(o)
+			op.entries = append(op.entries, added.entries...)
 			tx.Add(write)
 		}
 		err := tx.CommitOnce(ctx)
 		if len(attempt.counters) > 0 {
 			return attempt.Status().tooMany() // not with err, which is db.ErrStale
 		}
-		return c.MakeRoom(ctx, err)
+		return c.RetryIfExpired(ctx, err)
 	})
 	return op, err
 }
 
 // Join returns a new operation, and the write that adds it to o, for a caller that begins the operation in a
-// transaction of its own. The caller must pass the error of the transaction to MakeRoom.
+// transaction of its own. The caller must pass the error of the transaction to RetryIfExpired.
 func (c *Counters) Join(o Operations) (Operation, db.Write) {
 	until := c.now().Add(o.rule.Lease)
-	p := place{Operations: o, entry: strconv.FormatInt(until.UnixMilli(), 10) + " " + rand.Text()}
-	return Operation{store: c.store, places: []place{p}}, c.store.enter(p, until)
+	e := entry{Operations: o, text: strconv.FormatInt(until.UnixMilli(), 10) + " " + rand.Text()}
+	update := expression.Add(attrEntries, entrySet(e.text)).
+		Set(expression.Name(db.AttrExpiresAt), expression.Value(until.Unix()+1))
+	belowLimit := attrEntries.AttributeNotExists().Or(attrEntries.Size().LessThan(expression.Value(o.rule.Limit)))
+	write := c.store.table.Update(o.key, update).If(belowLimit).ElseFunc(func(stored db.Item) error {
+		return &fullError{o, stored}
+	})
+	return Operation{store: c.store, entries: []entry{e}}, write
 }
 
 // fullError reports that the limit of operations in progress is reached.
@@ -99,10 +105,10 @@ type fullError struct {
 
 func (e *fullError) Error() string { return "limit: too many operations in progress: " + e.rule.Name }
 
-// MakeRoom returns the error of a transaction with the write of Join. If the limit of operations was reached, MakeRoom
+// RetryIfExpired returns the error of a transaction with the write of Join. If the limit of operations was reached, it
 // removes the operations whose leases have expired, and returns db.ErrStale, so that the caller tries again with a new
 // operation. Errors: OperationRule.Full with Retry-After if no lease has expired; the error classes of db.
-func (c *Counters) MakeRoom(ctx context.Context, err error) error {
+func (c *Counters) RetryIfExpired(ctx context.Context, err error) error {
 	full, isFull := errors.AsType[*fullError](err)
 	if !isFull {
 		return err
@@ -115,7 +121,7 @@ func (c *Counters) MakeRoom(ctx context.Context, err error) error {
 
 // End ends the operation, even if ctx has ended. If End fails, the operation counts until its lease expires.
 func (o Operation) End(ctx context.Context) error {
-	if len(o.places) == 0 {
+	if len(o.entries) == 0 {
 		return nil
 	}
 	ctx, cancel := async.Detach(ctx, endTime)
@@ -126,9 +132,9 @@ func (o Operation) End(ctx context.Context) error {
 // EndWrites returns the writes that end the operation as part of a transaction. They have no condition, and have no
 // effect if the operation has ended.
 func (o Operation) EndWrites() []db.Write {
-	writes := make([]db.Write, len(o.places))
-	for i, p := range o.places {
-		writes[i] = o.store.remove(p.Operations, p.entry)
+	writes := make([]db.Write, len(o.entries))
+	for i, e := range o.entries {
+		writes[i] = o.store.remove(e.Operations, e.text)
 	}
 	return writes
 }
@@ -141,23 +147,13 @@ type operationsRecord struct {
 
 var attrEntries = expression.Name("entries")
 
-// enter returns the write that adds an entry. Error: *fullError.
-func (s store) enter(p place, until time.Time) db.Write {
-	update := expression.Add(attrEntries, entrySet(p.entry)).
-		Set(expression.Name(db.AttrExpiresAt), expression.Value(until.Unix()+1))
-	belowLimit := attrEntries.AttributeNotExists().Or(attrEntries.Size().LessThan(expression.Value(p.rule.Limit)))
-	return s.table.Update(p.key, update).If(belowLimit).ElseFunc(func(stored db.Item) error {
-		return &fullError{p.Operations, stored}
-	})
-}
-
 // remove returns the write that removes entries. Entries that do not exist are ignored.
-func (s store) remove(o Operations, entries ...string) db.Write {
-	return s.table.Update(o.key, expression.Delete(attrEntries, entrySet(entries...)))
+func (s store) remove(o Operations, texts ...string) db.Write {
+	return s.table.Update(o.key, expression.Delete(attrEntries, entrySet(texts...)))
 }
 
-func entrySet(entries ...string) expression.ValueBuilder {
-	return expression.Value(&types.AttributeValueMemberSS{Value: entries})
+func entrySet(texts ...string) expression.ValueBuilder {
+	return expression.Value(&types.AttributeValueMemberSS{Value: texts})
 }
 
 // removeExpired removes the entries whose leases have expired from an item that was read. If there are none, it returns
@@ -169,12 +165,12 @@ func (s store) removeExpired(ctx context.Context, o Operations, item db.Item, no
 	}
 	var expired []string
 	first := o.rule.Lease // until the first lease expires
-	for _, entry := range stored.Entries {
-		text, _, _ := strings.Cut(entry, " ")
-		until, err := strconv.ParseInt(text, 10, 64)
+	for _, text := range stored.Entries {
+		end, _, _ := strings.Cut(text, " ")
+		until, err := strconv.ParseInt(end, 10, 64)
 		left := time.UnixMilli(until).Sub(now)
 		if err != nil || left <= 0 || left > 2*o.rule.Lease { // the clock of another machine was far ahead
-			expired = append(expired, entry)
+			expired = append(expired, text)
 		}
 		first = min(first, left)
 	}

@@ -203,7 +203,7 @@ func classify(op, key string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case awsclient.Unavailable(err), hasCode(err, codeConflict):
+	case awsclient.IsUnavailable(err), hasCode(err, codeConflict):
 		return fmt.Errorf("%w: %s %s: %w", ErrUnavailable, op, key, err)
 	}
 	return fmt.Errorf("objectstore: %s %s: %w", op, key, err)

@@ -46,13 +46,13 @@ type Queue struct {
 // Queue returns the queue with that URL. It does not check that the queue exists.
 func (c *Client) Queue(url string) Queue { return Queue{client: c, url: url} }
 
-// Hide sets the visibility timeout of a received message, rounded up to whole seconds. 0 makes it visible at once.
-// SQS allows up to 12 hours after the message was received. Errors: ErrUnavailable.
-func (q Queue) Hide(ctx context.Context, receiptHandle string, d time.Duration) error {
+// ReturnAfter makes a received message visible again after a wait, rounded up to whole seconds. SQS allows up to 12
+// hours after the message was received. Errors: ErrUnavailable.
+func (q Queue) ReturnAfter(ctx context.Context, receiptHandle string, wait time.Duration) error {
 	_, err := q.client.sdk.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
-		QueueUrl: &q.url, ReceiptHandle: &receiptHandle, VisibilityTimeout: wholeSeconds(d),
+		QueueUrl: &q.url, ReceiptHandle: &receiptHandle, VisibilityTimeout: wholeSeconds(wait),
 	})
-	return classify("hide", err)
+	return classify("return", err)
 }
 
 // wholeSeconds rounds up, because a message that is received too early must be hidden again.
@@ -64,7 +64,7 @@ func classify(op string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case awsclient.Unavailable(err):
+	case awsclient.IsUnavailable(err):
 		return fmt.Errorf("%w: %s: %w", ErrUnavailable, op, err)
 	}
 	return fmt.Errorf("queue: %s: %w", op, err)

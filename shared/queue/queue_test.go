@@ -215,7 +215,7 @@ func TestFailedCalls(t *testing.T) {
 			if name == "incomplete response" {
 				return // the response to ChangeMessageVisibility is empty
 			}
-			if err := q.Hide(t.Context(), "r", 0); err == nil || errors.Is(err, queue.ErrUnavailable) != tc.unavailable {
+			if err := q.ReturnAfter(t.Context(), "r", 0); err == nil || errors.Is(err, queue.ErrUnavailable) != tc.unavailable {
 				t.Errorf("Hide: got error %v, want ErrUnavailable: %v", err, tc.unavailable)
 			}
 		})
@@ -322,7 +322,7 @@ func TestSendEndsWithContext(t *testing.T) {
 	}
 }
 
-func TestHide(t *testing.T) {
+func TestReturnAfter(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	want := map[string]int{}
@@ -336,7 +336,7 @@ func TestHide(t *testing.T) {
 	} {
 		handle := d.String()
 		want[handle] = seconds
-		if err := q.Hide(t.Context(), handle, d); err != nil {
+		if err := q.ReturnAfter(t.Context(), handle, d); err != nil {
 			t.Error(err)
 		}
 	}
@@ -369,7 +369,7 @@ func TestSendAndReceive(t *testing.T) {
 			if *m.Body == "é" && m.Attributes["MessageGroupId"] != "wh_1" {
 				t.Errorf("got message %+v, want the group wh_1", m)
 			}
-			if err := q.Hide(t.Context(), *m.ReceiptHandle, time.Hour); err != nil {
+			if err := q.ReturnAfter(t.Context(), *m.ReceiptHandle, time.Hour); err != nil {
 				t.Error(err)
 			}
 		}

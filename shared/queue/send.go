@@ -96,7 +96,7 @@ func (q Queue) Send(ctx context.Context, messages ...Message) error {
 				return nil
 			})
 			if err != nil {
-				errs = all(batch, err)
+				errs = errorOfEach(batch, err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -154,18 +154,18 @@ func (q Queue) sendBatch(ctx context.Context, batch []entry) map[string]error {
 	for range retry.Attempts(ctx, awsclient.MaxAttempts, retry.Jitter) {
 		out, err := q.client.sdk.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: batch})
 		if err != nil { // after the retries of the SDK
-			maps.Copy(failed, all(batch, classify("send", err)))
+			maps.Copy(failed, errorOfEach(batch, classify("send", err)))
 			break
 		}
-		if batch = unsent(batch, out, failed); len(batch) == 0 {
+		if batch = entriesToRetry(batch, out, failed); len(batch) == 0 {
 			break
 		}
 	}
 	return failed
 }
 
-// all returns an error for each entry, by ID.
-func all(batch []entry, err error) map[string]error {
+// errorOfEach returns an error for each entry, by ID.
+func errorOfEach(batch []entry, err error) map[string]error {
 	errs := make(map[string]error, len(batch))
 	for _, e := range batch {
 		errs[*e.Id] = err
@@ -173,29 +173,29 @@ func all(batch []entry, err error) map[string]error {
 	return errs
 }
 
-// unsent updates the errors in failed from the response to a batch, and returns the entries that a retry may send.
-func unsent(batch []entry, out *sqs.SendMessageBatchOutput, failed map[string]error) []entry {
-	sent := map[string]bool{}
+// entriesToRetry returns the entries of a batch that a retry may send. It updates the errors in failed from the response.
+func entriesToRetry(batch []entry, out *sqs.SendMessageBatchOutput, failed map[string]error) []entry {
+	isSent := map[string]bool{}
 	for _, s := range out.Successful {
-		sent[aws.ToString(s.Id)] = true
+		isSent[aws.ToString(s.Id)] = true
 	}
-	rejected := map[string]types.BatchResultErrorEntry{}
+	rejections := map[string]types.BatchResultErrorEntry{}
 	for _, r := range out.Failed {
-		rejected[aws.ToString(r.Id)] = r
+		rejections[aws.ToString(r.Id)] = r
 	}
 	var retryable []entry
 	for _, e := range batch {
 		delete(failed, *e.Id)
-		if sent[*e.Id] {
+		if isSent[*e.Id] {
 			continue
 		}
-		r, ok := rejected[*e.Id]
+		r, ok := rejections[*e.Id]
 		code := aws.ToString(r.Code)
-		_, throttled := sdkretry.DefaultThrottleErrorCodes[code]
+		_, isThrottled := sdkretry.DefaultThrottleErrorCodes[code]
 		switch {
 		case !ok:
 			failed[*e.Id] = fmt.Errorf("%w: send: the response does not contain the message", ErrUnavailable)
-		case r.SenderFault && !throttled:
+		case r.SenderFault && !isThrottled:
 			failed[*e.Id] = fmt.Errorf("queue: send: %s: %s", code, aws.ToString(r.Message))
 			continue
 		default:

@@ -120,7 +120,7 @@ func (v *view) log(took time.Duration) {
 		slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.Int64("bytes", v.sent),
 	}
-	attrs = append(attrs, awsclient.LogCalls(v.ctx)...)
+	attrs = append(attrs, awsclient.CallAttrs(v.ctx)...)
 	if v.label != "" {
 		attrs = append(attrs, slog.String("label", v.label), slog.String("deploymentId", v.address.DeploymentID))
 	}

@@ -71,8 +71,7 @@ func (g *Gateway) event(q *request) []byte {
 	b = appendQuery(b, q.query)
 	b = append(b, `,"pathParameters":`...)
 	b = appendPathParameters(b, res.params, q.values)
-	b = append(b, `,"stageVariables":`...)
-	b = append(b, g.stageVariables...)
+	b = append(b, `,"stageVariables":null`...)
 	b = g.appendContext(b, q)
 	return appendBody(b, q.body, q.binary)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/gateway"
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // TestEventGolden compares with the example of API Gateway's developer guide ("Input format of a Lambda function for
@@ -20,9 +20,8 @@ func TestEventGolden(t *testing.T) {
 	t.Parallel()
 	f := &function{respond: buffered(ok)}
 	g := newGateway(t, f, gateway.Options{
-		API: stack.API{
-			ID: "gy415nuibc", Stage: "testStage", Routes: []stack.Route{anyRoute("/{proxy+}")},
-			Variables: map[string]string{"stageVariableName": "stageVariableValue"},
+		API: resources.API{
+			ID: "gy415nuibc", Stage: "testStage", Routes: []resources.Route{anyRoute("/{proxy+}")},
 		},
 		StageInPath: true,
 	})
@@ -84,7 +83,7 @@ const goldenEvent = `{
   "queryStringParameters": {"name": "me", "multivalueName": "me"},
   "multiValueQueryStringParameters": {"name": ["me"], "multivalueName": ["you", "me"]},
   "pathParameters": {"proxy": "hello/world"},
-  "stageVariables": {"stageVariableName": "stageVariableValue"},
+  "stageVariables": null,
   "requestContext": {
     "accountId": "123456789012", "apiId": "gy415nuibc", "deploymentId": "-", "resourceId": "-", "resourcePath": "/{proxy+}",
     "httpMethod": "POST", "path": "/testStage/hello/world", "protocol": "HTTP/1.1", "stage": "testStage",
@@ -249,8 +248,11 @@ func TestBadTargets(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"/api/%zz", "/api/%2", "/api/%", "/api/x?a=%zz", "/api/x?%=1", "/api/x?a={b}", "/api/x?a|b=1"} {
 		f := &function{respond: buffered(ok)}
-		server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/api/{proxy+}"))})
-		status, body := raw(t, server, "GET "+target+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.RequestURI = target
+		w := httptest.NewRecorder()
+		newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/api/{proxy+}"))}).ServeHTTP(w, r)
+		status, body := w.Code, w.Body.String()
 		if status != http.StatusBadRequest || body != `{"message":"Bad Request"}` || f.invocations() != 0 {
 			t.Errorf("%s: %d %s, invocations %d", target, status, body, f.invocations())
 		}

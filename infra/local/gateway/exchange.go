@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -65,10 +64,6 @@ func (x *exchange) serve() error {
 	hasBody := x.q.hasBody()
 	if hasBody { // also if it is not read here: net/http reads the rest of it
 		_ = x.control.SetReadDeadline(after(x.gateway.options.BodyTimeout))
-	}
-	if x.q.Context().Value(refusedKey{}) != nil {
-		x.Header()["Connection"] = []string{"close"}
-		return errThrottled
 	}
 	if accept := x.gateway.options.AcceptHost; accept != nil && !accept(x.q.Host) {
 		return errHost
@@ -264,15 +259,5 @@ func (x *exchange) log() {
 	if x.cause != nil {
 		attributes = append(attributes, slog.String("error", x.cause.Error()))
 	}
-	if origin := q.Header.Get("Origin"); origin != "" && o.OriginSetting != "" && !x.allows(origin) {
-		attributes = append(attributes, slog.String("hint", "to allow the origin "+origin+", add it to "+o.OriginSetting))
-	}
 	o.Logger.LogAttrs(context.WithoutCancel(q.Context()), slog.LevelInfo, "request", attributes...)
-}
-
-// allows reports whether the response allows an origin. A response of the gateway itself has the first allowed origin
-// for all requests, so the origin is not compared.
-func (x *exchange) allows(origin string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && u.Host == x.q.Host || x.Header().Get("Access-Control-Allow-Origin") != ""
 }

@@ -3,8 +3,13 @@ package gateway
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
 )
 
@@ -25,7 +30,6 @@ const (
 	kindNoRoute       = "MISSING_AUTHENTICATION_TOKEN"
 	kindTooLarge      = "REQUEST_TOO_LARGE"
 	kindTimeout       = "INTEGRATION_TIMEOUT"
-	kindThrottled     = "THROTTLED"
 	kindIntegration   = "INTEGRATION_FAILURE"
 	kindConfiguration = "API_CONFIGURATION_ERROR"
 	internalMessage   = "Internal server error"
@@ -49,9 +53,8 @@ var (
 		kindDefault4xx, http.StatusRequestHeaderFieldsTooLarge, "BadRequestException",
 		"HTTP header is larger than 10240 bytes.",
 	}
-	errTooLarge  = &failure{kindTooLarge, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "Request Too Long"}
-	errSlowBody  = &failure{kindTimeout, http.StatusGatewayTimeout, internalCode, "Request body took too long"}
-	errThrottled = &failure{kindThrottled, http.StatusTooManyRequests, "TooManyRequestsException", "Too Many Requests"}
+	errTooLarge = &failure{kindTooLarge, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "Request Too Long"}
+	errSlowBody = &failure{kindTimeout, http.StatusGatewayTimeout, internalCode, "Request body took too long"}
 	// errBusy is the response if Lambda throttles the function. A proxy integration does not pass Lambda's 429 on.
 	errBusy          = &failure{kindIntegration, http.StatusInternalServerError, internalCode, internalMessage}
 	errTimeout       = &failure{kindTimeout, http.StatusGatewayTimeout, internalCode, "Endpoint request timed out"}
@@ -77,4 +80,51 @@ func failureOf(err error) *failure {
 	default:
 		return errMalformed
 	}
+}
+
+// response returns the gateway response for f: the response of its type, or the default of its class.
+func (g *Gateway) response(f *failure) resources.GatewayResponse {
+	responses := g.options.API.GatewayResponses
+	if own, ok := responses[f.kind]; ok {
+		return own
+	}
+	if f.status >= http.StatusInternalServerError {
+		return responses[kindDefault5xx]
+	}
+	return responses[kindDefault4xx]
+}
+
+// fail sends the gateway response for f.
+func (g *Gateway) fail(w http.ResponseWriter, q *request, f *failure) {
+	response := g.response(f)
+	status := f.status
+	if response.StatusCode != 0 {
+		status = response.StatusCode
+	}
+	templates := response.Templates
+	if len(templates) == 0 {
+		templates = map[string]string{jsonType: `{"message":` + string(quote(nil, f.message)) + `}`}
+	}
+	mediaType := firstMediaType(q.Header["Accept"])
+	if _, ok := templates[mediaType]; !ok {
+		mediaType = jsonType
+	}
+	if _, ok := templates[mediaType]; !ok {
+		mediaType = slices.Sorted(maps.Keys(templates))[0]
+	}
+	body := templates[mediaType]
+	header := w.Header()
+	header[headerContentType] = []string{mediaType}
+	header[headerErrorType] = []string{f.code}
+	for name, value := range response.Headers {
+		if text, isLiteral := strings.CutPrefix(value, "'"); isLiteral {
+			value = strings.TrimSuffix(text, "'")
+		} else { // context.requestId
+			value = q.ids.request
+		}
+		header[http.CanonicalHeaderKey(name)] = []string{value}
+	}
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(body)) // the client may have disconnected
 }

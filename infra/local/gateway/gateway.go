@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // defaultBodyTimeout is how long a client may take to send its body, and to read a large response.
@@ -19,7 +18,7 @@ const defaultBodyTimeout = time.Minute
 // Options configure a gateway.
 type Options struct {
 	// API has the routes, the gateway responses and the binary media types.
-	API stack.API
+	API resources.API
 	// Invoke runs a function. Its context limits the wait for the function, not the function itself.
 	Invoke func(context.Context, runtime.Invocation) (*runtime.Response, error)
 	// Account is the account id in events.
@@ -32,11 +31,6 @@ type Options struct {
 	AcceptHost func(host string) bool
 	// DomainName returns requestContext.domainName for a Host header. nil returns the header with its port.
 	DomainName func(host string) string
-	// OriginSetting is the name of the setting that allows origins. The log names it for requests of origins that the
-	// response does not allow. "" logs nothing about them.
-	OriginSetting string
-	// Beside is another gateway of the process whose connections count towards the same limit.
-	Beside *Gateway
 	// Landing serves GET and HEAD requests for / if the API has no route for it. nil means the response of the API.
 	Landing http.Handler
 	// StageInPath expects the stage as the first segment of paths, as in the domain names of execute-api.
@@ -46,23 +40,18 @@ type Options struct {
 	// BodyTimeout is how long a client may take to send its body, and to read a response or the next chunk of a streamed
 	// one. 0 is one minute.
 	BodyTimeout time.Duration
-	// MaxConnections limits the open connections of all listeners. 0 depends on the process's limit of open files, and is
-	// at most 16,384.
-	MaxConnections int
 }
 
 // Gateway is a REST API as an http.Handler. It is safe for concurrent use.
 type Gateway struct {
-	options        Options
-	router         *router
-	binary         binaryTypes
-	deploymentID   string
-	stageVariables []byte
-	stagePrefix    string // "" or "/<stage>"
-	connections    *connLimiter
+	options      Options
+	router       *router
+	binary       binaryTypes
+	deploymentID string
+	stagePrefix  string // "" or "/<stage>"
 }
 
-// New returns the gateway of an API. It fails if a gateway response uses a variable that does not exist.
+// New returns the gateway of an API.
 func New(o Options) (*Gateway, error) {
 	if o.Invoke == nil || o.Now == nil || o.Logger == nil {
 		return nil, errors.New("gateway: Invoke, Now and Logger are required")
@@ -74,35 +63,13 @@ func New(o Options) (*Gateway, error) {
 	}
 	g := &Gateway{
 		options: o, binary: newBinaryTypes(o.API.BinaryMediaTypes), deploymentID: shortID(o.API.ID, o.API.Stage),
-		stageVariables: stageVariables(o.API.Variables), router: newRouter(o.API.ID, o.API.Routes),
+		router: newRouter(o.API.ID, o.API.Routes),
 	}
 	if o.StageInPath {
 		g.stagePrefix = "/" + o.API.Stage
 	}
-	if o.Beside != nil {
-		g.connections = o.Beside.connections
-	} else {
-		g.connections = newConnLimiter(o)
-	}
 	g.router.root.each(g.staticEvent)
-	if err := checkResponses(o.API.GatewayResponses); err != nil {
-		return nil, fmt.Errorf("gateway: API %s: %w", o.API.Name, err)
-	}
 	return g, nil
-}
-
-func stageVariables(variables map[string]string) []byte {
-	if len(variables) == 0 {
-		return []byte("null")
-	}
-	var b []byte
-	i := 0
-	for name, value := range variables {
-		b = append(b, separator(i))
-		b = appendString(quote(b, name), `:`, value)
-		i++
-	}
-	return append(b, '}')
 }
 
 // ServeHTTP serves one request. It panics with [http.ErrAbortHandler] if a streamed response ends early, so that the

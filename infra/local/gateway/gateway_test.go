@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // function replaces the runtime, and records its invocations.
@@ -74,12 +74,12 @@ func streamed(f func(*io.PipeWriter)) func(context.Context, runtime.Invocation) 
 // clock is the time of all requests in these tests.
 func clock() time.Time { return time.Date(2026, 1, 31, 8, 15, 30, 123e6, time.UTC) }
 
-func anyRoute(path string) stack.Route {
-	return stack.Route{Method: "ANY", Path: path, Function: "Function"}
+func anyRoute(path string) resources.Route {
+	return resources.Route{Method: "ANY", Path: path, Function: "Function"}
 }
 
-func apiOf(routes ...stack.Route) stack.API {
-	return stack.API{ID: "gy415nuibc", Name: "test", Stage: "prod", Routes: routes}
+func apiOf(routes ...resources.Route) resources.API {
+	return resources.API{ID: "gy415nuibc", Name: "test", Stage: "prod", Routes: routes}
 }
 
 func newGateway(t testing.TB, f *function, options gateway.Options) *gateway.Gateway {
@@ -107,7 +107,6 @@ func serve(t *testing.T, f *function, options gateway.Options) *httptest.Server 
 	g := newGateway(t, f, options)
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = gateway.NewServer(g, nil, slog.New(slog.DiscardHandler))
-	server.Listener = g.Listener(server.Listener)
 	server.Start()
 	t.Cleanup(server.Close)
 	return server

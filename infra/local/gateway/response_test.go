@@ -6,14 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 func TestResponses(t *testing.T) {
@@ -148,88 +147,46 @@ func TestHead(t *testing.T) {
 
 func TestGatewayResponses(t *testing.T) {
 	t.Parallel()
-	templates := func(body string) map[string]string { return map[string]string{"application/json": body} }
-	responses := map[string]stack.GatewayResponse{
+	api := apiOf(anyRoute("/{step}"))
+	api.GatewayResponses = map[string]resources.GatewayResponse{
 		"MISSING_AUTHENTICATION_TOKEN": {
 			StatusCode: 404,
-			Headers: map[string]string{
-				"x-request-id": "context.requestId", "Cache-Control": "'no-store'", "X-Stage": "context.stage",
-			},
-			Templates: templates(`{"error":"No such route: ${context.httpMethod} $context.path.","code":"ROUTE_NOT_FOUND","of":"$context.error.responseType"}`),
+			Headers:    map[string]string{"x-request-id": "context.requestId", "Cache-Control": "'no-store'", "X-Quote": "'default-src 'none''"},
+			Templates:  map[string]string{"application/json": `{"code":"ROUTE_NOT_FOUND"}`, "text/html": `<p>`},
 		},
-		"DEFAULT_5XX": {Templates: templates(`{"error":$context.error.messageString,"raw":"$context.error.message","v":"$stageVariables.v","d":"$5","id":"$context.requestId"}`)},
+		"DEFAULT_5XX": {Templates: map[string]string{"text/plain": "sorry"}},
 		"DEFAULT_4XX": {StatusCode: 418},
-		"THROTTLED": {Templates: map[string]string{
-			"application/json": `{}`, "text/html": `<p>$context.identity.sourceIp</p>`,
-		}},
 	}
-	api := apiOf(anyRoute("/{step}"))
-	api.GatewayResponses, api.Variables = responses, map[string]string{"v": "variable"}
-	f := &function{}
-	g := newGateway(t, f, gateway.Options{API: api})
-
-	t.Run("own", func(t *testing.T) {
-		t.Parallel()
-		response := call(t, g, http.MethodGet, "/no/where?q=1&q=2", "", http.Header{"Origin": {"https://a.example"}})
-		want := `{"error":"No such route: GET /no/where.","code":"ROUTE_NOT_FOUND","of":"MISSING_AUTHENTICATION_TOKEN"}`
-		if body := text(t, response); response.StatusCode != http.StatusNotFound || body != want {
-			t.Errorf("%d %s", response.StatusCode, body)
-		}
-		for name, value := range map[string]string{
-			"X-Request-Id": response.Header.Get("X-Amzn-Requestid"), "Cache-Control": "no-store", "X-Stage": "prod", "X-Amzn-Errortype": "MissingAuthenticationTokenException",
-		} {
-			if got := response.Header.Get(name); got != value || got == "" {
-				t.Errorf("%s = %q, want %q", name, got, value)
-			}
-		}
-	})
-	t.Run("default with a status", func(t *testing.T) {
-		t.Parallel()
-		response := call(t, g, http.MethodGet, "/x?%zz", "", nil)
-		if body := text(t, response); response.StatusCode != http.StatusTeapot || body != `{"message":"Bad Request"}` {
-			t.Errorf("%d %s", response.StatusCode, body)
-		}
-	})
-	t.Run("no variable can break the document", func(t *testing.T) {
-		t.Parallel()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-		r.RequestURI = `/a/"},{"`
-		w := httptest.NewRecorder()
-		g.ServeHTTP(w, r)
-		if !json.Valid(w.Body.Bytes()) {
-			t.Errorf("%s", w.Body)
-		}
-	})
-}
-
-func TestGatewayResponseAfterFunctionError(t *testing.T) {
-	t.Parallel()
-	api := apiOf(anyRoute("/x"))
-	api.Variables = map[string]string{"v": "variable"}
-	api.GatewayResponses = map[string]stack.GatewayResponse{"DEFAULT_5XX": {Templates: map[string]string{
-		"application/json": `{"error":$context.error.messageString,"raw":"$context.error.message","v":"$stageVariables.v","d":"$5$","at":"$context.resourcePath"}`,
-	}}}
 	g := newGateway(t, &function{respond: buffered(`[]`)}, gateway.Options{API: api})
-	want := `{"error":"Internal server error","raw":"Internal server error","v":"variable","d":"$5$","at":"/x"}`
-	if response := call(t, g, http.MethodGet, "/x", "", nil); text(t, response) != want || response.StatusCode != http.StatusBadGateway {
-		t.Errorf("%d", response.StatusCode)
-	}
-}
-
-func TestBadGatewayResponses(t *testing.T) {
-	t.Parallel()
-	for want, response := range map[string]stack.GatewayResponse{
-		"$context.nonsense is not supported":          {Templates: map[string]string{"application/json": "$context.nonsense"}},
-		"neither a 'literal' nor a variable":          {Headers: map[string]string{"X": "unquoted"}},
-		"header X: $context.error.x is not supported": {Headers: map[string]string{"X": "context.error.x"}},
+	for _, test := range []struct {
+		target, accept string
+		status         int
+		mediaType      string
+		body           string
+	}{
+		{"/no/where", "", 404, "application/json", `{"code":"ROUTE_NOT_FOUND"}`},
+		{"/no/where", "text/html, */*", 404, "text/html", `<p>`},
+		{"/no/where", "image/png", 404, "application/json", `{"code":"ROUTE_NOT_FOUND"}`},
+		{"/x?%zz", "", 418, "application/json", `{"message":"Bad Request"}`},
+		{"/x", "", 502, "text/plain", "sorry"}, // the function's response is not valid
 	} {
-		api := apiOf(anyRoute("/x"))
-		api.GatewayResponses = map[string]stack.GatewayResponse{"DEFAULT_4XX": response}
-		_, err := gateway.New(gateway.Options{
-			API: api, Invoke: new(function).invoke, Now: clock, Logger: slog.New(slog.DiscardHandler),
-		})
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "DEFAULT_4XX") {
-			t.Errorf("%v, want %q", err, want)
+		header := http.Header{}
+		if test.accept != "" {
+			header.Set("Accept", test.accept)
+		}
+		response := call(t, g, http.MethodGet, test.target, "", header)
+		body, mediaType := text(t, response), response.Header.Get("Content-Type")
+		if response.StatusCode != test.status || body != test.body || mediaType != test.mediaType {
+			t.Errorf("%s: %d %s %s, want %d %s %s", test.target, response.StatusCode, mediaType, body, test.status, test.mediaType, test.body)
+		}
+	}
+	response := call(t, g, http.MethodGet, "/no/where", "", nil)
+	for name, value := range map[string]string{
+		"X-Request-Id": response.Header.Get("X-Amzn-Requestid"), "Cache-Control": "no-store", "X-Quote": "default-src 'none'",
+		"X-Amzn-Errortype": "MissingAuthenticationTokenException",
+	} {
+		if got := response.Header.Get(name); got != value || got == "" {
+			t.Errorf("%s = %q, want %q", name, got, value)
 		}
 	}
 }
@@ -264,36 +221,6 @@ func TestAccessLog(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "secret") {
 		t.Error("the query is in the log")
-	}
-}
-
-// TestRefusedOrigin has the log name the setting that would allow the origin of a page.
-func TestRefusedOrigin(t *testing.T) {
-	t.Parallel()
-	const allowed = `{"statusCode":200,"headers":{"Access-Control-Allow-Origin":"https://a.example"}}`
-	for name, test := range map[string]struct {
-		payload, setting, origin string
-		hint                     bool
-	}{
-		"refused":     {ok, "ALLOWED_ORIGINS", "https://a.example", true},
-		"opaque":      {ok, "ALLOWED_ORIGINS", "null", true},
-		"allowed":     {allowed, "ALLOWED_ORIGINS", "https://a.example", false},
-		"same origin": {ok, "ALLOWED_ORIGINS", "http://example.com", false},
-		"no origin":   {ok, "ALLOWED_ORIGINS", "", false},
-		"no setting":  {ok, "", "https://a.example", false},
-	} {
-		var out bytes.Buffer
-		g := newGateway(t, &function{respond: buffered(test.payload)}, gateway.Options{
-			API: apiOf(anyRoute("/x")), Logger: slog.New(slog.NewTextHandler(&out, nil)), OriginSetting: test.setting,
-		})
-		header := http.Header{}
-		if test.origin != "" {
-			header.Set("Origin", test.origin)
-		}
-		call(t, g, http.MethodGet, "/x", "", header)
-		if got := strings.Contains(out.String(), "add it to ALLOWED_ORIGINS"); got != test.hint {
-			t.Errorf("%s: %s", name, &out)
-		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 const (
@@ -55,7 +55,7 @@ type node struct {
 }
 
 // newRouter returns a router for routes that the stack package has checked.
-func newRouter(apiID string, routes []stack.Route) *router {
+func newRouter(apiID string, routes []resources.Route) *router {
 	r := new(router)
 	for _, def := range routes {
 		r.root.insert(apiID, def.Path).add(def)
@@ -108,7 +108,7 @@ func newResource(apiID, pattern string, params []string) *resource {
 	}
 }
 
-func (res *resource) add(def stack.Route) {
+func (res *resource) add(def resources.Route) {
 	res.methods[def.Method] = &route{
 		function: def.Function, stream: def.Stream, timeout: cmp.Or(def.Timeout, defaultTimeout), resource: res,
 	}

@@ -8,12 +8,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 func TestRouting(t *testing.T) {
 	t.Parallel()
-	r := newRouter("api", []stack.Route{
+	r := newRouter("api", []resources.Route{
 		{Method: "ANY", Path: "/", Function: "root"},
 		{Method: "ANY", Path: "/api/auth", Function: "auth"},
 		{Method: "ANY", Path: "/api/auth/{proxy+}", Function: "auth proxy"},
@@ -121,9 +121,9 @@ func TestRoutingProperty(t *testing.T) {
 			return "/" + strings.Join(segments, "/")
 		})
 		patterns := rapid.SliceOfNDistinct(pattern, 1, 12, rapid.ID).Draw(t, "patterns")
-		var routes []stack.Route
+		var routes []resources.Route
 		for _, p := range patterns {
-			routes = append(routes, stack.Route{Method: "ANY", Path: p, Function: p})
+			routes = append(routes, resources.Route{Method: "ANY", Path: p, Function: p})
 		}
 		r := newRouter("api", routes)
 		path := "/" + strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "%61"}), 1, 6).Draw(t, "path"), "/")
@@ -151,7 +151,7 @@ func FuzzRouting(f *testing.F) {
 	for _, seed := range []string{"/", "/a/b", "/a/%2e%2e/b", "//", "/a/x%2Fy/z", "/a/\xff", "/a/%zz", "/a/b/"} {
 		f.Add(seed)
 	}
-	r := newRouter("api", []stack.Route{
+	r := newRouter("api", []resources.Route{
 		{Method: "ANY", Path: "/a/{x}/z", Function: "x"}, {Method: "ANY", Path: "/{proxy+}", Function: "p"},
 	})
 	f.Fuzz(func(t *testing.T, raw string) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -38,7 +37,6 @@ func serveImpatient(t *testing.T, f *function, secure bool, options gateway.Opti
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = gateway.NewServer(g, nil, slog.New(slog.DiscardHandler))
 	server.Config.ReadHeaderTimeout = impatient
-	server.Listener = g.Listener(server.Listener)
 	if secure {
 		server.EnableHTTP2 = true
 		server.StartTLS()
@@ -227,34 +225,6 @@ func TestWindowClosed(t *testing.T) {
 		if reset, ok := frame.(*http2.RSTStreamFrame); ok && reset.StreamID == 1 {
 			return
 		}
-	}
-}
-
-// TestPipelined sends all requests of a connection at once: the responses are in order.
-func TestPipelined(t *testing.T) {
-	t.Parallel()
-	f := &function{respond: func(_ context.Context, in lambda.Invocation) (*lambda.Response, error) {
-		_, rest, _ := strings.Cut(string(in.Payload), `"path":"`)
-		path, _, _ := strings.Cut(rest, `"`)
-		return buffered(fmt.Sprintf(`{"statusCode":200,"body":%q}`, path))(t.Context(), in)
-	}}
-	server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/{n}"))})
-	conn := dial(t, server)
-	var all strings.Builder
-	for n := range 100 {
-		_, _ = fmt.Fprintf(&all, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", n)
-	}
-	_, _ = io.WriteString(conn, all.String())
-	reader := bufio.NewReader(conn)
-	for n := range 100 {
-		response, err := http.ReadResponse(reader, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if body := text(t, response); body != fmt.Sprintf("/%d", n) {
-			t.Fatalf("response %d is for %s", n, body)
-		}
-		_ = response.Body.Close()
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 const nuls = "\x00\x00\x00\x00\x00\x00\x00\x00"
 
-func streamRoute() stack.Route {
+func streamRoute() resources.Route {
 	route := anyRoute("/x")
 	route.Stream = true
 	return route

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/awsjson"
+	"devplatform/infra/local/codehost"
 	"devplatform/infra/local/loopback"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/s3"
@@ -34,7 +35,7 @@ func (p *awsPort) handler() http.Handler {
 		switch {
 		case !isBucket && !loopback.Accepts(r.Host, p.hosts...), isBucket && !isS3(r):
 			http.Error(w, "The Host header does not name this machine or the host of APP_URL.", http.StatusForbidden)
-		case p.codehost != nil && !isBucket && strings.HasPrefix(r.URL.Path, codeHostPath+"/"):
+		case p.codehost != nil && !isBucket && strings.HasPrefix(r.URL.Path, codehost.Path+"/"):
 			p.codehost.ServeHTTP(w, r)
 		case p.s3 != nil && isS3(r):
 			p.s3.ServeHTTP(w, r)

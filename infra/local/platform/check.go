@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 )
 
@@ -18,7 +19,7 @@ const stackName = "local"
 
 // Check reads the template of a configuration as Open does, but starts nothing. The error names everything in the
 // template that the platform cannot run. Only Template and Values of the configuration are required.
-func Check(config Config) (*stack.Stack, error) {
+func Check(config Config) (*resources.Stack, error) {
 	loaded, err := load(config, Addresses{}, "")
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func load(config Config, at Addresses, endpoint string) (*functions, error) {
 
 // checkFunctions starts functions once from the binaries in a folder, so that a variable that is not valid is found
 // now, and not by the first request. Functions with the same problem share a line of the error.
-func (p *Platform) checkFunctions(ctx context.Context, dir string, all []stack.Function) error {
+func (p *Platform) checkFunctions(ctx context.Context, dir string, all []resources.Function) error {
 	problems := make([]error, len(all))
 	var group errgroup.Group
 	group.SetLimit(goruntime.GOMAXPROCS(0))

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"devplatform/infra/local/loopback"
 )
 
 // Account is the number of the AWS account in every ARN. AWS uses the same number in its examples.
@@ -56,9 +57,6 @@ type Config struct {
 	CodeHost *CodeHost
 	// Values returns values for the template that depend on the platform's addresses. nil means that there are none.
 	Values func(Addresses) Values
-	// OriginSetting is the name of the variable that allows origins of other pages. If a function has the variable, the
-	// log names it when it is needed.
-	OriginSetting string
 	// Pages are pages of the project to show to people.
 	Pages []Page
 	// Logger gets the logs of the platform and of the functions. nil discards them.
@@ -173,21 +171,10 @@ func (c *Config) checkEndpoint() error {
 	if err != nil {
 		return fmt.Errorf("AWS_ENDPOINT_URL=%s: is not a URL", c.EndpointURL)
 	}
-	port := cmp.Or(endpoint.Port(), map[string]string{"http": "80", "https": "443"}[endpoint.Scheme])
-	if isThisMachine(endpoint.Hostname()) && port == strconv.Itoa(c.AWSPort) {
+	if loopback.Accepts(endpoint.Hostname()) && endpoint.Port() == strconv.Itoa(c.AWSPort) {
 		return errors.New("AWS_ENDPOINT_URL is this platform itself: unset it")
 	}
 	return nil
-}
-
-// isThisMachine reports whether a host is a name or an address of this machine that no other machine has.
-func isThisMachine(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && (ip.Unmap().IsLoopback() || ip.IsUnspecified())
 }
 
 // hosts returns the host of PublicURL, which all ports accept.

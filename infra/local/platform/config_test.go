@@ -37,14 +37,8 @@ func TestConfig(t *testing.T) {
 		{Config{EndpointURL: "http://127.0.0.1:8000", AWSPort: 4566}, ""},
 		{Config{EndpointURL: "http://example.com:4566", AWSPort: 4566}, ""},
 		{Config{EndpointURL: "http://127.0.0.1:4566", AWSPort: 4567}, ""},
-		{Config{EndpointURL: "http://127.9.9.9:4566", AWSPort: 4566}, itself},
 		{Config{EndpointURL: "http://localhost:4566/", AWSPort: 4566}, itself},
-		{Config{EndpointURL: "http://LocalHost.:4566", AWSPort: 4566}, itself},
-		{Config{EndpointURL: "http://dynamodb.localhost:4566", AWSPort: 4566}, itself},
 		{Config{EndpointURL: "http://[::1]:4566", AWSPort: 4566}, itself},
-		{Config{EndpointURL: "http://0.0.0.0:4566", AWSPort: 4566}, itself},
-		{Config{EndpointURL: "http://localhost", AWSPort: 80}, itself},
-		{Config{EndpointURL: "https://localhost", AWSPort: 443}, itself},
 	} {
 		tc.config.DataDir = t.TempDir()
 		if got := message(tc.config.complete()); got != tc.want {

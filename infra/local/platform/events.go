@@ -42,11 +42,11 @@ func (p *Platform) openTriggers(context.Context) (err error) {
 }
 
 // openSchedules opens the schedules, which start with start.
-func (p *Platform) openSchedules(context.Context) (err error) {
+func (p *Platform) openSchedules(context.Context) error {
 	if len(p.Stack.Schedules) == 0 {
 		return nil
 	}
-	p.schedules, err = schedule.Open(schedule.Options{
+	p.schedules = schedule.Open(schedule.Options{
 		Schedules: p.Stack.Schedules,
 		Invoke:    p.runtime.Invoke,
 		Region:    p.config.Region,
@@ -54,5 +54,5 @@ func (p *Platform) openSchedules(context.Context) (err error) {
 		Now:       now,
 		Logger:    p.logger,
 	})
-	return err
+	return nil
 }

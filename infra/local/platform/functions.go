@@ -15,47 +15,54 @@ import (
 	"strings"
 	"time"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // functions builds the functions of a stack.
 type functions struct {
 	config Config
-	stack  *stack.Stack
+	stack  *resources.Stack
 	late   map[string]func() string
 	dir    string    // the folder of the binaries
 	began  time.Time // when buildAll began
 }
 
-func newFunctions(config Config, s *stack.Stack, late map[string]func() string) *functions {
+func newFunctions(config Config, s *resources.Stack, late map[string]func() string) *functions {
 	return &functions{
 		config: config, stack: s, late: late, dir: cmp.Or(config.Binaries, filepath.Join(config.DataDir, "bin")),
 	}
 }
 
 // binary returns the path of a function's binary in a folder.
-func (b *functions) binary(dir string, f stack.Function) string {
-	return filepath.Join(dir, filepath.Base(filepath.Join(b.stack.Dir, filepath.FromSlash(f.CodeURI))))
+func (b *functions) binary(dir string, f resources.Function) string {
+	return filepath.Join(dir, path.Base(f.CodeURI))
 }
 
-// checkSources returns an error for each function that cannot be built, or whose binary has the name of another one.
+// checkSources returns an error for each function whose binary would have the name of another one.
 func (b *functions) checkSources() error {
 	var problems []error
 	sources := map[string]string{} // by binary
 	for _, f := range b.stack.Functions {
-		binary, source := b.binary(b.dir, f), path.Clean(filepath.ToSlash(f.CodeURI))
-		if other := cmp.Or(sources[binary], source); other != source {
+		name := path.Base(f.CodeURI)
+		if other := cmp.Or(sources[name], f.CodeURI); other != f.CodeURI {
 			problems = append(problems, fmt.Errorf("%s: CodeUri %s and %s have the same last element, so their binaries would "+
-				"have the same name: rename one of them", f.Name, source, other))
+				"have the same name: rename one of them", f.Name, f.CodeURI, other))
 		}
-		sources[binary] = source
-		if f.ModuleDir == "" && b.config.Binaries == "" {
-			problems = append(problems, fmt.Errorf("%s: no go.mod in CodeUri %s or above it: create one with `go mod init`",
-				f.Name, f.CodeURI))
-		}
+		sources[name] = f.CodeURI
 	}
 	return errors.Join(problems...)
+}
+
+// packages returns the packages of functions, as arguments of the go command in the folder of the template. Functions
+// can share a package.
+func packages(all []resources.Function) []string {
+	var packages []string
+	for _, f := range all {
+		packages = append(packages, "./"+f.CodeURI)
+	}
+	slices.Sort(packages)
+	return slices.Compact(packages)
 }
 
 // buildAll builds all functions, unless the configuration has a folder of binaries, and checks that all binaries exist.
@@ -76,43 +83,19 @@ func (b *functions) buildAll(ctx context.Context) error {
 	return nil
 }
 
-// build compiles functions into a folder, with one call of the go command for each module.
-func (b *functions) build(ctx context.Context, out string, all []stack.Function) error {
-	out, err := filepath.Abs(out)
-	if err != nil {
-		return fmt.Errorf("build: %w", err)
-	}
+// build compiles functions into a folder, with the flags of a deployment, or with those for a debugger. It logs its
+// progress.
+func (b *functions) build(ctx context.Context, out string, all []resources.Function) error {
 	if err := os.MkdirAll(out, 0o750); err != nil {
 		return fmt.Errorf("build: %w", err)
 	}
-	packages := map[string][]string{} // by module
-	for _, f := range all {
-		switch {
-		case f.PackageDir == ".": // else go build would name the binary after the module
-			if err := b.goBuild(ctx, f.ModuleDir, b.binary(out, f), "."); err != nil {
-				return err
-			}
-		case !slices.Contains(packages[f.ModuleDir], f.PackageDir): // functions can share a package
-			packages[f.ModuleDir] = append(packages[f.ModuleDir], f.PackageDir)
-		}
-	}
-	for module, packages := range packages {
-		if err := b.goBuild(ctx, module, out+string(filepath.Separator), packages...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// goBuild compiles packages with the flags of a deployment, or with those for a debugger. It logs its progress.
-func (b *functions) goBuild(ctx context.Context, module, out string, packages ...string) error {
 	flags := []string{"-trimpath", "-tags=lambda.norpc", "-ldflags=-s", "-gcflags=all=-dwarf=false"}
 	if b.config.HasSymbols {
 		flags = []string{"-trimpath=false", "-tags=lambda.norpc", "-ldflags=", "-gcflags=all=-N -l"}
 	}
 	command := exec.CommandContext(ctx, "go",
-		slices.Concat([]string{"build", "-v"}, flags, []string{"-o", out}, packages)...)
-	command.Dir = module
+		slices.Concat([]string{"build", "-v"}, flags, []string{"-o", out + string(filepath.Separator)}, packages(all))...)
+	command.Dir = b.stack.Dir
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	reader, writer := io.Pipe()
 	command.Stdout, command.Stderr = writer, writer
@@ -158,9 +141,9 @@ func (b *functions) configurations() []runtime.Function {
 			f.Timeout = time.Hour
 		}
 		all = append(all, runtime.Function{
-			Name: f.Name, Alias: f.Alias, Bootstrap: b.binary(b.dir, f), Handler: f.Handler, RuntimeName: f.Runtime,
-			Architecture: f.Architecture, MemoryMB: f.MemoryMB, Timeout: f.Timeout, Env: f.Env,
-			MaxConcurrency: f.ReservedConcurrency, Description: f.Description, LateEnv: b.lateVariables(f),
+			Name: f.Name, Alias: f.Alias, Bootstrap: b.binary(b.dir, f), Handler: f.Handler,
+			MemoryMB: f.MemoryMB, Timeout: f.Timeout, Env: f.Env,
+			MaxConcurrency: f.ReservedConcurrency, LateEnv: b.lateVariables(f),
 		})
 	}
 	return all
@@ -169,7 +152,7 @@ func (b *functions) configurations() []runtime.Function {
 // lateVariables returns a function that returns the late values of the variables that a function has and that are
 // empty. It returns nil if there are none. The values are looked up in the background now, so that the function does
 // not wait.
-func (b *functions) lateVariables(f stack.Function) func() map[string]string {
+func (b *functions) lateVariables(f resources.Function) func() map[string]string {
 	needed := map[string]func() string{}
 	for name, value := range b.late {
 		if present, isDeclared := f.Env[name]; isDeclared && present == "" {

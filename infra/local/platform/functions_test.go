@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/testmode"
 )
 
@@ -82,8 +82,9 @@ Globals:
 Resources:
   Hello:
     Type: AWS::Serverless::Function
-    Properties: {Events: {Api: {Type: Api, Properties: {Path: /hello, Method: get}}}}
+    Properties: {Events: {Api: {Type: Api, Properties: {RestApiId: !Ref Api, Path: /hello, Method: get}}}}
   Other: {Type: AWS::Serverless::Function}
+  Api: {Type: AWS::Serverless::Api, Properties: {StageName: dev}}
 `,
 }
 
@@ -161,31 +162,6 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// A function whose folder has its own go.mod, as in the template of `sam init`, is named after the folder.
-func TestBuildModuleOfFunction(t *testing.T) {
-	t.Parallel()
-	files := map[string]string{"hello-world/go.mod": "module another-name\n\ngo 1.26\n"}
-	withoutImport := strings.NewReplacer("\n\t\"example/greeting\"\n", "", "greeting.Text", `"hello"`)
-	files["hello-world/main.go"] = withoutImport.Replace(greeter["hello/main.go"])
-	files["template.yaml"] = strings.Replace(greeter["template.yaml"], "CodeUri: hello", "CodeUri: hello-world/", 1)
-	p, _ := openProject(t, writeFiles(t, files))
-	if got := get(t, p.URL+"/hello"); got != "hello" {
-		t.Errorf("got %q, want hello", got)
-	}
-}
-
-// The log names the variable that would allow an origin, if a function has the variable.
-func TestOriginSetting(t *testing.T) {
-	t.Parallel()
-	s := &stack.Stack{Functions: []stack.Function{{Env: map[string]string{"ORIGINS": ""}}, {}}}
-	for name, want := range map[string]string{"ORIGINS": "ORIGINS", "ALLOWED": "", "": ""} {
-		p := &Platform{Stack: s, config: Config{OriginSetting: name}}
-		if got := p.originSetting(); got != want {
-			t.Errorf("%q: got %q, want %q", name, got, want)
-		}
-	}
-}
-
 // Problems with a project's functions are errors at the start.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
@@ -195,7 +171,6 @@ func TestOpenRefuses(t *testing.T) {
 			"greeting/greeting.go", "package greeting\n\nvar Text = broken\n",
 			"build the functions: exit status 1\n# example/greeting\ngreeting/greeting.go:3:12: undefined: broken",
 		},
-		"no go.mod": {"go.mod", "", "go mod init"},
 		"a value that is not valid": {
 			"template.yaml", strings.Replace(template, "blue", "beige", 1),
 			"Hello, Other: cannot start: COLOR=beige: must be red or blue",
@@ -212,11 +187,6 @@ func TestOpenRefuses(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tc.content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if tc.content == "" {
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
-			}
 			config := Config{Template: filepath.Join(dir, "template.yaml"), DataDir: filepath.Join(dir, ".local")}
 			if _, err := Open(t.Context(), config); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got the error %v, want %s", err, tc.want)
@@ -228,7 +198,7 @@ func TestOpenRefuses(t *testing.T) {
 // A missing binary is an error, if the configuration has a folder of binaries.
 func TestMissingBinary(t *testing.T) {
 	t.Parallel()
-	s := &stack.Stack{Functions: []stack.Function{{Name: "One", CodeURI: "cmd/one"}}}
+	s := &resources.Stack{Functions: []resources.Function{{Name: "One", CodeURI: "cmd/one"}}}
 	err := newFunctions(Config{Binaries: t.TempDir()}, s, nil).buildAll(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "One: no binary at") {
 		t.Errorf("got the error %v", err)
@@ -342,12 +312,12 @@ func TestWatchEarlierChange(t *testing.T) {
 func TestNoteSaved(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(writeFiles(t, map[string]string{"a[b]/main.go": "", "a[b]/go.mod": "", "a[b]/unused.txt": ""}), "a[b]")
-	w := &watch{users: map[string][]stack.Function{
+	w := &watch{users: map[string][]resources.Function{
 		filepath.Join(folder, "*.go"): {{Name: "code"}}, filepath.Join(folder, "go.mod"): {{Name: "module"}},
 		filepath.Join(folder, "removed", "*"): {{Name: "removed"}},
 	}}
 	for after, want := range map[time.Duration]string{-time.Hour: "code module", time.Hour: ""} {
-		changed := map[string]stack.Function{}
+		changed := map[string]resources.Function{}
 		w.noteSaved(time.Now().Add(after), changed)
 		if got := strings.Join(slices.Sorted(maps.Keys(changed)), " "); got != want {
 			t.Errorf("saved after %v: got %q, want %q", after, got, want)
@@ -369,7 +339,7 @@ func TestLateVariables(t *testing.T) {
 		{map[string]string{"OTHER": ""}, ""},
 	} {
 		got := ""
-		if late := b.lateVariables(stack.Function{Env: tc.env}); late != nil {
+		if late := b.lateVariables(resources.Function{Env: tc.env}); late != nil {
 			got = late()["REGISTRY"]
 		}
 		if got != tc.want {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -12,18 +11,18 @@ import (
 
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/loopback"
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // HasWildcardDomain reports whether the template maps an API to a domain such as *.example.app. The platform serves it
 // on the port of sites.
-func HasWildcardDomain(api stack.API) bool {
+func HasWildcardDomain(api resources.API) bool {
 	return slices.ContainsFunc(api.Domains, func(domain string) bool { return strings.HasPrefix(domain, "*.") })
 }
 
 // findAPIs returns the API for PORT, and the API with a wildcard domain for SITES_PORT. Each is nil if the template
 // does not have it.
-func findAPIs(s *stack.Stack) (api, sites *stack.API, err error) {
+func findAPIs(s *resources.Stack) (api, sites *resources.API, err error) {
 	for i := range s.APIs {
 		found := &api
 		if HasWildcardDomain(s.APIs[i]) {
@@ -66,69 +65,54 @@ func (p *Platform) serveGateways(context.Context) error {
 		p.Sites = ""
 		p.sites.close()
 	}
-	var first *gateway.Gateway
 	if api != nil {
-		if first, err = p.serveAPI(api); err != nil {
+		if err := p.serveAPI(api); err != nil {
 			return err
 		}
 	}
 	if sites != nil {
-		return p.serveSites(sites, first)
+		return p.serveSites(sites)
 	}
 	return nil
 }
 
 // serveAPI serves the API over HTTP and HTTPS.
-func (p *Platform) serveAPI(api *stack.API) (*gateway.Gateway, error) {
+func (p *Platform) serveAPI(api *resources.API) error {
 	certificate, err := gateway.LoadOrMakeCertificate(filepath.Join(p.config.DataDir, "tls"), now)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	g, err := gateway.New(gateway.Options{
 		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,
 		AcceptHost: func(host string) bool { return loopback.Accepts(host, p.config.hosts()...) },
-		Landing:    http.HandlerFunc(p.serveLanding), OriginSetting: p.originSetting(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	p.serveGateway(gateway.NewServer(g, nil, p.logger), g, p.http)
-	secure := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
-	p.serveGateway(gateway.NewServer(g, secure, p.logger), g, p.https)
-	return g, nil
-}
-
-// originSetting returns the configured name of the variable that allows origins, or "" if no function has the variable.
-func (p *Platform) originSetting() string {
-	name := p.config.OriginSetting
-	if slices.ContainsFunc(p.Stack.Functions, func(f stack.Function) bool { _, has := f.Env[name]; return has }) {
-		return name
-	}
-	return ""
-}
-
-// serveSites serves the API with a wildcard domain, over HTTP only. Its connections count together with the connections
-// of the gateway beside it.
-func (p *Platform) serveSites(api *stack.API, beside *gateway.Gateway) error {
-	g, err := gateway.New(gateway.Options{
-		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,
-		DomainName: loopback.Name, Beside: beside,
+		Landing:    http.HandlerFunc(p.serveLanding),
 	})
 	if err != nil {
 		return err
 	}
-	p.serveGateway(gateway.NewServer(p.onlySites(g), nil, p.logger), g, p.sites)
+	p.serveGateway(gateway.NewServer(g, nil, p.logger), p.http)
+	secure := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	p.serveGateway(gateway.NewServer(g, secure, p.logger), p.https)
 	return nil
 }
 
-// serveGateway runs a server on the listeners of a port, with the gateway's limit of connections.
-func (p *Platform) serveGateway(server *http.Server, g *gateway.Gateway, at *listeners) {
-	limited := make([]net.Listener, 0, len(at.all))
-	for _, ln := range at.all {
-		limited = append(limited, g.Listener(ln))
+// serveSites serves the API with a wildcard domain, over HTTP only.
+func (p *Platform) serveSites(api *resources.API) error {
+	g, err := gateway.New(gateway.Options{
+		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,
+		DomainName: loopback.Name,
+	})
+	if err != nil {
+		return err
 	}
+	p.serveGateway(gateway.NewServer(p.onlySites(g), nil, p.logger), p.sites)
+	return nil
+}
+
+// serveGateway runs a server on the listeners of a port.
+func (p *Platform) serveGateway(server *http.Server, at *listeners) {
 	p.gateways = append(p.gateways, server)
-	p.serve(server, limited)
+	p.serve(server, at.all)
 }
 
 // onlySites refuses requests whose Host header is not below localhost. No other port accepts such names. So a site

@@ -1,19 +1,12 @@
 package platform
 
 import (
+	"bytes"
 	"cmp"
-	"context"
 	"io"
 	"net/http"
 	"strconv"
-	"time"
-
-	"devplatform/infra/local/gateway"
 )
-
-// abandonAfter is how long a request whose context has ended waits for its response. Handlers return immediately then,
-// except while the disk is full.
-const abandonAfter = time.Second
 
 // inProcess is the transport of clients inside this process. It calls the handler of the services directly, which needs
 // a fraction of the CPU time of a connection. It does not lose a response if the client cancels the request.
@@ -26,34 +19,31 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if received.Body == nil {
 		received.Body = http.NoBody
 	}
-	w := &gateway.MemoryWriter{Headers: http.Header{}, Status: http.StatusOK}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { _ = received.Body.Close() }()
-		t.services.ServeHTTP(w, received)
-	}()
-	if err := await(r.Context(), done); err != nil {
-		return nil, err
-	}
+	defer func() { _ = received.Body.Close() }()
+	w := &memoryWriter{header: http.Header{}, status: http.StatusOK}
+	t.services.ServeHTTP(w, received)
 	return &http.Response{
-		Status: strconv.Itoa(w.Status) + " " + http.StatusText(w.Status), StatusCode: w.Status,
+		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.Headers, Body: io.NopCloser(&w.Body), ContentLength: int64(w.Body.Len()), Request: r,
+		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
 	}, nil
 }
 
-// await returns when done is closed. It returns the context's error abandonAfter after the end of the context.
-func await(ctx context.Context, done <-chan struct{}) error {
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-	}
-	select {
-	case <-done:
-		return nil
-	case <-time.After(abandonAfter):
-		return ctx.Err()
-	}
+// memoryWriter is an [http.ResponseWriter] that holds a response in memory.
+type memoryWriter struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (m *memoryWriter) Header() http.Header { return m.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (m *memoryWriter) WriteHeader(status int) { m.status = status }
+
+// Write implements http.ResponseWriter.
+func (m *memoryWriter) Write(b []byte) (int, error) {
+	m.body.Write(b)
+	return len(b), nil
 }

@@ -1,13 +1,10 @@
 package platform
 
 import (
-	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 )
 
 func TestInProcess(t *testing.T) {
@@ -36,36 +33,5 @@ func TestInProcess(t *testing.T) {
 			t.Errorf("got the host %q", host)
 		}
 		_ = response.Body.Close()
-	}
-}
-
-// A canceled request gets a response that the handler sends now. It does not wait for a handler that is blocked, so the
-// platform can stop while the disk is full.
-func TestInProcessCanceled(t *testing.T) {
-	t.Parallel()
-	for name, isBlocked := range map[string]bool{"responds": false, "blocked": true} {
-		synctest.Test(t, func(t *testing.T) {
-			release := make(chan struct{})
-			transport := inProcess{http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				<-r.Context().Done()
-				if isBlocked {
-					<-release
-				}
-			})}
-			ctx, cancel := context.WithCancel(t.Context())
-			request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost:4566/", http.NoBody)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cancel()
-			response, err := transport.RoundTrip(request)
-			if isBlocked != errors.Is(err, context.Canceled) {
-				t.Errorf("%s: got the error %v", name, err)
-			}
-			if err == nil {
-				_ = response.Body.Close()
-			}
-			close(release)
-		})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // Link is an address for people.
@@ -32,8 +32,8 @@ func (p *Platform) Links() []Link {
 		links = append(links, Link{"code host", p.CodeHost + "/", ""})
 	}
 	for _, page := range p.config.Pages {
-		if slices.ContainsFunc(p.Stack.APIs, func(api stack.API) bool {
-			return slices.ContainsFunc(api.Routes, func(r stack.Route) bool { return r.Path == page.Path })
+		if slices.ContainsFunc(p.Stack.APIs, func(api resources.API) bool {
+			return slices.ContainsFunc(api.Routes, func(r resources.Route) bool { return r.Path == page.Path })
 		}) {
 			links = append(links, Link{page.Name, p.URL + page.Path, ""})
 		}
@@ -43,7 +43,7 @@ func (p *Platform) Links() []Link {
 
 // usesCodeHost reports whether a function has a variable with an address of the built-in code host.
 func (p *Platform) usesCodeHost() bool {
-	return p.CodeHost != "" && slices.ContainsFunc(p.Stack.Functions, func(f stack.Function) bool {
+	return p.CodeHost != "" && slices.ContainsFunc(p.Stack.Functions, func(f resources.Function) bool {
 		for _, value := range f.Env {
 			if strings.HasPrefix(value, p.CodeHost) {
 				return true

@@ -19,12 +19,12 @@ import (
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/provision"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/s3"
 	"devplatform/infra/local/schedule"
 	"devplatform/infra/local/secrets"
 	"devplatform/infra/local/sqs"
-	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
 )
 
@@ -48,7 +48,7 @@ type Addresses struct {
 type Platform struct {
 	Addresses
 	// Stack is the stack that the platform runs.
-	Stack *stack.Stack
+	Stack *resources.Stack
 
 	config Config
 	logger *slog.Logger
@@ -235,15 +235,12 @@ func (p *Platform) load(context.Context) (err error) {
 	return nil
 }
 
-// codeHostPath is the path of the built-in code host on the AWS port.
-const codeHostPath = "/codehost"
-
 func (p *Platform) openCodeHost() (err error) {
 	client := p.config.CodeHost
 	if client == nil {
 		return nil
 	}
-	p.CodeHost = fmt.Sprintf("http://localhost:%d%s", p.aws.port, codeHostPath)
+	p.CodeHost = fmt.Sprintf("http://localhost:%d%s", p.aws.port, codehost.Path)
 	var prefixes []string
 	for _, origin := range append(p.Origins(), p.config.PublicURL) {
 		if origin != "" {
@@ -251,7 +248,7 @@ func (p *Platform) openCodeHost() (err error) {
 		}
 	}
 	p.codehost, err = codehost.New(codehost.Options{
-		Dir: filepath.Join(p.config.DataDir, "codehost"), Now: now, Logger: p.logger, BasePath: codeHostPath,
+		Now: now, Logger: p.logger,
 		ClientID: client.ClientID, ClientSecret: client.ClientSecret, RedirectPrefixes: prefixes,
 	})
 	return err
@@ -319,9 +316,6 @@ func (p *Platform) provision(ctx context.Context) error {
 		return err
 	}
 	p.logger.Info("provisioned: " + changes)
-	for _, notice := range p.Stack.Notices {
-		p.logger.Info(notice)
-	}
 	return nil
 }
 

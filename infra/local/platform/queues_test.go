@@ -11,15 +11,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
 // patience limits the wait for a result that comes at once on an idle machine.
 const patience = time.Minute
 
-// queued is a template without an API, whose function is called by a queue, a stream and the clock.
+// queued is a template without an API, whose function is called by a queue and the clock.
 const queued = `Transform: AWS::Serverless-2016-10-31
 Resources:
   Worker:
@@ -31,29 +29,20 @@ Resources:
       Timeout: 30
       Environment: {Variables: {TEST_URL: '%s', JOBS: !Ref Jobs}}
       Events:
-        Jobs: {Type: SQS, Properties: {Queue: !GetAtt Jobs.Arn, BatchSize: 1}}
-        Table:
-          Type: DynamoDB
+        Jobs:
+          Type: SQS
           Properties:
-            Stream: !GetAtt Table.StreamArn
-            StartingPosition: TRIM_HORIZON
-            MaximumRetryAttempts: 0
-            DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt Failed.Arn}}
-        Clock: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 day), Input: '{"tick":true}'}}
-        Off: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), State: DISABLED}}
-  Table:
-    Type: AWS::DynamoDB::Table
-    Properties:
-      BillingMode: PAY_PER_REQUEST
-      AttributeDefinitions: [{AttributeName: pk, AttributeType: S}]
-      KeySchema: [{AttributeName: pk, KeyType: HASH}]
-      StreamSpecification: {StreamViewType: KEYS_ONLY}
+            Queue: !GetAtt Jobs.Arn
+            BatchSize: 1
+            FunctionResponseTypes: [ReportBatchItemFailures]
+            ScalingConfig: {MaximumConcurrency: 5}
+        Clock: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 day), RetryPolicy: {MaximumRetryAttempts: 0}, Input: '{"tick":true}'}}
+        Off: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), RetryPolicy: {MaximumRetryAttempts: 0}, State: DISABLED}}
   Jobs:
     Type: AWS::SQS::Queue
     Properties:
       RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 1}
   Dead: {Type: AWS::SQS::Queue}
-  Failed: {Type: AWS::SQS::Queue}
 `
 
 // called is an event of the function. Its invocation ends when the test sends a status.
@@ -62,7 +51,6 @@ type called struct {
 		Tick    bool
 		Records []struct {
 			EventSource, Body, ReceiptHandle string
-			DynamoDB                         json.RawMessage
 		}
 	}
 	status chan int
@@ -171,8 +159,7 @@ func (p *queuedPlatform) wantMessage(t *testing.T, queue, part string) {
 	}
 }
 
-// A queue, a schedule and a stream call a function. What it fails to process is in the queues for failures, also after
-// a restart.
+// A queue and a schedule call a function. What it fails to process is in the dead-letter queue, also after a restart.
 func TestQueuesAndSchedules(t *testing.T) {
 	t.Parallel()
 	p := newQueued(t)
@@ -198,29 +185,12 @@ func TestQueuesAndSchedules(t *testing.T) {
 	job.status <- http.StatusInternalServerError
 	p.wantMessage(t, "local-Dead", "poison")
 
-	endpoint := p.endpoint()
-	tables := dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: local,
-	})
-	_, err = tables.PutItem(t.Context(), &dynamodb.PutItemInput{
-		TableName: aws.String("local-Table"),
-		Item:      map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "bad"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	record := p.next(t)
-	if records := record.event.Records; len(records) != 1 || !strings.Contains(string(records[0].DynamoDB), "bad") {
-		t.Fatalf("%+v, want the item's record", record.event)
-	}
-	record.status <- http.StatusInternalServerError
-	p.wantMessage(t, "local-Failed", "RetryAttemptsExhausted")
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
 
 	for _, line := range []string{
-		"provisioned: queues local-Dead, local-Failed, local-Jobs; tables local-Table",
+		"provisioned: queues local-Dead, local-Jobs",
 	} {
 		if !strings.Contains(p.log.String(), line) {
 			t.Errorf("%s\nwant %s", p.log, line)
@@ -228,7 +198,6 @@ func TestQueuesAndSchedules(t *testing.T) {
 	}
 	p.start(t) // the failures are still there
 	p.wantMessage(t, "local-Dead", "poison")
-	p.wantMessage(t, "local-Failed", "RetryAttemptsExhausted")
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"testing"
+
+	"devplatform/infra/local/codehost"
 )
 
 // No port accepts requests with the name of another machine. An attacker could make such a name refer to this machine
@@ -48,7 +50,7 @@ func TestRebinding(t *testing.T) {
 		{http.MethodPost, aws + "/", "secretsmanager.ListSecrets"},
 		{http.MethodPost, aws + "/2015-03-31/functions/Reader/invocations", ""},
 		{http.MethodGet, aws + "/2015-03-31/functions", ""},
-		{http.MethodGet, aws + codeHostPath + "/", ""},
+		{http.MethodGet, aws + codehost.Path + "/", ""},
 		{http.MethodGet, aws + "/bucket/key", ""},
 	} {
 		for _, host := range []string{"evil.example", "evil.example:4566", "127.0.0.1.evil.example"} {
@@ -62,7 +64,7 @@ func TestRebinding(t *testing.T) {
 		}
 	}
 	for _, host := range []string{"localhost", "127.0.0.1:1", "[::1]:1", "app.example"} {
-		for _, url := range []string{gateway + "/", aws + codeHostPath + "/", aws + "/2015-03-31/functions"} {
+		for _, url := range []string{gateway + "/", aws + codehost.Path + "/", aws + "/2015-03-31/functions"} {
 			if status, text := send(http.MethodGet, url, host, ""); status == http.StatusForbidden {
 				t.Errorf("%s as %s: got %d %s", url, host, status, text)
 			}

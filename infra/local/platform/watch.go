@@ -17,7 +17,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // settleTime is the time without another change after which a build begins. Editors and git change several files at
@@ -43,7 +43,7 @@ func (p *Platform) Watch(ctx context.Context) {
 		return
 	}
 	p.logger.Debug("watching the functions' code")
-	changed := map[string]stack.Function{} // by name
+	changed := map[string]resources.Function{} // by name
 	w.noteSaved(p.functions.began, changed)
 	settled := time.NewTimer(settleTime)
 	for {
@@ -61,7 +61,7 @@ func (p *Platform) Watch(ctx context.Context) {
 			if len(changed) == 0 { // no file was saved before the timer's first tick
 				continue
 			}
-			isReplaced := w.replace(ctx, slices.SortedFunc(maps.Values(changed), func(a, b stack.Function) int {
+			isReplaced := w.replace(ctx, slices.SortedFunc(maps.Values(changed), func(a, b resources.Function) int {
 				return strings.Compare(a.Name, b.Name)
 			}))
 			if isReplaced { // else the next change builds these functions, too
@@ -75,8 +75,8 @@ func (p *Platform) Watch(ctx context.Context) {
 type watch struct {
 	platform *Platform
 	watcher  *fsnotify.Watcher
-	template string                      // the absolute path of the template
-	users    map[string][]stack.Function // by key (see watchKeys): the functions that use the file
+	template string                          // the absolute path of the template
+	users    map[string][]resources.Function // by key (see watchKeys): the functions that use the file
 }
 
 // refresh finds out which folders the functions use, and watches them.
@@ -99,7 +99,7 @@ func (w *watch) refresh(ctx context.Context) error {
 }
 
 // note adds the functions that use a changed file.
-func (w *watch) note(event fsnotify.Event, changed map[string]stack.Function) {
+func (w *watch) note(event fsnotify.Event, changed map[string]resources.Function) {
 	name := filepath.Base(event.Name)
 	if event.Op == fsnotify.Chmod || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "_test.go") {
 		return
@@ -116,7 +116,7 @@ func (w *watch) note(event fsnotify.Event, changed map[string]stack.Function) {
 }
 
 // noteSaved adds the functions that use a file that was saved after a time.
-func (w *watch) noteSaved(after time.Time, changed map[string]stack.Function) {
+func (w *watch) noteSaved(after time.Time, changed map[string]resources.Function) {
 	folders := map[string]bool{}
 	for key := range w.users {
 		folders[filepath.Dir(key)] = true
@@ -144,7 +144,7 @@ func watchKeys(path string) []string {
 }
 
 // replace builds functions, checks that they start, and replaces their instances. It reports whether that succeeded.
-func (w *watch) replace(ctx context.Context, all []stack.Function) bool {
+func (w *watch) replace(ctx context.Context, all []resources.Function) bool {
 	names := make([]string, 0, len(all))
 	for _, f := range all {
 		names = append(names, f.Name)
@@ -170,7 +170,7 @@ func (w *watch) replace(ctx context.Context, all []stack.Function) bool {
 }
 
 // replace builds functions into another folder, so that a binary in use is replaced only by one that starts.
-func (p *Platform) replace(ctx context.Context, all []stack.Function) error {
+func (p *Platform) replace(ctx context.Context, all []resources.Function) error {
 	next := p.functions.dir + ".next"
 	if err := p.functions.build(ctx, next, all); err != nil {
 		return err
@@ -192,27 +192,22 @@ func (p *Platform) replace(ctx context.Context, all []stack.Function) error {
 
 // users returns the functions that use a file, by key (see watchKeys): the Go files and the embedded files of their
 // packages, and go.mod and go.sum. Packages of the standard library and of the module cache do not change.
-func (b *functions) users(ctx context.Context) (map[string][]stack.Function, error) {
-	users, functions := map[string][]stack.Function{}, map[string][]stack.Function{} // by file; by module
-	for _, f := range b.stack.Functions {
-		functions[f.ModuleDir] = append(functions[f.ModuleDir], f)
+func (b *functions) users(ctx context.Context) (map[string][]resources.Function, error) {
+	packages, err := listPackages(ctx, b.stack.Dir, b.stack.Functions)
+	if err != nil {
+		return nil, err
 	}
-	for module, functions := range functions {
-		packages, err := listPackages(ctx, module, functions)
-		if err != nil {
-			return nil, err
+	users := map[string][]resources.Function{}
+	for _, f := range b.stack.Functions {
+		files := map[string]bool{filepath.Join(b.stack.Dir, "go.mod"): true, filepath.Join(b.stack.Dir, "go.sum"): true}
+		used := packages[filepath.Join(b.stack.Dir, filepath.FromSlash(f.CodeURI))]
+		for _, name := range append(used.Deps, used.ImportPath) {
+			for _, file := range packages[name].files() {
+				files[file] = true
+			}
 		}
-		for _, f := range functions {
-			files := map[string]bool{filepath.Join(module, "go.mod"): true, filepath.Join(module, "go.sum"): true}
-			used := packages[filepath.Join(module, f.PackageDir)]
-			for _, name := range append(used.Deps, used.ImportPath) {
-				for _, file := range packages[name].files() {
-					files[file] = true
-				}
-			}
-			for file := range files {
-				users[file] = append(users[file], f)
-			}
+		for file := range files {
+			users[file] = append(users[file], f)
 		}
 	}
 	return users, nil
@@ -242,18 +237,15 @@ func (p listedPackage) files() []string {
 	return files
 }
 
-// listPackages returns the packages of functions of a module and the packages that they import, by import path and by
-// folder. Packages with errors are included.
-func listPackages(ctx context.Context, module string, functions []stack.Function) (map[string]listedPackage, error) {
+// listPackages returns the packages of functions and the packages that they import, by import path and by folder.
+// Packages with errors are included.
+func listPackages(ctx context.Context, dir string, functions []resources.Function) (map[string]listedPackage, error) {
 	arguments := []string{"list", "-e", "-deps", "-json=ImportPath,Dir,Standard,Deps,EmbedFiles,Module"}
-	for _, f := range functions {
-		arguments = append(arguments, f.PackageDir)
-	}
-	command := exec.CommandContext(ctx, "go", arguments...)
-	command.Dir = module
+	command := exec.CommandContext(ctx, "go", append(arguments, packages(functions)...)...)
+	command.Dir = dir
 	output, err := command.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list in %s: %w", module, err)
+		return nil, fmt.Errorf("go list in %s: %w", dir, err)
 	}
 	packages := map[string]listedPackage{}
 	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
@@ -261,7 +253,7 @@ func listPackages(ctx context.Context, module string, functions []stack.Function
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
 			return packages, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("go list in %s: %w", module, err)
+			return nil, fmt.Errorf("go list in %s: %w", dir, err)
 		}
 		packages[p.ImportPath], packages[p.Dir] = p, p
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // defaultRegion is the region whose buckets S3 creates without a location constraint.
 const defaultRegion = "us-east-1"
 
 // bucket creates a bucket if it is missing, and sets its rules to the rules of the template.
-func (p *provisioner) bucket(ctx context.Context, want stack.Bucket) error {
+func (p *provisioner) bucket(ctx context.Context, want resources.Bucket) error {
 	_, err := p.buckets.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &want.Name})
 	var response *smithyhttp.ResponseError
 	if errors.As(err, &response) && response.HTTPStatusCode() == http.StatusNotFound {
@@ -46,7 +46,7 @@ func (p *provisioner) bucket(ctx context.Context, want stack.Bucket) error {
 }
 
 // setCORS sets the CORS rules of a bucket to the rules of the template.
-func (p *provisioner) setCORS(ctx context.Context, want stack.Bucket) error {
+func (p *provisioner) setCORS(ctx context.Context, want resources.Bucket) error {
 	var rules []types.CORSRule
 	for _, rule := range want.CORS {
 		rules = append(rules, types.CORSRule{
@@ -74,7 +74,7 @@ func (p *provisioner) setCORS(ctx context.Context, want stack.Bucket) error {
 }
 
 // setLifecycle sets the lifecycle rules of a bucket to the rules of the template.
-func (p *provisioner) setLifecycle(ctx context.Context, want stack.Bucket) error {
+func (p *provisioner) setLifecycle(ctx context.Context, want resources.Bucket) error {
 	var rules []types.LifecycleRule
 	for i, rule := range want.Lifecycle {
 		rules = append(rules, lifecycleRule(i, rule))
@@ -121,24 +121,17 @@ func equal[T any](a, b []T) bool {
 }
 
 // lifecycleRule converts a rule. A rule without an ID gets one here, because S3 would choose another each time.
-func lifecycleRule(number int, rule stack.LifecycleRule) types.LifecycleRule {
+func lifecycleRule(number int, rule resources.LifecycleRule) types.LifecycleRule {
 	if rule.ID == "" {
 		rule.ID = fmt.Sprintf("rule-%d", number)
 	}
 	converted := types.LifecycleRule{
 		ID: &rule.ID, Status: types.ExpirationStatusDisabled,
-		Filter: &types.LifecycleRuleFilter{Prefix: aws.String(rule.Prefix)},
+		Filter:     &types.LifecycleRuleFilter{Prefix: aws.String(rule.Prefix)},
+		Expiration: &types.LifecycleExpiration{Days: aws.Int32(int32(rule.ExpirationDays))},
 	}
 	if rule.Enabled {
 		converted.Status = types.ExpirationStatusEnabled
-	}
-	if days := rule.ExpirationDays; days > 0 {
-		converted.Expiration = &types.LifecycleExpiration{Days: aws.Int32(int32(days))}
-	}
-	if days := rule.AbortUploadDays; days > 0 {
-		converted.AbortIncompleteMultipartUpload = &types.AbortIncompleteMultipartUpload{
-			DaysAfterInitiation: aws.Int32(int32(days)),
-		}
 	}
 	return converted
 }

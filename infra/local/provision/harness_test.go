@@ -22,6 +22,7 @@ import (
 
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/provision"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/secrets"
 	"devplatform/infra/local/sqs"
 	"devplatform/infra/local/stack"
@@ -44,11 +45,6 @@ Resources:
   Keys:
     Type: AWS::SecretsManager::Secret
     Properties: {Description: Ring, GenerateSecretString: {SecretStringTemplate: '{"current":"k1"}', GenerateStringKey: k1, PasswordLength: 64}}
-  Fixed:
-    Type: AWS::SecretsManager::Secret
-    Properties: {SecretString: given}
-  Later:
-    Type: AWS::SecretsManager::Secret
   Function:
     Type: AWS::Serverless::Function
     Properties: {CodeUri: f, Handler: h, Runtime: provided.al2023, Environment: {Variables: {KEYS: !Ref Keys}}}
@@ -92,7 +88,7 @@ func startIn(t *testing.T, dir string) (_ *services, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queues, err := sqs.Open(sqs.Options{Now: time.Now, Account: queueAccount})
+	queues, err := sqs.Open(sqs.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,18 +148,18 @@ func (s *services) counted() map[string]int {
 	return counted
 }
 
-func load(t *testing.T, template string) *stack.Stack {
+func load(t *testing.T, s *services, template string) *resources.Stack {
 	t.Helper()
-	loaded, err := stack.Parse("template.yaml", []byte(template), stack.Options{})
+	loaded, err := stack.Parse("template.yaml", []byte(template), stack.Options{QueueEndpoint: s.url})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return loaded
 }
 
-func (s *services) apply(t *testing.T, template string) (string, *stack.Stack) {
+func (s *services) apply(t *testing.T, template string) (string, *resources.Stack) {
 	t.Helper()
-	loaded := load(t, template)
+	loaded := load(t, s, template)
 	summary, err := provision.Apply(t.Context(), loaded, provision.Options{Endpoint: s.url})
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,7 @@
 // Package provision creates the resources of a stack that do not exist: tables with their indexes, streams and time to
 // live, queues with their attributes, buckets with their CORS and lifecycle rules, and secrets.
 //
-// It calls AWS's APIs only, through the SDK, so that it works with the embedded services, LocalStack and moto. It never
-// deletes a resource, never overwrites a secret, and continues after an interrupted run. As CloudFormation does, it
+// It calls AWS's APIs only, through the SDK. It never deletes a resource, never overwrites a secret, and continues after an interrupted run. As CloudFormation does, it
 // disables streams and time to live that are no longer in the template, and sets attributes of queues and rules of
 // buckets to the values in the template.
 //
@@ -25,7 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // Options configure the endpoint of the services.
@@ -48,27 +47,26 @@ type provisioner struct {
 	region  string
 
 	mu      sync.Mutex
-	changes map[string][]string    // names of resources by kind of change
-	found   map[string]*queueState // by logical id
-	actual  map[string]string      // by predicted ARN or URL
+	changes map[string][]string // names of resources by kind of change
 }
 
-// Apply creates and updates the resources of the stack, and returns a summary for the log. In the stack, it replaces
-// predicted ARNs of secrets, and predicted ARNs and URLs of queues, by those that the endpoint has chosen. Functions
-// must start after that.
-func Apply(ctx context.Context, s *stack.Stack, options Options) (summary string, err error) {
+// Apply creates and updates the resources of the stack, and returns a summary for the log. Functions must start after
+// that.
+func Apply(ctx context.Context, s *resources.Stack, options Options) (summary string, err error) {
 	p := newProvisioner(s.Region, options)
-	queueName := func(q stack.Queue) string { return q.Name }
+	isSource := func(q resources.Queue) bool { return q.Attributes[redrivePolicy] != "" }
+	queueName := func(q resources.Queue) string { return q.Name }
 	if err := run(ctx, slices.Concat(
-		each("table", s.Tables, func(t stack.Table) string { return t.Name }, p.table),
-		each("secret", s.Secrets, func(s stack.Secret) string { return s.Name }, p.secret),
-		each("queue", s.Queues, queueName, p.findQueue),
-		each("bucket", s.Buckets, func(b stack.Bucket) string { return b.Name }, p.bucket),
+		each("table", s.Tables, func(t resources.Table) string { return t.Name }, p.table),
+		each("secret", s.Secrets, func(s resources.Secret) string { return s.Name }, p.secret),
+		each("queue", slices.DeleteFunc(slices.Clone(s.Queues), isSource), queueName, p.queue),
+		each("bucket", s.Buckets, func(b resources.Bucket) string { return b.Name }, p.bucket),
 	)); err != nil {
 		return "", err
 	}
-	s.Rebind(p.actual)
-	if err := run(ctx, each("queue", s.Queues, queueName, p.setQueue)); err != nil {
+	isTarget := func(q resources.Queue) bool { return !isSource(q) }
+	sources := slices.DeleteFunc(slices.Clone(s.Queues), isTarget) // their dead-letter queues must exist
+	if err := run(ctx, each("queue", sources, queueName, p.queue)); err != nil {
 		return "", err
 	}
 	return p.summary(), nil
@@ -80,7 +78,7 @@ func newProvisioner(region string, o Options) *provisioner {
 	}
 	keys := credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretKey, o.SessionToken)
 	return &provisioner{
-		region: region, changes: map[string][]string{}, found: map[string]*queueState{}, actual: map[string]string{},
+		region: region, changes: map[string][]string{},
 		tables:  dynamodb.New(dynamodb.Options{Region: region, BaseEndpoint: &o.Endpoint, Credentials: keys}),
 		secrets: secretsmanager.New(secretsmanager.Options{Region: region, BaseEndpoint: &o.Endpoint, Credentials: keys}),
 		queues:  sqs.New(sqs.Options{Region: region, BaseEndpoint: &o.Endpoint, Credentials: keys}),

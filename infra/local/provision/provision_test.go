@@ -1,15 +1,10 @@
 package provision_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -23,7 +18,7 @@ func TestCreatesMissingResources(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	made, loaded := s.apply(t, template)
-	equal(t, made, "secrets local-Fixed, local-Keys, local-Later; tables local-Accounts, local-Counted; time to live of local-Accounts")
+	equal(t, made, "secrets local-Keys; tables local-Accounts, local-Counted; time to live of local-Accounts")
 
 	accounts := s.describe(t, "local-Accounts")
 	equal(t, accounts.BillingModeSummary.BillingMode, types.BillingModePayPerRequest)
@@ -43,7 +38,6 @@ func TestCreatesMissingResources(t *testing.T) {
 	}
 	equal(t, ring["current"], "k1")
 	equal(t, len(ring["k1"]), 64)
-	equal(t, s.value(t, "local-Fixed"), "given")
 }
 
 func TestChangesNothingIfAllExists(t *testing.T) {
@@ -54,7 +48,7 @@ func TestChangesNothingIfAllExists(t *testing.T) {
 	s.counted()
 	made, _ := s.apply(t, template)
 	equal(t, made, "everything is there")
-	equal(t, s.counted(), map[string]int{"DescribeTable": 2, "DescribeTimeToLive": 2, "DescribeSecret": 3})
+	equal(t, s.counted(), map[string]int{"DescribeTable": 2, "DescribeTimeToLive": 2, "DescribeSecret": 1})
 	equal(t, s.value(t, "local-Keys"), before)
 }
 
@@ -115,7 +109,7 @@ func TestRefusesAnotherKey(t *testing.T) {
 			if changed == index {
 				t.Fatal("nothing replaced")
 			}
-			_, err := provision.Apply(t.Context(), load(t, changed), provision.Options{Endpoint: s.url})
+			_, err := provision.Apply(t.Context(), load(t, s, changed), provision.Options{Endpoint: s.url})
 			if err == nil || err.Error() != test.want {
 				t.Errorf("%v\nwant\n%s", err, test.want)
 			}
@@ -135,7 +129,7 @@ func TestContinuesAfterAnInterruption(t *testing.T) {
 		return []byte(`{"__type":"com.amazonaws.dynamodb.v20120810#AccessDeniedException","message":"no"}`)
 	}
 	s.during(refuse, func() {
-		if _, err := provision.Apply(t.Context(), load(t, template), provision.Options{Endpoint: s.url}); err == nil || !strings.Contains(err.Error(), "time to live") {
+		if _, err := provision.Apply(t.Context(), load(t, s, template), provision.Options{Endpoint: s.url}); err == nil || !strings.Contains(err.Error(), "time to live") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -147,79 +141,4 @@ func TestContinuesAfterAnInterruption(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, ttl.TimeToLiveDescription.TimeToLiveStatus, types.TimeToLiveStatusEnabled)
-}
-
-func TestWaitsUntilActive(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	var asked []string
-	slow := func(operation string, nth int, _ *int, body []byte) []byte {
-		asked = append(asked, operation)
-		if operation == "CreateTable" || operation == "DescribeTable" && nth <= 5 {
-			return bytes.ReplaceAll(body, []byte(`"TableStatus":"ACTIVE"`), []byte(`"TableStatus":"CREATING"`))
-		}
-		return body
-	}
-	s.during(slow, func() { s.apply(t, template) })
-	described := 0
-	for _, operation := range asked[:slices.Index(asked, "DescribeTimeToLive")] {
-		if operation == "DescribeTable" {
-			described++
-		}
-	}
-	if described < 6 { // in the first five responses, the table is missing or CREATING
-		t.Errorf("continued too early: %v", asked)
-	}
-}
-
-func TestWaitEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	never := func(_ string, _ int, _ *int, body []byte) []byte {
-		return bytes.ReplaceAll(body, []byte(`"TableStatus":"ACTIVE"`), []byte(`"TableStatus":"CREATING"`))
-	}
-	s.during(never, func() {
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		defer cancel()
-		_, err := provision.Apply(ctx, load(t, template), provision.Options{Endpoint: s.url})
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
-		}
-	})
-	s.apply(t, template)
-}
-
-func TestUsesTheARNsOfAnotherEndpoint(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	s.apply(t, template)
-	predicted := load(t, template).Functions[0].Env["KEYS"]
-	foreign := predicted[:len(predicted)-6] + "AbCdEf"
-	rename := func(_ string, _ int, _ *int, body []byte) []byte {
-		return bytes.ReplaceAll(body, []byte(predicted), []byte(foreign))
-	}
-	s.during(rename, func() {
-		_, loaded := s.apply(t, template)
-		equal(t, loaded.Functions[0].Env["KEYS"], foreign)
-		equal(t, loaded.Secrets[0].ARN, foreign)
-	})
-}
-
-func TestSecretMarkedForDeletion(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	s.apply(t, template)
-	marked := func(_ string, _ int, _ *int, body []byte) []byte {
-		if !bytes.Contains(body, []byte(`"local-Keys"`)) {
-			return body
-		}
-		return bytes.Replace(body, []byte(`"CreatedDate"`), []byte(`"DeletedDate":1,"CreatedDate"`), 1)
-	}
-	s.during(marked, func() {
-		_, err := provision.Apply(t.Context(), load(t, template), provision.Options{Endpoint: s.url})
-		want := "provision: secret local-Keys: is scheduled for deletion: restore it, or delete it without recovery"
-		if err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
-	})
 }

@@ -13,94 +13,70 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
-// redrivePolicy has the ARN of another queue. It is set when all queues exist and their ARNs are known: an endpoint may
-// have another account than the template was resolved with.
 const redrivePolicy = "RedrivePolicy"
 
-// queueDefaults are the values of attributes that a template leaves out. The first one is SQS's. Other endpoints may
-// have older defaults: until 2025, the maximum message size was 256 KiB.
-var queueDefaults = map[string][]string{
-	"VisibilityTimeout": {"30"}, "DelaySeconds": {"0"}, "MaximumMessageSize": {"1048576", "262144"},
-	"MessageRetentionPeriod": {"345600"}, "ReceiveMessageWaitTimeSeconds": {"0"}, redrivePolicy: {""},
+// queueDefaults are the values of attributes that a template leaves out.
+var queueDefaults = map[string]string{
+	"VisibilityTimeout": "30", "DelaySeconds": "0", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "345600",
+	"ReceiveMessageWaitTimeSeconds": "0", redrivePolicy: "",
 }
 
-// queueState is a queue of the endpoint.
-type queueState struct {
-	url        string
-	attributes map[string]string
-	isNew      bool
-}
-
-// findQueue finds a queue and its attributes. It creates the queue without its redrive policy if it does not exist.
-func (p *provisioner) findQueue(ctx context.Context, want stack.Queue) error {
-	have := &queueState{}
+// queue creates a queue if it does not exist, or sets the attributes that differ from the template's. As an update of
+// CloudFormation does, it sets an attribute that the template leaves out to its default.
+func (p *provisioner) queue(ctx context.Context, want resources.Queue) error {
 	found, err := p.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &want.Name})
-	var missing *types.QueueDoesNotExist
-	switch {
-	case errors.As(err, &missing):
-		attributes := maps.Clone(want.Attributes)
-		delete(attributes, redrivePolicy)
-		created, err := p.queues.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &want.Name, Attributes: attributes})
+	if _, isMissing := errors.AsType[*types.QueueDoesNotExist](err); isMissing {
+		created, err := p.queues.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &want.Name, Attributes: want.Attributes})
 		if err != nil {
 			return fmt.Errorf("create: %w", err)
 		}
 		p.note("queues", want.Name)
-		have.url, have.isNew = aws.ToString(created.QueueUrl), true
-	case err != nil:
-		return fmt.Errorf("find: %w", err)
-	default:
-		have.url = aws.ToString(found.QueueUrl)
+		return checkName("URL", aws.ToString(created.QueueUrl), want.URL)
 	}
-	out, err := p.queues.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
-		QueueUrl: &have.url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
+	if err != nil {
+		return fmt.Errorf("find: %w", err)
+	}
+	if err := checkName("URL", aws.ToString(found.QueueUrl), want.URL); err != nil {
+		return err
+	}
+	have, err := p.queues.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: &want.URL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
 	})
 	if err != nil {
 		return fmt.Errorf("get attributes: %w", err)
 	}
-	have.attributes = out.Attributes
-	if have.attributes["QueueArn"] == "" {
-		return errors.New("get attributes: the endpoint does not return QueueArn")
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.found[want.LogicalID] = have
-	p.actual[want.URL], p.actual[want.ARN] = have.url, have.attributes["QueueArn"]
-	return nil
-}
-
-// setQueue sets the attributes that differ from the template's. As an update of CloudFormation does, it sets an
-// attribute that the template leaves out to its default.
-func (p *provisioner) setQueue(ctx context.Context, want stack.Queue) error {
-	have, changes := p.found[want.LogicalID], map[string]string{}
-	for name, defaults := range queueDefaults {
-		current, known := have.attributes[name]
-		current = canonical(current)
-		if value, given := want.Attributes[name]; given {
-			if canonical(value) != current {
-				changes[name] = value
-			}
-		} else if known && !slices.Contains(defaults, current) {
-			changes[name] = defaults[0]
+	changes := map[string]string{}
+	for name, value := range queueDefaults {
+		if given, isGiven := want.Attributes[name]; isGiven {
+			value = given
+		}
+		if canonical(value) != canonical(have.Attributes[name]) {
+			changes[name] = value
 		}
 	}
 	if len(changes) == 0 {
 		return nil
 	}
-	in := &sqs.SetQueueAttributesInput{QueueUrl: &have.url, Attributes: changes}
+	in := &sqs.SetQueueAttributesInput{QueueUrl: &want.URL, Attributes: changes}
 	if _, err := p.queues.SetQueueAttributes(ctx, in); err != nil {
 		return fmt.Errorf("set attributes: %w", err)
 	}
-	if !have.isNew {
-		p.note("attributes of", want.Name+" ("+strings.Join(slices.Sorted(maps.Keys(changes)), ", ")+")")
-	}
+	p.note("attributes of", want.Name+" ("+strings.Join(slices.Sorted(maps.Keys(changes)), ", ")+")")
 	return nil
 }
 
-// canonical returns equal texts for policies with the same content: an endpoint may quote numbers, and may have another
-// order. It returns other values as they are.
+// checkName returns an error if an endpoint gives a resource another URL or ARN than the template has resolved to.
+func checkName(kind, have, want string) error {
+	if have == want {
+		return nil
+	}
+	return fmt.Errorf("has the %s %s, want %s: the endpoint must be a local platform", kind, have, want)
+}
+
+// canonical returns equal texts for policies with the same content in another order. It returns other values as they are.
 func canonical(value string) string {
 	var policy map[string]any
 	if json.Unmarshal([]byte(value), &policy) != nil {

@@ -1,7 +1,7 @@
 package provision_test
 
 import (
-	"net/http"
+	"bytes"
 	"strings"
 	"testing"
 
@@ -11,9 +11,6 @@ import (
 
 	"devplatform/infra/local/provision"
 )
-
-// queueAccount is the account of the queues' endpoint. The template is resolved with another one.
-const queueAccount = "111122223333"
 
 const queues = `Transform: AWS::Serverless-2016-10-31
 Resources:
@@ -63,10 +60,10 @@ func (s *services) attributes(t *testing.T, name string) map[string]string {
 	return out.Attributes
 }
 
-// The queues of the template above, with the account of the endpoint in their ARNs.
+// The queues of the template above.
 var (
 	jobsMade = map[string]string{
-		"VisibilityTimeout": "60", "RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:111122223333:local-Dead","maxReceiveCount":3}`,
+		"VisibilityTimeout": "60", "RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:local-Dead","maxReceiveCount":3}`,
 	}
 	deadMade = map[string]string{"MessageRetentionPeriod": "1209600"}
 )
@@ -79,14 +76,14 @@ func TestCreatesQueues(t *testing.T) {
 	equal(t, s.attributes(t, "local-Jobs"), jobsMade)
 	equal(t, s.attributes(t, "local-Dead"), deadMade)
 	equal(t, loaded.Functions[0].Env, map[string]string{
-		"JOBS": s.url + "/111122223333/local-Jobs", "DEAD": "arn:aws:sqs:us-east-1:111122223333:local-Dead",
+		"JOBS": s.url + "/000000000000/local-Jobs", "DEAD": "arn:aws:sqs:us-east-1:000000000000:local-Dead",
 	})
 
 	s.counted()
 	made, loaded = s.apply(t, queues)
 	equal(t, made, "everything is there")
 	equal(t, s.counted(), map[string]int{"GetQueueUrl": 2, "GetQueueAttributes": 2})
-	equal(t, loaded.Functions[0].Env["JOBS"], s.url+"/111122223333/local-Jobs")
+	equal(t, loaded.Functions[0].Env["JOBS"], s.url+"/000000000000/local-Jobs")
 }
 
 func TestSetsChangedAttributes(t *testing.T) {
@@ -103,32 +100,24 @@ func TestSetsChangedAttributes(t *testing.T) {
 	}
 	made, _ := s.apply(t, change("maxReceiveCount: 3", "maxReceiveCount: 4"))
 	equal(t, made, "attributes of local-Jobs (RedrivePolicy)")
-	made, _ = s.apply(t, change("VisibilityTimeout: 60\n", "DelaySeconds: 7\n")) // an attribute that is left out gets its default
-	equal(t, made, "attributes of local-Jobs (DelaySeconds, RedrivePolicy, VisibilityTimeout)")
-	equal(t, s.attributes(t, "local-Jobs"), map[string]string{"DelaySeconds": "7", "RedrivePolicy": jobsMade["RedrivePolicy"]})
+	made, _ = s.apply(t, change("VisibilityTimeout: 60\n", "ReceiveMessageWaitTimeSeconds: 7\n")) // an attribute that is left out gets its default
+	equal(t, made, "attributes of local-Jobs (ReceiveMessageWaitTimeSeconds, RedrivePolicy, VisibilityTimeout)")
+	equal(t, s.attributes(t, "local-Jobs"), map[string]string{"ReceiveMessageWaitTimeSeconds": "7", "RedrivePolicy": jobsMade["RedrivePolicy"]})
 	made, _ = s.apply(t, change("      RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 3}\n", ""))
-	equal(t, made, "attributes of local-Jobs (DelaySeconds, RedrivePolicy, VisibilityTimeout)")
+	equal(t, made, "attributes of local-Jobs (ReceiveMessageWaitTimeSeconds, RedrivePolicy, VisibilityTimeout)")
 	equal(t, s.attributes(t, "local-Jobs"), map[string]string{"VisibilityTimeout": "60"})
 }
 
-// TestContinuesQueues continues after an interrupted run.
-func TestContinuesQueues(t *testing.T) {
+func TestQueueOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	refuse := func(operation string, _ int, status *int, body []byte) []byte {
-		if operation != "SetQueueAttributes" {
-			return body
-		}
-		*status = http.StatusForbidden
-		return []byte(`{"__type":"com.amazonaws.sqs#AccessDeniedException","message":"no"}`)
+	rename := func(_ string, _ int, _ *int, body []byte) []byte {
+		return bytes.ReplaceAll(body, []byte("/000000000000/"), []byte("/111122223333/"))
 	}
-	s.during(refuse, func() {
-		_, err := provision.Apply(t.Context(), load(t, queues), provision.Options{Endpoint: s.url})
-		if err == nil || !strings.HasPrefix(err.Error(), "provision: queue local-Jobs: set attributes: ") { // only the response is lost
+	s.during(rename, func() {
+		_, err := provision.Apply(t.Context(), load(t, s, queues), provision.Options{Endpoint: s.url})
+		if err == nil || !strings.Contains(err.Error(), "the endpoint must be a local platform") {
 			t.Errorf("%v", err)
 		}
 	})
-	made, _ := s.apply(t, queues)
-	equal(t, made, "everything is there")
-	equal(t, s.attributes(t, "local-Jobs"), jobsMade)
 }

@@ -6,34 +6,34 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
-// table creates a table. If it exists, table checks its key, and updates its stream, indexes and time to live.
-func (p *provisioner) table(ctx context.Context, want stack.Table) error {
-	have, err := p.describeTable(ctx, want.Name)
-	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
-		have, err = p.createTable(ctx, want)
+// table creates a table. If it exists, table checks its key, and updates its stream, indexes and time to live. On the
+// local platform, all changes of a table are complete when the request ends.
+func (p *provisioner) table(ctx context.Context, want resources.Table) error {
+	found, err := p.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &want.Name})
+	if _, isMissing := errors.AsType[*types.ResourceNotFoundException](err); isMissing {
+		if err := p.createTable(ctx, want); err != nil {
+			return fmt.Errorf("create: %w", err)
+		}
+		return p.timeToLive(ctx, want)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("describe: %w", err)
 	}
-	if have, err = p.waitUntilActive(ctx, have); err != nil {
-		return err
-	}
+	have := found.Table
 	wantKey := describeKey(keySchema(want.Key), definitions(want.Attributes))
 	if err := sameKey(wantKey, describeKey(have.KeySchema, have.AttributeDefinitions)); err != nil {
 		return err
 	}
 	if err := p.stream(ctx, want, have); err != nil {
-		return err
+		return fmt.Errorf("update the stream: %w", err)
 	}
 	if err := p.indexes(ctx, want, have); err != nil {
 		return err
@@ -41,15 +41,7 @@ func (p *provisioner) table(ctx context.Context, want stack.Table) error {
 	return p.timeToLive(ctx, want)
 }
 
-func (p *provisioner) describeTable(ctx context.Context, name string) (*types.TableDescription, error) {
-	out, err := p.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
-	if err != nil {
-		return nil, fmt.Errorf("describe: %w", err)
-	}
-	return out.Table, nil
-}
-
-func (p *provisioner) createTable(ctx context.Context, want stack.Table) (*types.TableDescription, error) {
+func (p *provisioner) createTable(ctx context.Context, want resources.Table) error {
 	in := &dynamodb.CreateTableInput{
 		TableName: &want.Name, KeySchema: keySchema(want.Key), AttributeDefinitions: definitions(want.Attributes),
 		BillingMode: types.BillingModePayPerRequest,
@@ -62,44 +54,46 @@ func (p *provisioner) createTable(ctx context.Context, want stack.Table) (*types
 			IndexName: &index.Name, KeySchema: keySchema(index.Key), Projection: projection(index),
 		})
 	}
-	out, err := p.tables.CreateTable(ctx, in)
-	if err != nil {
-		return nil, fmt.Errorf("create: %w", err)
+	_, err := p.tables.CreateTable(ctx, in)
+	if err == nil {
+		p.note("tables", want.Name)
 	}
-	p.note("tables", want.Name)
-	return out.TableDescription, nil
+	return err
 }
 
-// waitUntilActive waits until the table and all of its indexes are active.
-func (p *provisioner) waitUntilActive(
-	ctx context.Context, table *types.TableDescription,
-) (*types.TableDescription, error) {
-	for wait := 20 * time.Millisecond; !active(table); wait = min(2*wait, time.Second) {
-		if table.TableStatus == types.TableStatusDeleting {
-			return nil, errors.New("is being deleted: try again later")
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for status ACTIVE, it is %s: %w", table.TableStatus, ctx.Err())
-		case <-time.After(wait):
-		}
-		var err error
-		if table, err = p.describeTable(ctx, aws.ToString(table.TableName)); err != nil {
-			return nil, err
+// stream enables or disables a table's stream. DynamoDB can't change the view of a stream: it is disabled, and a new
+// one is enabled. Records of the old stream stay readable under its ARN for a day.
+func (p *provisioner) stream(ctx context.Context, want resources.Table, have *types.TableDescription) error {
+	view := ""
+	if spec := have.StreamSpecification; spec != nil && aws.ToBool(spec.StreamEnabled) {
+		view = string(spec.StreamViewType)
+	}
+	if view == want.StreamViewType {
+		return nil
+	}
+	var updates []*types.StreamSpecification
+	if view != "" {
+		updates = append(updates, &types.StreamSpecification{StreamEnabled: aws.Bool(false)})
+	}
+	if want.StreamViewType != "" {
+		updates = append(updates, streamSpecification(want.StreamViewType))
+	}
+	for _, update := range updates {
+		in := &dynamodb.UpdateTableInput{TableName: &want.Name, StreamSpecification: update}
+		if _, err := p.tables.UpdateTable(ctx, in); err != nil {
+			return err
 		}
 	}
-	return table, nil
+	p.note("streams of", want.Name)
+	return nil
 }
 
-func active(table *types.TableDescription) bool {
-	return table.TableStatus == types.TableStatusActive &&
-		!slices.ContainsFunc(table.GlobalSecondaryIndexes, func(index types.GlobalSecondaryIndexDescription) bool {
-			return index.IndexStatus != types.IndexStatusActive
-		})
+func streamSpecification(view string) *types.StreamSpecification {
+	return &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewType(view)}
 }
 
 // indexes adds missing indexes, one at a time as DynamoDB requires. Indexes that are not in the template stay.
-func (p *provisioner) indexes(ctx context.Context, want stack.Table, have *types.TableDescription) error {
+func (p *provisioner) indexes(ctx context.Context, want resources.Table, have *types.TableDescription) error {
 	for _, index := range want.Indexes {
 		at := slices.IndexFunc(have.GlobalSecondaryIndexes, func(existing types.GlobalSecondaryIndexDescription) bool {
 			return aws.ToString(existing.IndexName) == index.Name
@@ -110,17 +104,13 @@ func (p *provisioner) indexes(ctx context.Context, want stack.Table, have *types
 			}
 			continue
 		}
-		out, err := p.tables.UpdateTable(ctx, &dynamodb.UpdateTableInput{
+		if _, err := p.tables.UpdateTable(ctx, &dynamodb.UpdateTableInput{
 			TableName: &want.Name, AttributeDefinitions: keyDefinitions(want, index),
 			GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{{Create: &types.CreateGlobalSecondaryIndexAction{
 				IndexName: &index.Name, KeySchema: keySchema(index.Key), Projection: projection(index),
 			}}},
-		})
-		if err != nil {
+		}); err != nil {
 			return fmt.Errorf("create index %s: %w", index.Name, err)
-		}
-		if _, err := p.waitUntilActive(ctx, out.TableDescription); err != nil {
-			return fmt.Errorf("index %s: %w", index.Name, err)
 		}
 		p.note("indexes", want.Name+"/"+index.Name)
 	}
@@ -128,7 +118,7 @@ func (p *provisioner) indexes(ctx context.Context, want stack.Table, have *types
 }
 
 // timeToLive enables or disables the expiry of items, or changes its attribute.
-func (p *provisioner) timeToLive(ctx context.Context, want stack.Table) error {
+func (p *provisioner) timeToLive(ctx context.Context, want resources.Table) error {
 	out, err := p.tables.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &want.Name})
 	if err != nil {
 		return fmt.Errorf("describe time to live: %w", err)
@@ -184,7 +174,7 @@ func describeProjection(p *types.Projection) string {
 
 // sameIndex compares an index of the template with the existing one, which can't be changed.
 func sameIndex(
-	table stack.Table, want stack.Index, have *types.TableDescription, index types.GlobalSecondaryIndexDescription,
+	table resources.Table, want resources.Index, have *types.TableDescription, index types.GlobalSecondaryIndexDescription,
 ) error {
 	wantKey := describeKey(keySchema(want.Key), definitions(table.Attributes))
 	if err := sameKey(wantKey, describeKey(index.KeySchema, have.AttributeDefinitions)); err != nil {
@@ -197,7 +187,7 @@ func sameIndex(
 	return nil
 }
 
-func keySchema(parts []stack.KeyPart) []types.KeySchemaElement {
+func keySchema(parts []resources.KeyPart) []types.KeySchemaElement {
 	elements := make([]types.KeySchemaElement, len(parts))
 	for i, part := range parts {
 		elements[i] = types.KeySchemaElement{AttributeName: &part.Name, KeyType: types.KeyType(part.Type)}
@@ -205,7 +195,7 @@ func keySchema(parts []stack.KeyPart) []types.KeySchemaElement {
 	return elements
 }
 
-func definitions(attributes []stack.Attribute) []types.AttributeDefinition {
+func definitions(attributes []resources.Attribute) []types.AttributeDefinition {
 	all := make([]types.AttributeDefinition, len(attributes))
 	for i, attribute := range attributes {
 		all[i] = types.AttributeDefinition{
@@ -216,14 +206,14 @@ func definitions(attributes []stack.Attribute) []types.AttributeDefinition {
 }
 
 // keyDefinitions returns the attributes in the keys of the table and the new index.
-func keyDefinitions(table stack.Table, index stack.Index) []types.AttributeDefinition {
+func keyDefinitions(table resources.Table, index resources.Index) []types.AttributeDefinition {
 	used := slices.Concat(table.Key, index.Key)
 	return slices.DeleteFunc(definitions(table.Attributes), func(definition types.AttributeDefinition) bool {
-		return !slices.ContainsFunc(used, func(part stack.KeyPart) bool { return part.Name == *definition.AttributeName })
+		return !slices.ContainsFunc(used, func(part resources.KeyPart) bool { return part.Name == *definition.AttributeName })
 	})
 }
 
-func projection(index stack.Index) *types.Projection {
+func projection(index resources.Index) *types.Projection {
 	return &types.Projection{
 		ProjectionType: types.ProjectionType(index.Projection.Type), NonKeyAttributes: index.Projection.NonKeyAttributes,
 	}

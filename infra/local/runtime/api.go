@@ -18,10 +18,9 @@ import (
 // This file is the Lambda Runtime API of one process: https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html.
 
 const (
-	apiPrefix          = "/2018-06-01/runtime/"
-	headerErrorType    = "Lambda-Runtime-Function-Error-Type"
-	headerErrorBody    = "Lambda-Runtime-Function-Error-Body"
-	headerResponseMode = "Lambda-Runtime-Function-Response-Mode"
+	apiPrefix       = "/2018-06-01/runtime/"
+	headerErrorType = "Lambda-Runtime-Function-Error-Type"
+	headerErrorBody = "Lambda-Runtime-Function-Error-Body"
 )
 
 // ServeHTTP handles the requests of the process.
@@ -97,12 +96,7 @@ func (i *instance) serveResponse(w http.ResponseWriter, r *http.Request, id stri
 		return
 	}
 	defer i.sent()
-	if mode := r.Header.Get(headerResponseMode); mode != "" && mode != "streaming" {
-		c.fail(newFunctionError("Runtime.InvalidResponseModeHeader", "", ""))
-		writeRefusal(w, http.StatusBadRequest, "InvalidFunctionResponseMode", "Invalid function response mode")
-		return
-	}
-	read, limit := i.bufferedResponse, MaxResponse
+	read, limit := bufferedResponse, MaxResponse
 	if c.Stream {
 		read, limit = streamedResponse, MaxStreamedResponse
 	}
@@ -121,7 +115,7 @@ func (i *instance) serveResponse(w http.ResponseWriter, r *http.Request, id stri
 var errTooLarge = errors.New("response too large")
 
 // bufferedResponse reads a response, which the function may have streamed, and completes the call with it.
-func (i *instance) bufferedResponse(c *call, r *http.Request) error {
+func bufferedResponse(c *call, r *http.Request) error {
 	payload, err := io.ReadAll(io.LimitReader(r.Body, MaxResponse+1))
 	if err == nil && len(payload) > MaxResponse {
 		if _, err = io.Copy(io.Discard, r.Body); err == nil {
@@ -131,7 +125,6 @@ func (i *instance) bufferedResponse(c *call, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("read the response: %w", err)
 	}
-	i.drainFor(c)
 	if failure := trailingError(r); failure != nil {
 		c.fail(failure)
 		return nil
@@ -191,7 +184,6 @@ func trailingError(r *http.Request) *FunctionError {
 func (i *instance) truncated(w http.ResponseWriter, c *call) {
 	select {
 	case <-i.exited:
-		i.drainFor(c)
 		c.fail(i.failure(c.RequestID))
 	case <-time.After(closeGrace):
 		c.fail(newFunctionError("Runtime.TruncatedResponse", c.RequestID, "The response was truncated"))
@@ -212,7 +204,6 @@ func (i *instance) serveError(w http.ResponseWriter, r *http.Request, id string)
 		i.truncated(w, c)
 		return
 	}
-	i.drainFor(c)
 	c.fail(reportedError(r.Header.Get(headerErrorType), payload))
 	writeAccepted(w)
 }

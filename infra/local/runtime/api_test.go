@@ -133,19 +133,6 @@ func TestRuntimeAPIErrors(t *testing.T) {
 	}
 }
 
-func TestRuntimeAPIResponseMode(t *testing.T) {
-	t.Parallel()
-	_, api, responses := puppet(t)
-	call(t, "GET", api+"invocation/next", "")
-	response, body := call(t, "POST", api+"invocation/id-1/response", "x", "Lambda-Runtime-Function-Response-Mode", "sideways")
-	if want := `{"errorType":"InvalidFunctionResponseMode","errorMessage":"Invalid function response mode"}`; response.StatusCode != 400 || body != want {
-		t.Errorf("%d %s, want 400 %s", response.StatusCode, body, want)
-	}
-	if got := <-responses; got.FunctionError == nil || got.FunctionError.Type != "Runtime.InvalidResponseModeHeader" {
-		t.Errorf("response %q, %v", got.body, got.FunctionError)
-	}
-}
-
 func TestRuntimeThatGivesUpPolling(t *testing.T) {
 	t.Parallel()
 	address := make(chan string, 2)

@@ -15,7 +15,6 @@ type call struct {
 	rt     *Runtime
 	arn    string
 	queued time.Time
-	log    *tail // nil unless LogTail
 	result chan outcome
 
 	// The following are guarded by the pool's mu.
@@ -34,11 +33,7 @@ type outcome struct {
 }
 
 func newCall(rt *Runtime, inv Invocation, arn string) *call {
-	c := &call{Invocation: inv, rt: rt, arn: arn, queued: rt.opts.Now(), result: make(chan outcome, 1)}
-	if inv.LogTail {
-		c.log = new(tail)
-	}
-	return c
+	return &call{Invocation: inv, rt: rt, arn: arn, queued: rt.opts.Now(), result: make(chan outcome, 1)}
 }
 
 // begin passes the beginning of the response to the caller. It returns false if the response has already begun. pipe is
@@ -59,9 +54,6 @@ func (c *call) respond(contentType string, payload []byte, failure *FunctionErro
 	response := &Response{
 		RequestID: c.RequestID, ContentType: contentType, Body: io.NopCloser(bytes.NewReader(payload)), Payload: payload,
 		FunctionError: failure,
-	}
-	if c.log != nil {
-		response.LogTail = c.log.bytes()
 	}
 	if c.begin(outcome{response: response}, nil) {
 		c.settle()
@@ -117,28 +109,4 @@ func (c *call) discard() {
 	if o := <-c.result; o.response != nil {
 		_ = o.response.Body.Close()
 	}
-}
-
-// tailSize is the size of the log that Lambda returns with LogType Tail.
-const tailSize = 4 << 10
-
-// tail keeps the end of an invocation's log.
-type tail struct {
-	mu   sync.Mutex
-	kept []byte
-}
-
-func (t *tail) add(line string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept = append(append(t.kept, line...), '\n')
-	if over := len(t.kept) - tailSize; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-	}
-}
-
-func (t *tail) bytes() []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return append([]byte(nil), t.kept...)
 }

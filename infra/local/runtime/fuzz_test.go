@@ -12,38 +12,6 @@ import (
 	"time"
 )
 
-// FuzzReference checks that a reference consists of its parts.
-func FuzzReference(f *testing.F) {
-	for _, seed := range []string{
-		"AuthFunction", "arn:aws:lambda:us-east-1:123456789012:function:AuthFunction:$LATEST", "123456789012:function:f", "function:f:live", "us-gov-east-1:123456789012:function:f",
-		"f:", ":f", "a/b", "f\n", strings.Repeat("x", 171), "arn:aws:lambda:us-iso-east-1:f",
-	} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		r, ok := parseReference(text)
-		if !ok {
-			return
-		}
-		if r.name == "" || len(text) > 170 || !strings.Contains(text, r.name) || strings.Trim(r.account, "0123456789") != "" || strings.ContainsAny(r.name+r.qualifier+r.region, ":/ \n") {
-			t.Fatalf("%q is %+v", text, r)
-		}
-		whole := "arn:aws:lambda:"
-		for _, part := range []string{r.region, r.account} {
-			if part != "" {
-				whole += part + ":"
-			}
-		}
-		whole += "function:" + r.name
-		if r.qualifier != "" {
-			whole += ":" + r.qualifier
-		}
-		if again, ok := parseReference(whole); len(whole) <= 170 && (!ok || again != r) {
-			t.Fatalf("%q is %+v, and %q is %+v", text, r, whole, again)
-		}
-	})
-}
-
 // FuzzREST requests functions that do not exist: each response is an error in JSON.
 func FuzzREST(f *testing.F) {
 	f.Add("POST", "/2015-03-31/functions/f/invocations", "Qualifier=%24LATEST", "X-Amz-Invocation-Type", "Event", `{}`)

@@ -280,7 +280,6 @@ func (i *instance) expire(c *call) {
 	i.end = timedOut
 	i.kill(syscall.SIGKILL)
 	i.pool.mu.Unlock()
-	i.drainFor(c)
 	c.fail(timeoutError(c.RequestID, i.pool.function.Timeout))
 }
 
@@ -310,21 +309,11 @@ func (i *instance) drain() {
 	}
 }
 
-// drainFor completes the log of a call that returns its log.
-func (i *instance) drainFor(c *call) {
-	if c.log != nil {
-		i.drain()
-	}
-}
-
 // line logs a line of the function's output.
 func (i *instance) line(line string) {
 	id := ""
 	if c := i.logCall.Load(); c != nil {
 		id = c.RequestID
-		if c.log != nil {
-			c.log.add(line)
-		}
 	}
 	i.pool.rt.opts.Lines(i.pool.function.Name, id, line)
 }

@@ -10,10 +10,8 @@ import (
 
 // Limits of Lambda, in bytes: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html.
 const (
-	// MaxPayload is the largest payload of a synchronous invocation.
+	// MaxPayload is the largest payload of an invocation.
 	MaxPayload = 6 << 20
-	// MaxEventPayload is the largest payload of an asynchronous invocation.
-	MaxEventPayload = 1 << 20
 	// MaxResponse is the largest buffered response: 6 MB, and 100 bytes for the envelope.
 	MaxResponse = 6<<20 + 100
 	// MaxStreamedResponse is the largest streamed response.
@@ -27,21 +25,17 @@ var (
 	ErrFunctionNotFound = errors.New("function not found")
 	// ErrThrottled means that no instance was available within Options.MaxWait.
 	ErrThrottled = errors.New("rate exceeded: all instances of the function are busy")
-	// ErrPayloadTooLarge means that the payload is larger than MaxPayload (MaxEventPayload for events).
+	// ErrPayloadTooLarge means that the payload is larger than MaxPayload.
 	ErrPayloadTooLarge = errors.New("payload too large")
 	// ErrClosed means that the runtime accepts no more calls.
 	ErrClosed = errors.New("the runtime is shut down")
 )
 
-func tooLarge(size int, kind string, limit int) error {
-	return fmt.Errorf("%w: %d bytes, the limit of the invocation type %s is %d", ErrPayloadTooLarge, size, kind, limit)
-}
-
 // Invocation is a request to run a function once.
 type Invocation struct {
 	// Function is the function's name.
 	Function string
-	// Qualifier is "", "$LATEST", "1", or the function's alias. The function sees it in its ARN.
+	// Qualifier is "", "$LATEST", or the function's alias. The function sees it in its ARN.
 	Qualifier string
 	// RequestID is the function's request id. If it is "", Invoke makes one.
 	RequestID string
@@ -54,8 +48,6 @@ type Invocation struct {
 	Stream bool
 	// TraceID is an X-Ray tracing header such as "Root=1-…;Parent=…;Sampled=0". If it is "", Invoke makes one.
 	TraceID string
-	// LogTail requests Response.LogTail.
-	LogTail bool
 }
 
 // Response is the response of a function, which may be an error of the function.
@@ -74,9 +66,6 @@ type Response struct {
 	Payload []byte
 	// FunctionError is set if the function failed. Payload is then the error's JSON document.
 	FunctionError *FunctionError
-	// LogTail holds the last 4 KB of the function's output before its response, if the invocation has LogTail set and the
-	// response is not Streaming.
-	LogTail []byte
 }
 
 // FunctionError is a failure of the function or of its process.

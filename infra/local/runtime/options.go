@@ -2,11 +2,7 @@ package runtime
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"log/slog"
-	"path/filepath"
-	"regexp"
 	"time"
 
 	"devplatform/infra/local/processors"
@@ -14,19 +10,13 @@ import (
 
 // Function is the configuration of a Lambda function.
 type Function struct {
-	// Name is 1 to 64 letters, digits, hyphens and underscores.
 	Name string
 	// Alias is the name of the function's alias, such as "live". "" if it has none.
 	Alias string
-	// Bootstrap is the path of the executable.
+	// Bootstrap is the absolute path of the executable.
 	Bootstrap string
 	// Handler is the value of the variable _HANDLER.
-	Handler     string
-	Description string
-	// RuntimeName is the identifier of the Lambda runtime, by default "provided.al2023".
-	RuntimeName string
-	// Architecture is "arm64" or "x86_64" (the default). It is reported, not enforced.
-	Architecture string
+	Handler string
 	// MemoryMB is reported, not enforced; 0 means Lambda's default of 128. As on Lambda, it determines the share of the
 	// processor: GOMAXPROCS is one for each 1,769 MB or part of it, unless Env sets it.
 	MemoryMB int
@@ -60,9 +50,6 @@ type Options struct {
 	IdleTimeout time.Duration
 	// InitTimeout limits the time from the start of a process to its first /next (default 10 s, as on AWS).
 	InitTimeout time.Duration
-	// RetryDelay is the wait before the first retry of a failed event, doubled before the second (default 1 min, as on
-	// AWS).
-	RetryDelay time.Duration
 	// Now is the clock (required).
 	Now func() time.Time
 	// Logger receives the messages of this package. Nil discards them.
@@ -87,7 +74,6 @@ func (o *Options) setDefaults() {
 	}
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, 15*time.Minute)
 	o.InitTimeout = cmp.Or(o.InitTimeout, 10*time.Second)
-	o.RetryDelay = cmp.Or(o.RetryDelay, time.Minute)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.Region = cmp.Or(o.Region, "us-east-1")
 	o.Account = cmp.Or(o.Account, "000000000000")
@@ -96,24 +82,9 @@ func (o *Options) setDefaults() {
 	}
 }
 
-var functionName = regexp.MustCompile(`^[a-zA-Z0-9-_]{1,64}$`)
-
-// complete checks a function and sets its defaults.
-func (f *Function) complete() (err error) {
-	if !functionName.MatchString(f.Name) {
-		return errors.New("the name must be 1 to 64 letters, digits, hyphens and underscores")
-	}
-	if err := checkEnvironment(f.Env); err != nil {
-		return err
-	}
-	if f.Bootstrap, err = filepath.Abs(f.Bootstrap); err != nil {
-		return fmt.Errorf("path of the binary: %w", err)
-	}
-	f.RuntimeName = cmp.Or(f.RuntimeName, "provided.al2023")
-	f.Architecture = cmp.Or(f.Architecture, "x86_64")
+func (f *Function) setDefaults() {
 	f.MemoryMB = cmp.Or(f.MemoryMB, 128)
 	f.Timeout = cmp.Or(f.Timeout, 3*time.Second)
-	return nil
 }
 
 // instances returns the maximum number of instances of a function.

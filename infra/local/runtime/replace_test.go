@@ -45,7 +45,7 @@ func TestReplaceStopsIdleInstancesAndLetsBusyOnesFinish(t *testing.T) {
 	g := newGate(t)
 	busy := make(chan reply, 1)
 	go func() {
-		busy <- invoke(t, r, runtime.Invocation{Function: "echo", LogTail: true, Payload: event(t, order{Wait: g.url, Do: "pid"})})
+		busy <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url, Do: "pid"})})
 	}()
 	<-g.arrived
 	idle := invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Do: "pid"})}).body

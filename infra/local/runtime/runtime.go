@@ -1,3 +1,15 @@
+// Package runtime is Lambda on one machine. It starts functions' bootstrap binaries as child processes, serves the
+// Lambda Runtime API to them, and handles Lambda's Invoke API.
+//
+// It contains the execution environments, the queue in front of them, the Runtime API (2018-06-01), and the operations
+// of Lambda's REST API that invoke and describe functions. It must not contain a product's HTTP routing, API Gateway's
+// events, templates or event sources: these call [Runtime.Invoke].
+//
+// Invoke puts a call into the queue of the function's pool. The pool assigns it to the first instance that is idle or
+// has just started. The instance's long poll of /next takes it, and the response that the function posts goes to the
+// caller, as a whole or as a stream.
+//
+// The package needs a Unix system: process groups and non-blocking pipes.
 package runtime
 
 import (
@@ -13,11 +25,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// latest is the only version of a function. It is also published as firstVersion.
-const (
-	latest       = "$LATEST"
-	firstVersion = "1"
-)
+// latest is the only version of a function.
+const latest = "$LATEST"
 
 // Runtime runs functions. It is an http.Handler for Lambda's REST API.
 type Runtime struct {
@@ -25,7 +34,6 @@ type Runtime struct {
 	began    time.Time
 	pools    map[string]*pool
 	starter  *starter
-	events   events
 	children sync.WaitGroup
 	stopReap func()
 
@@ -35,8 +43,7 @@ type Runtime struct {
 	drained  chan struct{} // closed when closed is true and inFlight is 0
 }
 
-// New returns a Runtime without any instance. The error names the function whose configuration is not valid. The caller
-// must call Close.
+// New returns a Runtime without any instance. The caller must call Close.
 func New(options Options) (*Runtime, error) {
 	if options.Now == nil {
 		return nil, errors.New("runtime: Options.Now is missing")
@@ -44,18 +51,12 @@ func New(options Options) (*Runtime, error) {
 	options.setDefaults()
 	r := &Runtime{opts: options, began: options.Now(), pools: map[string]*pool{}, drained: make(chan struct{})}
 	for _, f := range options.Functions {
-		if err := f.complete(); err != nil {
-			return nil, fmt.Errorf("function %q: %w", f.Name, err)
-		}
-		if r.pools[f.Name] != nil {
-			return nil, fmt.Errorf("function %q is configured twice", f.Name)
-		}
+		f.setDefaults()
 		p := &pool{rt: r, function: f, arn: r.arn(f.Name), all: map[*instance]struct{}{}}
 		p.env = sync.OnceValue(p.environment)
 		r.pools[f.Name] = p
 	}
 	r.starter = newStarter()
-	r.events.init(r)
 	r.stopReap = r.reap()
 	return r, nil
 }
@@ -75,7 +76,7 @@ func qualified(arn, qualifier string) string {
 // find returns the pool of a function that has a version or alias of this name.
 func (r *Runtime) find(function, qualifier string) (*pool, error) {
 	p := r.pools[function]
-	if p == nil || qualifier != "" && qualifier != latest && qualifier != firstVersion && qualifier != p.function.Alias {
+	if p == nil || qualifier != "" && qualifier != latest && qualifier != p.function.Alias {
 		return nil, fmt.Errorf("%w: %s", ErrFunctionNotFound, qualified(r.arn(function), qualifier))
 	}
 	return p, nil
@@ -108,7 +109,7 @@ func (r *Runtime) Invoke(ctx context.Context, inv Invocation) (*Response, error)
 		return nil, err
 	}
 	if len(inv.Payload) > MaxPayload {
-		return nil, tooLarge(len(inv.Payload), "RequestResponse", MaxPayload)
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrPayloadTooLarge, MaxPayload)
 	}
 	if err := r.enter(); err != nil {
 		return nil, err
@@ -186,8 +187,7 @@ func (r *Runtime) leave() {
 	}
 }
 
-// Close refuses new calls, waits until those in flight have finished or ctx ends, and ends all processes. Events that
-// wait for a retry are dropped. The error says how many calls were in flight when ctx ended.
+// Close refuses new calls, waits until those in flight have finished or ctx ends, and ends all processes. The error says how many calls were in flight when ctx ended.
 func (r *Runtime) Close(ctx context.Context) error {
 	r.mu.Lock()
 	if r.closed {
@@ -200,7 +200,6 @@ func (r *Runtime) Close(ctx context.Context) error {
 	}
 	r.mu.Unlock()
 	r.stopReap()
-	r.events.stop()
 	var err error
 	select {
 	case <-r.drained:

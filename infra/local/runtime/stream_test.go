@@ -72,7 +72,7 @@ func TestStreamsThatBreak(t *testing.T) {
 			if c.do == "stream-hang" {
 				name = "brief"
 			}
-			got := invoke(t, r, runtime.Invocation{Function: name, Stream: streamed, LogTail: true, Payload: event(t, order{Do: c.do, Chunks: []string{"half"}, Log: []string{"said"}})})
+			got := invoke(t, r, runtime.Invocation{Function: name, Stream: streamed, Payload: event(t, order{Do: c.do, Chunks: []string{"half"}})})
 			failed := got.FunctionError
 			if streamed && !errors.As(got.err, &failed) {
 				t.Errorf("%s: the body ended with %v", c.do, got.err)
@@ -82,9 +82,6 @@ func TestStreamsThatBreak(t *testing.T) {
 			}
 			if want := strings.ReplaceAll(c.message, "ID", got.RequestID); failed == nil || failed.Type != c.kind || failed.Message != want {
 				t.Errorf("%s (streamed %v): %+v, want %s: %s", c.do, streamed, failed, c.kind, want)
-			}
-			if log := string(got.LogTail); !streamed && log != "said\n" {
-				t.Errorf("%s (streamed %v): log %q", c.do, streamed, log)
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/awsjson"
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 
 	"github.com/google/uuid"
 )
@@ -107,7 +107,7 @@ func (s *Store) createSecret(_ context.Context, in *createSecretInput) (*written
 			return nil
 		}
 		created := secret{
-			Name: in.Name, ARN: stack.SecretARN(s.options.Region, s.options.Account, in.Name), Description: in.Description,
+			Name: in.Name, ARN: resources.SecretARN(s.options.Region, s.options.Account, in.Name), Description: in.Description,
 			Created: s.now(), Changed: s.now(),
 		}
 		out = &writtenOutput{ARN: created.ARN, Name: created.Name}

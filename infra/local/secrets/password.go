@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 
 // Generate returns a secret's first value as CloudFormation generates it: a random string or, if the specification has
 // a template, the template's JSON object with the random string as the value of the key.
-func Generate(spec stack.GenerateSecretString) (string, error) {
+func Generate(spec resources.GenerateSecretString) (string, error) {
 	password, err := randomPassword(spec)
 	if err != nil || spec.Template == "" {
 		return password, err
@@ -46,7 +46,7 @@ func Generate(spec stack.GenerateSecretString) (string, error) {
 }
 
 // randomPassword returns a password of unbiased random characters.
-func randomPassword(spec stack.GenerateSecretString) (string, error) {
+func randomPassword(spec resources.GenerateSecretString) (string, error) {
 	if spec.Length < 1 || spec.Length > maxPassword {
 		return "", fmt.Errorf("PasswordLength must be from 1 to %d", maxPassword)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/secrets"
-	"devplatform/infra/local/stack"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 func TestGeneratedStrings(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		spec := stack.GenerateSecretString{
+		spec := resources.GenerateSecretString{
 			Length:                  rapid.IntRange(4, 200).Draw(t, "length"),
 			ExcludeLowercase:        rapid.Bool().Draw(t, "no lowercase"),
 			ExcludeUppercase:        rapid.Bool().Draw(t, "no uppercase"),
@@ -60,7 +60,7 @@ func TestGeneratedStrings(t *testing.T) {
 
 func TestGeneratedIntoTemplate(t *testing.T) {
 	t.Parallel()
-	made, err := secrets.Generate(stack.GenerateSecretString{Length: 64, Template: `{"current":"k1","big":12345678901234567890}`, Key: "k1"})
+	made, err := secrets.Generate(resources.GenerateSecretString{Length: 64, Template: `{"current":"k1","big":12345678901234567890}`, Key: "k1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +74,14 @@ func TestGeneratedIntoTemplate(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, len(key), 64)
-	if _, err := secrets.Generate(stack.GenerateSecretString{Length: 64, Template: `[]`, Key: "k1"}); err == nil {
+	if _, err := secrets.Generate(resources.GenerateSecretString{Length: 64, Template: `[]`, Key: "k1"}); err == nil {
 		t.Error("the key was added to a list")
 	}
 }
 
 func TestPasswordLength(t *testing.T) {
 	t.Parallel()
-	spec := stack.GenerateSecretString{Length: 32, RequireEachIncludedType: true}
+	spec := resources.GenerateSecretString{Length: 32, RequireEachIncludedType: true}
 	first, err := secrets.Generate(spec)
 	if err != nil {
 		t.Fatal(err)

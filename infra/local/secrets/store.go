@@ -25,7 +25,7 @@ import (
 
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -179,7 +179,7 @@ func (s *Store) find(secrets []secret, id string) (*secret, error) {
 	if id == "" {
 		return nil, invalidParameter("You must provide a value for the SecretId parameter.")
 	}
-	arn := stack.SecretARN(s.options.Region, s.options.Account, "")
+	arn := resources.SecretARN(s.options.Region, s.options.Account, "")
 	name := strings.TrimPrefix(id, arn[:strings.LastIndexByte(arn, ':')+1])
 	for i := range secrets {
 		if secrets[i].ARN == id || secrets[i].Name == name {

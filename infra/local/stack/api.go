@@ -7,15 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"devplatform/infra/local/resources"
 )
 
-const (
-	// implicitAPI and implicitStage are the names of the API that SAM makes for Api events without RestApiId.
-	implicitAPI   = "ServerlessRestApi"
-	implicitStage = "Prod"
-	// maxBufferedMillis is the default and the maximum of TimeoutInMillis for a response that is not streamed.
-	maxBufferedMillis = 29_000
-)
+// maxBufferedMillis is the default and the maximum of TimeoutInMillis for a response that is not streamed.
+const maxBufferedMillis = 29_000
 
 type (
 	// apiProperties are the properties of an API. DefinitionBody, Cors, MinimumCompressionSize and others are missing:
@@ -30,7 +27,6 @@ type (
 		StageName        string `cfn:",required"`
 		Name             string
 		BinaryMediaTypes []string
-		Variables        map[string]string
 		GatewayResponses *node
 		Auth             struct { // without an authorizer, these settings have no effect
 			object `ignored:"AddDefaultAuthorizerToCorsPreflight AddApiKeyRequiredToCorsPreflight"`
@@ -48,14 +44,14 @@ type (
 
 		Path                 string `cfn:",required"`
 		Method               string `cfn:",required"`
-		RestAPI              string `cfn:"RestApiId"`
+		RestAPI              string `cfn:"RestApiId,required"`
 		ResponseTransferMode string `cfn:",default=BUFFERED,oneof=BUFFERED|RESPONSE_STREAM"`
 		TimeoutInMillis      int    `cfn:",default=29000,min=50,max=900000"`
 	}
 )
 
 var (
-	gatewayHeaderValue  = regexp.MustCompile(`^'.*'$|^context\.[A-Za-z0-9._]+$`)
+	gatewayHeaderValue  = regexp.MustCompile(`^'.*'$|^context\.requestId$`)
 	methods             = []string{"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS", "ANY"}
 	literalPart         = regexp.MustCompile(`^[A-Za-z0-9._:~@$!&'()*+,;=%-]+$`)
 	parameterPart       = regexp.MustCompile(`^\{[A-Za-z0-9._:-]+\+?\}$`)
@@ -68,9 +64,9 @@ var (
 func (b *builder) api(res *resource) {
 	var p apiProperties
 	b.decodeProperties(res, &p)
-	api := API{
-		LogicalID: res.id, ID: restAPIID(b.options.StackName, res.id), Name: cmp.Or(p.Name, b.options.StackName),
-		Stage: p.StageName, Variables: p.Variables, GatewayResponses: b.gatewayResponses(p.property("GatewayResponses")),
+	api := resources.API{
+		LogicalID: res.id, ID: resources.RestAPIID(b.options.StackName, res.id), Name: cmp.Or(p.Name, b.options.StackName),
+		Stage: p.StageName, GatewayResponses: b.gatewayResponses(p.property("GatewayResponses")),
 	}
 	for _, media := range p.BinaryMediaTypes {
 		api.BinaryMediaTypes = append(api.BinaryMediaTypes, strings.ReplaceAll(media, "~1", "/"))
@@ -78,34 +74,11 @@ func (b *builder) api(res *resource) {
 	b.stack.APIs = append(b.stack.APIs, api)
 }
 
-// implicitAPI adds the API for Api events without RestApiId.
-func (b *builder) implicitAPI() {
-	stage := &node{kind: mapping, fields: []field{{"StageName", 0, textNode(0, implicitStage)}}}
-	b.api(&resource{id: implicitAPI, line: b.root.line, typ: typeAPI, properties: mergeGlobals(b.globals[typeAPI], stage)})
-}
-
-// hasImplicitAPI reports whether a function has an Api event without RestApiId.
-func (e *evaluator) hasImplicitAPI() bool {
-	for _, res := range e.resources {
-		events := res.properties.get("Events")
-		if res.typ != typeFunction || events == nil || !e.active(res) {
-			continue
-		}
-		if slices.ContainsFunc(events.fields, func(f field) bool {
-			typ := f.value.get("Type")
-			return typ != nil && typ.text == "Api" && f.value.get("Properties").get("RestApiId") == nil
-		}) {
-			return true
-		}
-	}
-	return false
-}
-
-func (b *builder) gatewayResponses(all object) map[string]GatewayResponse {
+func (b *builder) gatewayResponses(all object) map[string]resources.GatewayResponse {
 	if all.n == nil || !all.is(mapping, "must be a mapping") {
 		return nil
 	}
-	responses := map[string]GatewayResponse{}
+	responses := map[string]resources.GatewayResponse{}
 	for _, f := range all.n.fields {
 		if !slices.Contains(gatewayResponseType, f.key) {
 			all.problem(f.key, "API Gateway has no response of this type")
@@ -116,11 +89,16 @@ func (b *builder) gatewayResponses(all object) map[string]GatewayResponse {
 		headers := r.ResponseParameters.Headers
 		for _, name := range slices.Sorted(maps.Keys(headers)) {
 			if !gatewayHeaderValue.MatchString(headers[name]) {
-				r.problem("ResponseParameters.Headers", "%s: %q is %s: use a 'literal' or context.*",
+				r.problem("ResponseParameters.Headers", "%s: %q is %s: use a 'literal' or context.requestId",
 					name, headers[name], unsupported)
 			}
 		}
-		responses[f.key] = GatewayResponse{StatusCode: r.StatusCode, Headers: headers, Templates: r.ResponseTemplates}
+		for _, template := range r.ResponseTemplates {
+			if strings.Contains(template, "$") {
+				r.problem("ResponseTemplates", "variables are %s", unsupported)
+			}
+		}
+		responses[f.key] = resources.GatewayResponse{StatusCode: r.StatusCode, Headers: headers, Templates: r.ResponseTemplates}
 	}
 	return responses
 }
@@ -135,16 +113,15 @@ func (b *builder) domainMapping(res *resource) {
 	}
 }
 
-// apiEvent adds a route to the API that the event names, or to the implicit one.
-func (b *builder) apiEvent(ev eventProperties, f Function) {
+// apiEvent adds a route to the API that the event names.
+func (b *builder) apiEvent(ev eventProperties, f resources.Function) {
 	var p apiEventProperties
 	b.decodeEvent(ev, &p)
-	id := cmp.Or(p.RestAPI, restAPIID(b.options.StackName, implicitAPI))
-	at := slices.IndexFunc(b.stack.APIs, func(api API) bool { return api.ID == id })
-	if at < 0 && p.n != nil {
+	at := slices.IndexFunc(b.stack.APIs, func(api resources.API) bool { return api.ID == p.RestAPI })
+	if at < 0 && p.RestAPI != "" {
 		p.problem("RestApiId", "must refer to an %s of this template", typeAPI)
 	}
-	route := Route{
+	route := resources.Route{
 		Method: strings.ToUpper(p.Method), Path: p.Path, Function: f.Name,
 		Stream:  p.ResponseTransferMode == "RESPONSE_STREAM",
 		Timeout: time.Duration(p.TimeoutInMillis) * time.Millisecond,
@@ -202,7 +179,7 @@ func checkPath(path string) string {
 
 // checkRoute returns why API Gateway refuses a route beside others, "" if it accepts it. A path has a method once, and
 // at each position of a path there is one parameter.
-func checkRoute(routes []Route, route Route) string {
+func checkRoute(routes []resources.Route, route resources.Route) string {
 	for _, other := range routes {
 		if other.Method == route.Method && other.Path == route.Path {
 			return route.Method + " " + route.Path + " is already a route to " + other.Function

@@ -5,18 +5,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 )
 
 // bucketUsers has buckets, and a function with all supported references to them.
 const bucketUsers = `
       Environment:
-        Variables: {REF: !Ref Files, ARN: !GetAtt Files.Arn, DOMAIN: !GetAtt Files.DomainName, REGIONAL: !GetAtt Plain.RegionalDomainName}
+        Variables: {REF: !Ref Files, ARN: !GetAtt Files.Arn}
   Files:
     Type: AWS::S3::Bucket
     DeletionPolicy: Retain
     Properties:
-      BucketName: !Sub '${AWS::StackName}-files-${AWS::AccountId}'
       BucketEncryption: {ServerSideEncryptionConfiguration: [{ServerSideEncryptionByDefault: {SSEAlgorithm: AES256}}]}
       OwnershipControls: {Rules: [{ObjectOwnership: BucketOwnerEnforced}]}
       PublicAccessBlockConfiguration: {BlockPublicAcls: true}
@@ -27,7 +27,7 @@ const bucketUsers = `
           - {AllowedOrigins: ['*'], AllowedMethods: [HEAD]}
       LifecycleConfiguration:
         Rules:
-          - {Id: uploads, Status: Enabled, Prefix: uploads/, ExpirationInDays: 1, AbortIncompleteMultipartUpload: {DaysAfterInitiation: 2}}
+          - {Id: uploads, Status: Enabled, Prefix: uploads/, ExpirationInDays: 1}
           - {Status: Disabled, ExpirationInDays: 30}
           - {Status: Enabled, NoncurrentVersionExpiration: {NoncurrentDays: 35}, ExpiredObjectDeleteMarker: true}
   Plain: {Type: AWS::S3::Bucket}
@@ -40,18 +40,18 @@ func TestBuckets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []stack.Bucket{
+	want := []resources.Bucket{
 		{
-			LogicalID: "Files", Name: "local-files-000000000000",
-			CORS: []stack.CORSRule{
+			LogicalID: "Files", Name: "local-files",
+			CORS: []resources.CORSRule{
 				{
 					ID: "app", AllowedOrigins: []string{"https://a.example", "https://b.example"}, AllowedMethods: []string{"PUT", "GET"},
 					AllowedHeaders: []string{"*"}, ExposedHeaders: []string{"ETag"}, MaxAge: 600,
 				},
 				{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"HEAD"}},
 			},
-			Lifecycle: []stack.LifecycleRule{
-				{ID: "uploads", Prefix: "uploads/", Enabled: true, ExpirationDays: 1, AbortUploadDays: 2}, {ExpirationDays: 30},
+			Lifecycle: []resources.LifecycleRule{
+				{ID: "uploads", Prefix: "uploads/", Enabled: true, ExpirationDays: 1}, {ExpirationDays: 30},
 			},
 		},
 		{LogicalID: "Plain", Name: "local-plain"},
@@ -60,8 +60,7 @@ func TestBuckets(t *testing.T) {
 		t.Error(diff)
 	}
 	env := map[string]string{
-		"REF": "local-files-000000000000", "ARN": "arn:aws:s3:::local-files-000000000000",
-		"DOMAIN": "local-files-000000000000.s3.amazonaws.com", "REGIONAL": "local-plain.s3.eu-west-1.amazonaws.com",
+		"REF": "local-files", "ARN": "arn:aws:s3:::local-files",
 	}
 	if diff := cmp.Diff(env, got.Functions[0].Env); diff != "" {
 		t.Error(diff)
@@ -82,8 +81,7 @@ func TestBucketErrors(t *testing.T) {
 		"days": {"      LifecycleConfiguration: {Rules: [{Status: Enabled, ExpirationInDays: 0}]}", []string{
 			`5: B: Properties.LifecycleConfiguration.Rules[0].ExpirationInDays: "0" must be a whole number between 1 and 2147483647`,
 		}},
-		"status":    {"      LifecycleConfiguration: {Rules: [{ExpirationInDays: 1}]}", []string{"5: B: Properties.LifecycleConfiguration.Rules[0].Status: is missing"}},
-		"attribute": {"      BucketName: !GetAtt C.WebsiteURL\n  C: {Type: AWS::S3::Bucket}", []string{"5: B: Properties.BucketName: attribute WebsiteURL of C (AWS::S3::Bucket) is %"}},
-		"same name": {"      BucketName: same\n  C: {Type: AWS::S3::Bucket, Properties: {BucketName: same}}", []string{"6: C: has the same name as B: same"}},
+		"status": {"      LifecycleConfiguration: {Rules: [{ExpirationInDays: 1}]}", []string{"5: B: Properties.LifecycleConfiguration.Rules[0].Status: is missing"}},
+		"name":   {"      BucketName: b", []string{"5: B: Properties.BucketName: %"}},
 	})
 }

@@ -10,8 +10,7 @@ import (
 )
 
 // object is a value of the template, usually a mapping. A struct of properties embeds it to report problems. The tags
-// "ignored" of a struct, at object or at blank fields, list properties that have no effect here. For those in the tags
-// "noted" there is a notice.
+// "ignored" of a struct, at object or at blank fields, list properties that have no effect here.
 type object struct {
 	e    *evaluator
 	at   place
@@ -84,15 +83,14 @@ type property struct {
 	oneOf    []string
 }
 
-func propertiesOf(t reflect.Type) (all []property, ignored, noted []string) {
+func propertiesOf(t reflect.Type) (all []property, ignored []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		ignored = append(ignored, strings.Fields(f.Tag.Get("ignored"))...)
-		noted = append(noted, strings.Fields(f.Tag.Get("noted"))...)
 		switch {
 		case f.Name == "_" || f.Type == reflect.TypeFor[object]():
 		case f.Anonymous: // properties that several structs share
-			shared, _, _ := propertiesOf(f.Type)
+			shared, _ := propertiesOf(f.Type)
 			for _, p := range shared {
 				p.index = append([]int{i}, p.index...)
 				all = append(all, p)
@@ -101,7 +99,7 @@ func propertiesOf(t reflect.Type) (all []property, ignored, noted []string) {
 			all = append(all, propertyOf(f))
 		}
 	}
-	return all, ignored, noted
+	return all, ignored
 }
 
 func propertyOf(f reflect.StructField) property {
@@ -172,7 +170,7 @@ func (o object) decodeStruct(v reflect.Value) {
 	}
 	o.checkKeys(v.Type())
 	o.keepIn(v)
-	properties, _, _ := propertiesOf(v.Type())
+	properties, _ := propertiesOf(v.Type())
 	for _, p := range properties {
 		field, value := v.FieldByIndex(p.index), o.property(p.name)
 		switch {
@@ -193,13 +191,11 @@ func (o object) checkKeys(t reflect.Type) {
 	if o.n == nil {
 		return
 	}
-	properties, ignored, noted := propertiesOf(t)
+	properties, ignored := propertiesOf(t)
 	for _, f := range o.n.fields {
 		switch {
 		case slices.ContainsFunc(properties, func(p property) bool { return p.name == f.key }):
 		case slices.Contains(ignored, f.key):
-		case slices.Contains(noted, f.key):
-			o.e.noted[f.key] = true
 		case o.e.try(f.value) != nil:
 			o.problem(f.key, unsupported)
 		}
@@ -213,7 +209,7 @@ func (o object) decodeList(p property, v reflect.Value) {
 	for i, item := range o.n.items {
 		at, element := o.at.index(i), reflect.New(v.Type().Elem()).Elem()
 		if item = o.e.resolve(at, item); item != nil {
-			object{o.e, at, item, item.line}.decode(property{}, element)
+			object{o.e, at, item, item.line}.decode(property{oneOf: p.oneOf}, element)
 			v.Set(reflect.Append(v, element))
 		}
 	}
@@ -244,12 +240,6 @@ func (o object) decodeText(p property, v reflect.Value, text string) {
 		if v.SetBool(text == "true"); text != "true" && text != "false" {
 			problem("%q must be true or false", text)
 		}
-	case float64:
-		number, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			problem("must be a number")
-		}
-		v.SetFloat(number)
 	default:
 		panic(fmt.Sprintf("stack: no decoder for %s", v.Type()))
 	}

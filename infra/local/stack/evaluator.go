@@ -15,12 +15,7 @@ type evaluator struct {
 	conditions map[string]*condition
 	resources  []*resource
 	byID       map[string]*resource
-	globals    map[string]*node // by resource type
-	// generated returns the values of references to the stages, versions and aliases that SAM creates, such as
-	// "Api.Stage" or "Function.Alias".
-	generated map[string]func() string
-	// noted are the properties without effect that notices name.
-	noted map[string]bool
+	globals    *node // for functions
 }
 
 // resource is an entry of Resources, with Globals merged in.
@@ -29,20 +24,15 @@ type resource struct {
 	line       int
 	typ        string
 	properties *node
-	metadata   *node
 	condition  *node
-	// name is the physical name once it is known. naming is true while it is evaluated.
-	name   string
-	naming bool
 }
 
 func (r *resource) at() place { return place{subject: r.id} }
 
 func newEvaluator(file string, root *node, options Options) *evaluator {
 	return &evaluator{
-		problems: &problems{file: file, stackName: options.StackName}, options: options, root: root,
+		problems: &problems{file: file}, options: options, root: root,
 		parameters: map[string]*node{}, conditions: map[string]*condition{}, byID: map[string]*resource{},
-		globals: map[string]*node{}, generated: map[string]func() string{}, noted: map[string]bool{},
 	}
 }
 
@@ -54,7 +44,7 @@ func intrinsicOf(name string) intrinsic {
 	return map[string]intrinsic{
 		"Ref": (*evaluator).ref, "Fn::GetAtt": (*evaluator).getAtt, "Fn::Sub": (*evaluator).sub,
 		"Fn::If": (*evaluator).ifElse, "Fn::Join": (*evaluator).join, "Fn::Select": (*evaluator).pick,
-		"Fn::Split": (*evaluator).split, "Fn::FindInMap": (*evaluator).findInMap,
+		"Fn::Split": (*evaluator).split,
 	}[name]
 }
 
@@ -181,19 +171,6 @@ func (e *evaluator) split(at place, arg *node) *node {
 	return parts
 }
 
-func (e *evaluator) findInMap(at place, arg *node) *node {
-	keys := e.args(at, arg, "Fn::FindInMap takes a map, a first and a second key", scalar, scalar, scalar)
-	if keys == nil {
-		return invalidNode
-	}
-	found := e.root.get("Mappings").get(keys[0].text).get(keys[1].text).get(keys[2].text)
-	if found == nil || found.kind != scalar && found.kind != list {
-		return e.fail(at, arg.line, "Fn::FindInMap: Mappings has no %s.%s.%s",
-			keys[0].text, keys[1].text, keys[2].text)
-	}
-	return found
-}
-
 // sub replaces ${Name}, ${Name.Attribute} and the names of its own map. ${!Name} is a literal ${Name}.
 func (e *evaluator) sub(at place, arg *node) *node {
 	text, names := arg, (*node)(nil)
@@ -234,7 +211,7 @@ func (e *evaluator) substitute(at place, line int, name string, own *node) *node
 	switch {
 	case own != nil:
 		return e.eval(at, own)
-	case isAttribute && e.generated[name] == nil:
+	case isAttribute && e.generated(at, name) == nil:
 		return e.attribute(at, line, id, attribute)
 	}
 	return e.ref(at, textNode(line, name))

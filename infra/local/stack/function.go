@@ -3,88 +3,49 @@ package stack
 import (
 	"maps"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"devplatform/infra/local/resources"
 )
 
 // functionProperties are the properties of a function. Layers, ImageUri, FunctionUrlConfig and others are missing: they
 // would change what a function sees, or who can call it.
 type functionProperties struct {
 	object
-	_ struct{} `ignored:"AssumeRolePolicyDocument AutoPublishAliasAllProperties"`
-	_ struct{} `ignored:"AutoPublishCodeSha256 CodeSigningConfigArn DeploymentPreference PermissionsBoundary Policies"`
-	_ struct{} `ignored:"PropagateTags RecursiveLoop Role RolePath VersionDeletionPolicy VersionDescription"`
-	_ struct{} `noted:"EphemeralStorage KmsKeyArn LoggingConfig ProvisionedConcurrencyConfig"`
-	_ struct{} `noted:"RuntimeManagementConfig SnapStart SourceKMSKeyArn Tags Tracing VpcConfig"`
+	_ struct{} `ignored:"AutoPublishAliasAllProperties DeploymentPreference EphemeralStorage EventInvokeConfig"`
+	_ struct{} `ignored:"LoggingConfig Policies ProvisionedConcurrencyConfig Role Tags Tracing"`
 
-	CodeURI       string `cfn:"CodeUri,required"`
-	Handler       string `cfn:",required"`
-	Runtime       string `cfn:",required,oneof=provided.al2023|provided.al2"`
-	PackageType   string `cfn:",default=Zip,oneof=Zip"`
-	Architectures []string
-	FunctionName  string
-	Description   string
-	// AutoPublishAlias is the name of the alias, which has the only version.
+	CodeURI          string   `cfn:"CodeUri,required"`
+	Handler          string   `cfn:",required"`
+	Runtime          string   `cfn:",required,oneof=provided.al2023"`
+	Architectures    []string `cfn:",oneof=arm64|x86_64"`
+	Description      string
 	AutoPublishAlias string
 	MemorySize       int           `cfn:",default=128,min=128,max=10240"`
 	Timeout          time.Duration `cfn:",default=3,min=1,max=900"`
 	Environment      struct{ Variables map[string]string }
 	// ReservedConcurrentExecutions 0 would switch the function off.
-	ReservedConcurrentExecutions int         `cfn:",min=1,max=100000"`
-	EventInvokeConfig            AsyncInvoke // other properties, such as DestinationConfig, are not supported
+	ReservedConcurrentExecutions int `cfn:",min=1,max=100000"`
 	Events                       *node
 }
 
 func (b *builder) function(res *resource) {
-	if res.properties == nil {
-		b.add(res.at(), res.line, "has no Properties")
-		return
-	}
 	var p functionProperties
 	b.decodeProperties(res, &p)
-	function := Function{
-		LogicalID: res.id, Name: b.nameOf(res), Description: p.Description, CodeURI: p.codeURI(),
-		Handler: p.Handler, Runtime: p.Runtime, Architecture: p.architecture(),
-		MemoryMB: p.MemorySize, Timeout: p.Timeout, Env: p.environment(b.options.Overrides), Async: p.EventInvokeConfig,
-		ReservedConcurrency: p.ReservedConcurrentExecutions, Alias: p.AutoPublishAlias,
+	function := resources.Function{
+		LogicalID: res.id, Name: res.id, CodeURI: path.Clean(p.CodeURI),
+		Handler: p.Handler, MemoryMB: p.MemorySize, Timeout: p.Timeout,
+		Env: p.environment(b.options.Overrides), ReservedConcurrency: p.ReservedConcurrentExecutions, Alias: p.AutoPublishAlias,
 	}
-	b.stack.Functions = append(b.stack.Functions, function)
-	b.checkBuildMethod(res)
-	b.events(p.property("Events"), function)
-}
-
-// codeURI returns the folder with the source, with slashes and relative to the template.
-func (p *functionProperties) codeURI() string {
-	if p.CodeURI == "" {
-		return ""
-	}
-	clean := path.Clean(p.CodeURI)
-	if strings.Contains(p.CodeURI, "://") || path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
+	if strings.Contains(p.CodeURI, "://") || !filepath.IsLocal(function.CodeURI) {
 		p.problem("CodeUri", "%q must be a folder in the template's folder", p.CodeURI)
 	}
-	return clean
-}
-
-// checkBuildMethod reports a build method of another language. All functions are built by the go command.
-func (b *builder) checkBuildMethod(res *resource) {
-	method := res.metadata.get("BuildMethod")
-	if method != nil && method.text != "go1.x" && method.text != "makefile" {
-		b.add(res.at().field("Metadata.BuildMethod"), method.line, "%q is %s: use go1.x or makefile", method.text,
-			unsupported)
-	}
-}
-
-func (p *functionProperties) architecture() string {
-	if p.Architectures == nil {
-		return "x86_64"
-	}
-	if len(p.Architectures) != 1 || (p.Architectures[0] != "arm64" && p.Architectures[0] != "x86_64") {
-		p.problem("Architectures", "must be [arm64] or [x86_64]")
-		return ""
-	}
-	return p.Architectures[0]
+	b.stack.Functions = append(b.stack.Functions, function)
+	b.events(p.property("Events"), function)
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+$`)
@@ -115,11 +76,8 @@ type eventProperties struct {
 	Properties *node
 }
 
-// eventSchedule is the event type of EventBridge Scheduler. SAM makes a schedule of it.
-const eventSchedule = "ScheduleV2"
-
 // events connects a function with what invokes it.
-func (b *builder) events(events object, f Function) {
+func (b *builder) events(events object, f resources.Function) {
 	if events.n == nil || !events.is(mapping, "must be a mapping") {
 		return
 	}
@@ -137,11 +95,9 @@ func (b *builder) events(events object, f Function) {
 			b.streamEvent(ev, f)
 		case "SQS":
 			b.queueEvent(ev, f)
-		case eventSchedule:
+		case "ScheduleV2":
 			b.scheduleEvent(ev, f)
 		case "":
-		case "Schedule":
-			ev.problem("Type", "event source Schedule is %s: use %s", unsupported, eventSchedule)
 		default:
 			ev.problem("Type", "event source %s is %s", ev.Type, unsupported)
 		}

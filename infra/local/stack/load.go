@@ -10,11 +10,29 @@ import (
 	"path/filepath"
 
 	"go.yaml.in/yaml/v3"
+
+	"devplatform/infra/local/resources"
 )
 
-// Load reads the template at path, resolves it, and finds the Go modules of its functions. If the template is not
-// valid, the error is a single *[Error] with all problems.
-func Load(path string, options Options) (*Stack, error) {
+// Options are the circumstances in which a template is resolved.
+type Options struct {
+	// StackName, Region and Account are the values of the pseudo parameters. The defaults are "local", "us-east-1" and
+	// "000000000000".
+	StackName, Region, Account string
+	// Parameters are values of the template's parameters. The others have their defaults.
+	Parameters map[string]string
+	// Defaults replace the defaults of parameters. Those that the template does not have are ignored.
+	Defaults map[string]string
+	// QueueEndpoint is the beginning of the URLs of queues, such as http://127.0.0.1:4566. The default is the endpoint of
+	// SQS.
+	QueueEndpoint string
+	// Overrides replace variables of functions. A variable that the template does not set for a function is not added.
+	Overrides map[string]string
+}
+
+// Load reads the template at path and resolves it. If the template is not valid, the error is a single *[Error] with
+// all problems.
+func Load(path string, options Options) (*resources.Stack, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the template: %w", err)
@@ -26,14 +44,11 @@ func Load(path string, options Options) (*Stack, error) {
 	if loaded.Dir, err = filepath.Abs(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("find the template's folder: %w", err)
 	}
-	if err := loaded.findModules(); err != nil {
-		return nil, err
-	}
 	return loaded, nil
 }
 
-// Parse resolves the content of a template. name is its name in messages. Dir and the modules of functions stay empty.
-func Parse(name string, content []byte, options Options) (*Stack, error) {
+// Parse resolves the content of a template. name is its name in messages. Dir stays empty.
+func Parse(name string, content []byte, options Options) (*resources.Stack, error) {
 	root, err := read(name, content)
 	if err != nil {
 		return nil, err
@@ -42,7 +57,7 @@ func Parse(name string, content []byte, options Options) (*Stack, error) {
 	options.Region = cmp.Or(options.Region, "us-east-1")
 	options.Account = cmp.Or(options.Account, "000000000000")
 	e := newEvaluator(name, root, options)
-	b := &builder{evaluator: e, stack: &Stack{Region: options.Region}}
+	b := &builder{evaluator: e, stack: &resources.Stack{Region: options.Region}}
 	e.loadSections()
 	e.checkRules()
 	b.build()

@@ -1,11 +1,13 @@
 package stack_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers/pattern"
 )
@@ -13,6 +15,9 @@ import (
 // table has the tables T with a stream, N without one, and M whose stream has a false condition, and a queue. The
 // mappings of readers read T.
 const (
+	// constant are the properties that have one supported value, or must be there.
+	constant = `StartingPosition: TRIM_HORIZON, FunctionResponseTypes: [ReportBatchItemFailures], BisectBatchOnFunctionError: true, ` +
+		`MaximumRecordAgeInSeconds: 3600, DestinationConfig: {OnFailure: {Destination: !GetAtt Failed.Arn}}`
 	table = `
   T:
     Type: AWS::DynamoDB::Table
@@ -39,19 +44,15 @@ Conditions: {Yes: !Equals [a, a], No: !Equals [a, b]}
           Type: DynamoDB
           Properties:
             Stream: !GetAtt T.StreamArn
-            StartingPosition: LATEST
+            StartingPosition: TRIM_HORIZON
             BatchSize: 10000
             MaximumBatchingWindowInSeconds: 300
             FilterCriteria: {Filters: [{Pattern: '{"eventName":["INSERT"]}'}, {Pattern: !Sub '{"eventName":["${AWS::StackName}"]}'}]}
             ParallelizationFactor: 10
             FunctionResponseTypes: [ReportBatchItemFailures]
             BisectBatchOnFunctionError: true
-            MaximumRetryAttempts: 0
             MaximumRecordAgeInSeconds: 60
-            Enabled: false
-            KmsKeyArn: x
-            MetricsConfig: {Metrics: [EventCount]}
-            DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt Failed.Arn}}
+            DestinationConfig: {OnFailure: {Destination: !GetAtt Failed.Arn}}
   H:
     Type: AWS::Serverless::Function
     Properties:
@@ -59,9 +60,9 @@ Conditions: {Yes: !Equals [a, a], No: !Equals [a, b]}
       Handler: h
       CodeUri: h
       Events:
-        Least: {Type: DynamoDB, Properties: {Stream: {'Fn::GetAtt': T.StreamArn}, StartingPosition: TRIM_HORIZON, MaximumRecordAgeInSeconds: -1, DestinationConfig: !If [No, {OnFailure: {Destination: x}}, !Ref AWS::NoValue]}}
+        Least: {Type: DynamoDB, Properties: {Stream: {'Fn::GetAtt': T.StreamArn}, ` + constant + `, FilterCriteria: !If [No, {Filters: x}, !Ref AWS::NoValue]}}
   Role: {Type: AWS::IAM::Role, Properties: {Policies: [{PolicyName: p, PolicyDocument: {Statement: [{Resource: !GetAtt T.StreamArn}]}}]}}
-  G: {Type: AWS::Serverless::Function, Properties: {FunctionName: given, Runtime: provided.al2023, Handler: h, CodeUri: g, AutoPublishAlias: live}}`
+  G: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2023, Handler: h, CodeUri: g, AutoPublishAlias: live}}`
 )
 
 func TestEventSourceMappings(t *testing.T) {
@@ -70,15 +71,17 @@ func TestEventSourceMappings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	least := stack.EventSourceMapping{
-		Name: "HLeast", Function: "H", Table: "local-T", Enabled: true, StartingPosition: "TRIM_HORIZON", BatchSize: 100,
-		ParallelizationFactor: 1, MaximumRetryAttempts: -1,
+	want := []resources.EventSourceMapping{
+		{
+			Name: "FMost", Function: "F", Table: "local-T", BatchSize: 10_000, BatchingWindow: 5 * time.Minute,
+			Filters: []string{`{"eventName":["INSERT"]}`, `{"eventName":["local"]}`}, ParallelizationFactor: 10,
+			MaximumRecordAge: time.Minute, OnFailureQueue: "local-Failed",
+		},
+		{
+			Name: "HLeast", Function: "H", Table: "local-T", BatchSize: 100, ParallelizationFactor: 1, MaximumRecordAge: time.Hour,
+			OnFailureQueue: "local-Failed",
+		},
 	}
-	want := []stack.EventSourceMapping{{
-		Name: "FMost", Function: "F", Table: "local-T", StartingPosition: "LATEST", BatchSize: 10_000, BatchingWindow: 5 * time.Minute,
-		Filters: []string{`{"eventName":["INSERT"]}`, `{"eventName":["local"]}`}, ParallelizationFactor: 10, ReportBatchItemFailures: true,
-		BisectOnError: true, MaximumRecordAge: time.Minute, OnFailureQueue: "local-Failed",
-	}, least}
 	if diff := cmp.Diff(want, got.EventSourceMappings); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -93,55 +96,49 @@ func TestEventSourceMappings(t *testing.T) {
 
 func TestEventSourceMappingErrors(t *testing.T) {
 	t.Parallel()
-	// event is a function's event on line 10. It reads T.
-	event := func(more string) string {
-		return "      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, StartingPosition: LATEST, " + more + "}}" + table
+	const at = "10: F: Properties.Events.E.Properties"
+	// event is a function's event on line 10. It reads a stream.
+	event := func(stream, properties string) string {
+		return "      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt " + stream + ", " + properties + "}}" + table
 	}
 	one := func(more, path, problem string) errorCase {
-		return errorCase{event(more), []string{"10: F: Properties.Events.E.Properties." + path + ": " + problem}}
+		return errorCase{event("T.StreamArn", constant+", "+more), []string{at + "." + path + ": " + problem}}
+	}
+	instead := func(old, replacement, path, problem string) errorCase {
+		return errorCase{event("T.StreamArn", strings.Replace(constant, old, replacement, 1)), []string{at + "." + path + ": " + problem}}
 	}
 	broken := func(text string) string {
 		_, err := pattern.Parse(text)
 		return err.Error()
 	}
-	const at = "10: F: Properties.Events.E.Properties"
 	run(t, header, map[string]errorCase{
-		"nothing":           {"      Events:\n        E: {Type: DynamoDB}", []string{at + ".Stream: is missing", at + ".StartingPosition: is missing"}},
+		"nothing": {"      Events:\n        E: {Type: DynamoDB}", []string{
+			at + ".Stream: is missing", at + ".StartingPosition: is missing", at + ".FunctionResponseTypes: is missing",
+			at + ".BisectBatchOnFunctionError: is missing", at + ".MaximumRecordAgeInSeconds: is missing",
+			at + ".DestinationConfig.OnFailure.Destination: is missing"}},
 		"batch size":        one("BatchSize: 10001", "BatchSize", `"10001" must be a whole number between 1 and 10000`),
-		"no batch":          one("BatchSize: 0", "BatchSize", `"0" must be a whole number between 1 and 10000`),
 		"window":            one("MaximumBatchingWindowInSeconds: 301", "MaximumBatchingWindowInSeconds", `"301" must be a whole number between 0 and 300`),
 		"parallelization":   one("ParallelizationFactor: 11", "ParallelizationFactor", `"11" must be a whole number between 1 and 10`),
-		"retries":           one("MaximumRetryAttempts: -2", "MaximumRetryAttempts", `"-2" must be a whole number between -1 and 10000`),
 		"no mapping":        {"      Events: {E: {Type: DynamoDB, Properties: text}}", []string{"9: F: Properties.Events.E.Properties: must be a mapping"}},
-		"age":               one("MaximumRecordAgeInSeconds: 604801", "MaximumRecordAgeInSeconds", `"604801" must be a whole number between -1 and 604800`),
-		"young":             one("MaximumRecordAgeInSeconds: 59", "MaximumRecordAgeInSeconds", "59 must be -1 or at least 60"),
-		"response type":     one("FunctionResponseTypes: [All]", "FunctionResponseTypes", "must be [ReportBatchItemFailures]"),
+		"young":             instead("3600", "59", "MaximumRecordAgeInSeconds", `"59" must be a whole number between 60 and 604800`),
+		"response type":     instead("[ReportBatchItemFailures]", "[All]", "FunctionResponseTypes[0]", `"All" is %: use ReportBatchItemFailures`),
+		"bisect":            instead("BisectBatchOnFunctionError: true", "BisectBatchOnFunctionError: false", "BisectBatchOnFunctionError", `"false" is %: use true`),
+		"position":          instead("TRIM_HORIZON", "LATEST", "StartingPosition", `"LATEST" is %: use TRIM_HORIZON`),
+		"retries":           one("MaximumRetryAttempts: 2", "MaximumRetryAttempts", "%"),
 		"tumbling window":   one("TumblingWindowInSeconds: 30", "TumblingWindowInSeconds", "%"),
-		"bisect":            one("BisectBatchOnFunctionError: maybe", "BisectBatchOnFunctionError", `"maybe" must be true or false`),
-		"foreign queue":     one("DestinationConfig: {OnFailure: {Destination: 'arn:aws:sqs:us-east-1:000000000000:q'}}", "DestinationConfig.OnFailure.Destination", "must be the Arn of an AWS::SQS::Queue of this template"),
-		"no destination":    one("DestinationConfig: {OnFailure: {Type: SQS}}", "DestinationConfig.OnFailure.Destination", "is missing"),
-		"on success":        one("DestinationConfig: {OnSuccess: {Destination: x}}", "DestinationConfig.OnSuccess", "%"),
+		"foreign queue":     instead("!GetAtt Failed.Arn", "'arn:aws:sqs:us-east-1:000000000000:q'", "DestinationConfig.OnFailure.Destination", "must be the Arn of an AWS::SQS::Queue of this template"),
+		"on success":        instead("OnFailure: {", "OnSuccess: {}, OnFailure: {", "DestinationConfig.OnSuccess", "%"),
 		"of the other form": one("FunctionName: F", "FunctionName", "%"),
 		"criteria":          one("FilterCriteria: {Patterns: []}", "FilterCriteria.Patterns", "%"),
 		"no pattern":        one("FilterCriteria: {Filters: [{}]}", "FilterCriteria.Filters[0].Pattern", "is missing"),
 		"pattern as YAML":   one("FilterCriteria: {Filters: [{Pattern: {eventName: [INSERT]}}]}", "FilterCriteria.Filters[0].Pattern", "must be a string"),
 		"not JSON":          one("FilterCriteria: {Filters: [{Pattern: '{\"a\":[\"b\"]}'}, {Pattern: 'eventName = INSERT'}]}", "FilterCriteria.Filters[1].Pattern", broken("eventName = INSERT")),
-		"no array":          one(`FilterCriteria: {Filters: [{Pattern: '{"eventName":"INSERT"}'}]}`, "FilterCriteria.Filters[0].Pattern", broken(`{"eventName":"INSERT"}`)),
-		"position": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, StartingPosition: AT_TIMESTAMP}}" + table, []string{
-			at + `.StartingPosition: "AT_TIMESTAMP" is %: use TRIM_HORIZON or LATEST`}},
-		"twice": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, StartingPosition: LATEST}}\n" +
-			"        D: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, StartingPosition: LATEST}}" + table, []string{
+		"twice": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, " + constant + "}}\n" +
+			"        D: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, " + constant + "}}" + table, []string{
 			"11: F: Properties.Events.D: F already reads local-T, with the event source mapping FE"}},
-		"destination's type": {event("DestinationConfig: {OnFailure: {Type: SNS, Destination: !GetAtt Failed.Arn}}"), []string{
-			at + `.DestinationConfig.OnFailure.Type: "SNS" is %: use SQS`}},
-		"all at once": {event("BatchSize: x, Enabled: 1"), []string{
-			at + `.Enabled: "1" must be true or false`, at + `.BatchSize: "x" must be a whole number between 1 and 10000`}},
-		"not a stream": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.Arn, StartingPosition: LATEST}}" + table, []string{
-			at + ".Stream: must be the StreamArn of an AWS::DynamoDB::Table of this template"}},
-		"no stream": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt N.StreamArn, StartingPosition: LATEST}}" + table, []string{
-			at + ".Stream: N has no StreamArn: the table has no StreamSpecification"}},
-		"no stream now": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt M.StreamArn, StartingPosition: LATEST}}" + table, []string{
-			at + ".Stream: M has no StreamArn: the table has no StreamSpecification"}},
+		"not a stream":  {event("T.Arn", constant), []string{at + ".Stream: must be the StreamArn of an AWS::DynamoDB::Table of this template"}},
+		"no stream":     {event("N.StreamArn", constant), []string{at + ".Stream: N has no StreamArn: the table has no StreamSpecification"}},
+		"no stream now": {event("M.StreamArn", constant), []string{at + ".Stream: M has no StreamArn: the table has no StreamSpecification"}},
 		"in an environment": {"      Environment: {Variables: {STREAM: !GetAtt T.StreamArn}}" + table, []string{
 			"9: F: Properties.Environment.Variables.STREAM: attribute StreamArn of T (AWS::DynamoDB::Table) is %, except as an event source: it ends with the time at which the stream began"}},
 	})

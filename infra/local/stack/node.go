@@ -138,11 +138,6 @@ func (p parser) scalar(y *yaml.Node) *node {
 		if y.Decode(&number) == nil {
 			n.text = strconv.FormatInt(number, 10)
 		}
-	case "!!float":
-		var number float64
-		if y.Decode(&number) == nil {
-			n.text = strconv.FormatFloat(number, 'f', -1, 64)
-		}
 	}
 	return n
 }

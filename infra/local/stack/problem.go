@@ -34,18 +34,13 @@ func (p Problem) String() string {
 // Error has all problems of a template, in the order of the lines.
 type Error struct {
 	Problems []Problem
-	// Hint describes how to solve unsupported properties and resources. It is "" if there are none.
-	Hint string
 }
 
-// Error returns a line for each problem, and the hint.
+// Error returns a line for each problem.
 func (e *Error) Error() string {
 	var lines []string
 	for _, problem := range e.Problems {
 		lines = append(lines, problem.String())
-	}
-	if e.Hint != "" {
-		lines = append(lines, e.Hint)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -67,16 +62,12 @@ func (p place) last() string { return p.path[strings.LastIndexByte(p.path, '.')+
 
 const unsupported = "not supported by the local platform"
 
-// hint describes how to solve unsupported properties and resources. The argument is the stack's name.
-const hint = "To leave out resources and properties on the local platform only, use a condition such as " +
-	"!Not [!Equals [!Ref AWS::StackName, %s]]."
-
 // problems collects the problems of a template. A problem that Globals cause in several functions is reported once.
 type problems struct {
-	file, stackName string
-	seen            map[string]bool
-	list            []Problem
-	muted           bool // problems are ignored
+	file  string
+	seen  map[string]bool
+	list  []Problem
+	muted bool // problems are ignored
 }
 
 func (p *problems) add(at place, line int, format string, args ...any) {
@@ -100,9 +91,5 @@ func (p *problems) err() error {
 		return nil
 	}
 	slices.SortStableFunc(p.list, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	err := &Error{Problems: p.list}
-	if slices.ContainsFunc(p.list, func(problem Problem) bool { return strings.Contains(problem.Message, unsupported) }) {
-		err.Hint = fmt.Sprintf(hint, p.stackName)
-	}
-	return err
+	return &Error{Problems: p.list}
 }

@@ -3,6 +3,8 @@ package stack
 import (
 	"encoding/json"
 	"strconv"
+
+	"devplatform/infra/local/resources"
 )
 
 type (
@@ -10,9 +12,7 @@ type (
 	queueProperties struct {
 		object `ignored:"KmsDataKeyReusePeriodSeconds KmsMasterKeyId RedriveAllowPolicy SqsManagedSseEnabled Tags"`
 
-		QueueName                     string
 		VisibilityTimeout             *int `cfn:",max=43200"`
-		DelaySeconds                  *int `cfn:",max=900"`
 		MaximumMessageSize            *int `cfn:",min=1024,max=1048576"`
 		MessageRetentionPeriod        *int `cfn:",min=60,max=1209600"`
 		ReceiveMessageWaitTimeSeconds *int `cfn:",max=20"`
@@ -29,12 +29,12 @@ type (
 func (b *builder) queue(res *resource) {
 	var p queueProperties
 	b.decodeProperties(res, &p)
-	queue := Queue{
+	queue := resources.Queue{
 		LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res), URL: b.expandFor(res, resourceTypes[typeQueue].ref),
 		Attributes: map[string]string{},
 	}
 	for name, value := range map[string]*int{
-		"VisibilityTimeout": p.VisibilityTimeout, "DelaySeconds": p.DelaySeconds, "MaximumMessageSize": p.MaximumMessageSize,
+		"VisibilityTimeout": p.VisibilityTimeout, "MaximumMessageSize": p.MaximumMessageSize,
 		"MessageRetentionPeriod": p.MessageRetentionPeriod, "ReceiveMessageWaitTimeSeconds": p.ReceiveMessageWaitTimeSeconds,
 	} {
 		if value != nil {
@@ -51,7 +51,7 @@ func (b *builder) queue(res *resource) {
 
 // checkVisibility refuses a queue that would deliver a message again while the function may still process it. Lambda
 // refuses such an event source mapping.
-func (b *builder) checkVisibility(ev eventProperties, queue *resource, f Function) {
+func (b *builder) checkVisibility(ev eventProperties, queue *resource, f resources.Function) {
 	visibility, err := strconv.Atoi(b.tryText(queue.properties.get("VisibilityTimeout"), "30"))
 	if timeout := int(f.Timeout.Seconds()); err == nil && visibility < timeout {
 		b.add(ev.at, ev.lineOf("Type"), "the VisibilityTimeout of %s is %d s, less than the function's Timeout of %d s: "+

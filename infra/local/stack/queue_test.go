@@ -2,10 +2,10 @@ package stack_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 )
 
@@ -19,21 +19,14 @@ const queueReaders = `
           Type: SQS
           Properties:
             Queue: !GetAtt Jobs.Arn
-            BatchSize: 10000
-            MaximumBatchingWindowInSeconds: 1
-            FilterCriteria: {Filters: [{Pattern: '{"body":{"kind":["a"]}}'}]}
+            BatchSize: 7
             FunctionResponseTypes: [ReportBatchItemFailures]
             ScalingConfig: {MaximumConcurrency: 1000}
-            Enabled: false
-            KmsKeyArn: x
-            MetricsConfig: {Metrics: [EventCount]}
-        Least: {Type: SQS, Properties: {Queue: !GetAtt Plain.Arn, ScalingConfig: !If [Never, {MaximumConcurrency: 1}, !Ref AWS::NoValue]}}
+        Least: {Type: SQS, Properties: {Queue: !GetAtt Plain.Arn, FunctionResponseTypes: [ReportBatchItemFailures], ScalingConfig: {MaximumConcurrency: 2}}}
   Jobs:
     Type: AWS::SQS::Queue
     Properties:
-      QueueName: !Sub '${AWS::StackName}-jobs'
       VisibilityTimeout: 43200
-      DelaySeconds: 900
       MaximumMessageSize: 1048576
       MessageRetentionPeriod: 1209600
       ReceiveMessageWaitTimeSeconds: 20
@@ -48,7 +41,6 @@ const queueReaders = `
       RedrivePolicy: {maxReceiveCount: '3', deadLetterTargetArn: !GetAtt Dead.Arn}
       RedriveAllowPolicy: {redrivePermission: denyAll}
   Policy: {Type: AWS::SQS::QueuePolicy, Properties: {Queues: [!Ref Jobs], PolicyDocument: {Statement: []}}}
-Conditions: {Never: !Equals [a, b]}
 `
 
 func TestQueues(t *testing.T) {
@@ -58,9 +50,9 @@ func TestQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	const arn, url = "arn:aws:sqs:us-east-1:000000000000:", "http://127.0.0.1:4566/000000000000/"
-	want := []stack.Queue{
-		{LogicalID: "Jobs", Name: "local-jobs", ARN: arn + "local-jobs", URL: url + "local-jobs", Attributes: map[string]string{
-			"VisibilityTimeout": "43200", "DelaySeconds": "900", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "1209600",
+	want := []resources.Queue{
+		{LogicalID: "Jobs", Name: "local-Jobs", ARN: arn + "local-Jobs", URL: url + "local-Jobs", Attributes: map[string]string{
+			"VisibilityTimeout": "43200", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "1209600",
 			"ReceiveMessageWaitTimeSeconds": "20",
 			"RedrivePolicy":                 `{"deadLetterTargetArn":"` + arn + `local-Dead","maxReceiveCount":1000}`,
 		}},
@@ -72,15 +64,14 @@ func TestQueues(t *testing.T) {
 	if diff := cmp.Diff(want, got.Queues); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]string{"JOBS": url + "local-jobs", "DEAD": "local-Dead"}, got.Functions[0].Env); diff != "" {
+	if diff := cmp.Diff(map[string]string{"JOBS": url + "local-Jobs", "DEAD": "local-Dead"}, got.Functions[0].Env); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	mappings := []stack.EventSourceMapping{
+	mappings := []resources.EventSourceMapping{
 		{
-			Name: "FMost", Function: "F", Queue: "local-jobs", BatchSize: 10_000, BatchingWindow: time.Second,
-			Filters: []string{`{"body":{"kind":["a"]}}`}, ReportBatchItemFailures: true, MaximumConcurrency: 1000,
+			Name: "FMost", Function: "F", Queue: "local-Jobs", BatchSize: 7, MaximumConcurrency: 1000,
 		},
-		{Name: "FLeast", Function: "F", Queue: "local-Plain", Enabled: true, BatchSize: 10},
+		{Name: "FLeast", Function: "F", Queue: "local-Plain", BatchSize: 10, MaximumConcurrency: 2},
 	}
 	if diff := cmp.Diff(mappings, got.EventSourceMappings); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -95,7 +86,7 @@ func TestQueueErrors(t *testing.T) {
 	const dead = "\n  D: {Type: AWS::SQS::Queue}"
 	run(t, "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n", map[string]errorCase{
 		"visibility": one("VisibilityTimeout: 43201", "VisibilityTimeout", `"43201" must be a whole number between 0 and 43200`),
-		"delay":      one("DelaySeconds: 901", "DelaySeconds", `"901" must be a whole number between 0 and 900`),
+		"delay":      one("DelaySeconds: 1", "DelaySeconds", "%"),
 		"size":       one("MaximumMessageSize: 1023", "MaximumMessageSize", `"1023" must be a whole number between 1024 and 1048576`),
 		"retention":  one("MessageRetentionPeriod: 59", "MessageRetentionPeriod", `"59" must be a whole number between 60 and 1209600`),
 		"wait":       one("ReceiveMessageWaitTimeSeconds: 21", "ReceiveMessageWaitTimeSeconds", `"21" must be a whole number between 0 and 20`),
@@ -107,72 +98,31 @@ func TestQueueErrors(t *testing.T) {
 			"5: Q: Properties.RedrivePolicy.deadLetterTargetArn: is missing", "5: Q: Properties.RedrivePolicy.maxReceiveCount: is missing"}},
 		"receives": {"      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 1001}" + dead, []string{
 			`5: Q: Properties.RedrivePolicy.maxReceiveCount: "1001" must be a whole number between 1 and 1000`}},
-		"same name": {"      QueueName: q\n  P: {Type: AWS::SQS::Queue, Properties: {QueueName: q}}", []string{"6: P: has the same name as Q: q"}},
+		"name": one("QueueName: q", "QueueName", "%"),
 	})
 }
 
-func TestQueueMappingErrors(t *testing.T) {
+func TestQueueEventErrors(t *testing.T) {
 	t.Parallel()
-	const queue = "  Q: {Type: AWS::SQS::Queue}\n"
-	event := func(more string) string {
-		return "      Events:\n        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn, " + more + "}}\n" + queue
-	}
-	one := func(more, path, problem string) errorCase {
-		return errorCase{event(more), []string{"10: F: Properties.Events.E.Properties." + path + ": " + problem}}
-	}
 	const (
-		at = "10: F: Properties.Events.E"
+		at       = "10: F: Properties.Events.E"
+		queue    = "  Q: {Type: AWS::SQS::Queue}"
+		required = "FunctionResponseTypes: [ReportBatchItemFailures], ScalingConfig: {MaximumConcurrency: 2}"
 	)
+	one := func(properties, path, problem string) errorCase {
+		return errorCase{"      Events:\n        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn, " + properties + "}}\n" + queue,
+			[]string{at + ".Properties." + path + ": " + problem}}
+	}
 	run(t, header, map[string]errorCase{
-		"nothing":     {"      Events:\n        E: {Type: SQS}", []string{at + ".Properties.Queue: is missing"}},
-		"by url":      {"      Events:\n        E: {Type: SQS, Properties: {Queue: !Ref Q}}\n" + queue, []string{at + ".Properties.Queue: must be the Arn of an AWS::SQS::Queue of this template"}},
-		"batch":       one("BatchSize: 10001, MaximumBatchingWindowInSeconds: 1", "BatchSize", `"10001" must be a whole number between 1 and 10000`),
-		"no window":   one("BatchSize: 11", "BatchSize", "11 needs a MaximumBatchingWindowInSeconds of at least 1; without it the maximum is 10"),
-		"long window": one("MaximumBatchingWindowInSeconds: 301", "MaximumBatchingWindowInSeconds", `"301" must be a whole number between 0 and 300`),
-		"concurrency": one("ScalingConfig: {MaximumConcurrency: 1}", "ScalingConfig.MaximumConcurrency", `"1" must be a whole number between 2 and 1000`),
-		"pollers":     one("ProvisionedPollerConfig: {MinimumPollers: 2}", "ProvisionedPollerConfig", "%"),
-		"position":    one("StartingPosition: LATEST", "StartingPosition", "%"),
-		"visibility":  {"      Timeout: 31\n      Events:\n        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}\n" + queue, []string{"11: F: Properties.Events.E: the VisibilityTimeout of local-Q is 30 s, less than the function's Timeout of 31 s: Lambda refuses this"}},
+		"nothing": {"      Events:\n        E: {Type: SQS}", []string{
+			at + ".Properties.Queue: is missing", at + ".Properties.FunctionResponseTypes: is missing",
+			at + ".Properties.ScalingConfig.MaximumConcurrency: is missing"}},
+		"by url":      {"      Events:\n        E: {Type: SQS, Properties: {Queue: !Ref Q, " + required + "}}\n" + queue, []string{at + ".Properties.Queue: must be the Arn of an AWS::SQS::Queue of this template"}},
+		"batch":       one("BatchSize: 11, "+required, "BatchSize", `"11" must be a whole number between 1 and 10`),
+		"window":      one("MaximumBatchingWindowInSeconds: 1, "+required, "MaximumBatchingWindowInSeconds", "%"),
+		"filter":      one("FilterCriteria: {}, "+required, "FilterCriteria", "%"),
+		"responses":   one("FunctionResponseTypes: [], ScalingConfig: {MaximumConcurrency: 2}", "FunctionResponseTypes", "must have at least one element"),
+		"concurrency": one("FunctionResponseTypes: [ReportBatchItemFailures], ScalingConfig: {MaximumConcurrency: 1}", "ScalingConfig.MaximumConcurrency", `"1" must be a whole number between 2 and 1000`),
+		"visibility":  {"      Timeout: 31\n      Events:\n        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn, " + required + "}}\n" + queue, []string{"11: F: Properties.Events.E: the VisibilityTimeout of local-Q is 30 s, less than the function's Timeout of 31 s: Lambda refuses this"}},
 	})
-}
-
-func TestRebind(t *testing.T) {
-	t.Parallel()
-	const template = header + `      Environment: {Variables: {SHORT: !Ref Q, LONG: !Ref Q2, BOTH: !Sub '${Q2.Arn} ${Q.Arn}', SECRET: !Ref S}}
-      Events: {E: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 day), Input: !Sub '{"queue":"${Q}"}'}}}
-  Q: {Type: AWS::SQS::Queue}
-  Q2: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt Q.Arn, maxReceiveCount: 2}}}
-  S: {Type: AWS::SecretsManager::Secret}
-`
-	got, err := stack.Parse("t.yaml", []byte(template), stack.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got.Rebind(map[string]string{
-		got.Queues[0].URL: "http://other/queue/local-Q", got.Queues[0].ARN: "arn:aws:sqs:us-east-1:1:local-Q",
-		got.Queues[1].URL: "http://other/queue/local-Q2", got.Queues[1].ARN: "arn:aws:sqs:us-east-1:1:local-Q2",
-		got.Secrets[0].ARN: "arn:new",
-	})
-	env := map[string]string{
-		"SHORT": "http://other/queue/local-Q", "LONG": "http://other/queue/local-Q2", "SECRET": "arn:new",
-		"BOTH": "arn:aws:sqs:us-east-1:1:local-Q2 arn:aws:sqs:us-east-1:1:local-Q",
-	}
-	if diff := cmp.Diff(env, got.Functions[0].Env); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	want := []stack.Queue{
-		{LogicalID: "Q", Name: "local-Q", URL: env["SHORT"], ARN: "arn:aws:sqs:us-east-1:1:local-Q", Attributes: map[string]string{}},
-		{LogicalID: "Q2", Name: "local-Q2", URL: env["LONG"], ARN: "arn:aws:sqs:us-east-1:1:local-Q2", Attributes: map[string]string{
-			"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:1:local-Q","maxReceiveCount":2}`,
-		}},
-	}
-	if diff := cmp.Diff(want, got.Queues); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if input := got.Schedules[0].Input; input != `{"queue":"http://other/queue/local-Q"}` {
-		t.Error(input)
-	}
-	if got.Secrets[0].ARN != "arn:new" {
-		t.Error(got.Secrets[0].ARN)
-	}
 }

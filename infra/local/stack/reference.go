@@ -2,10 +2,9 @@ package stack
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"math/big"
 	"strings"
+
+	"devplatform/infra/local/resources"
 )
 
 // pseudo returns the value of a pseudo parameter.
@@ -32,8 +31,8 @@ func (e *evaluator) ref(at place, arg *node) *node {
 	if value := e.parameters[arg.text]; value != nil {
 		return value
 	}
-	if value := e.generated[arg.text]; value != nil && e.byID[arg.text] == nil {
-		return textNode(arg.line, value())
+	if value := e.generated(at, arg.text); value != nil {
+		return value
 	}
 	res := e.find(at, arg.line, arg.text)
 	if res == nil {
@@ -93,68 +92,28 @@ func (e *evaluator) find(at place, line int, id string) *resource {
 	return nil
 }
 
-// generateReferences adds the references to the stages, versions and aliases that SAM creates.
-func (e *evaluator) generateReferences() {
-	if e.hasImplicitAPI() {
-		e.generateStage(implicitAPI, implicitStage)
-		e.generated[implicitAPI] = func() string { return restAPIID(e.options.StackName, implicitAPI) }
-	}
-	for _, res := range e.resources {
-		switch {
-		case !e.active(res):
-		case res.typ == typeAPI:
-			e.generateStage(res.id, e.tryText(res.properties.get("StageName"), implicitStage))
-		case res.typ == typeFunction:
-			e.generated[res.id+".Version"] = func() string { return e.arn(res) + ":1" }
-			if alias := e.tryText(res.properties.get("AutoPublishAlias"), ""); alias != "" {
-				arn := func() string { return e.arn(res) + ":" + alias }
-				e.generated[res.id+".Alias"], e.generated[res.id+"Alias"+alias] = arn, arn
-			}
-		}
-	}
-}
-
-func (e *evaluator) generateStage(api, stage string) {
-	value := func() string { return stage }
-	e.generated[api+stage+"Stage"], e.generated[api+".Stage"] = value, value
-}
-
-// nameOf returns the physical name of a resource: the name in the template, or one that begins with the stack's name.
-func (e *evaluator) nameOf(res *resource) string {
-	typ := resourceTypes[res.typ]
-	if res.name != "" || typ.nameProperty == "" {
-		return res.name
-	}
-	fallback := shorten(e.options.StackName+"-"+res.id, typ.maxName)
-	if typ.fallback != nil {
-		fallback = typ.fallback(fallback, res.id)
-	}
-	n := res.properties.get(typ.nameProperty)
-	at := res.at().field("Properties").field(typ.nameProperty)
+// generated returns the value of a reference to what SAM creates: the stage of an API, such as "Api.Stage", or the
+// version of a function, such as "Function.Version". It returns nil for other names.
+func (e *evaluator) generated(at place, name string) *node {
+	id, attribute, _ := strings.Cut(name, ".")
+	res := e.byID[id]
 	switch {
-	case n == nil:
-	case res.naming:
-		e.add(at, n.line, "the name depends on itself")
-	default:
-		res.naming = true
-		if value := e.eval(at, n); value != nil && value.kind != invalid {
-			if fallback = value.text; value.kind != scalar || value.text == "" {
-				e.add(at, n.line, "must be a name")
-			}
-		}
-		res.naming = false
-		res.name = fallback
+	case res == nil:
+	case res.typ == typeAPI && attribute == "Stage" && res.properties.get("StageName") != nil:
+		return e.eval(at, res.properties.get("StageName"))
+	case res.typ == typeFunction && attribute == "Version":
+		return textNode(res.line, e.expandFor(res, resourceTypes[typeFunction].attributes["Arn"]+":1"))
 	}
-	return fallback
+	return nil
 }
 
-// shorten replaces the end of a name that is too long with a digest, as CloudFormation does. 0 means no limit.
-func shorten(name string, most int) string {
-	if most == 0 || len(name) <= most {
-		return name
+// nameOf returns the physical name of a resource: the stack's name and the logical id.
+func (e *evaluator) nameOf(res *resource) string {
+	name := e.options.StackName + "-" + res.id
+	if res.typ == typeBucket {
+		return strings.ToLower(name)
 	}
-	const suffix = 6
-	return name[:most-suffix-1] + "-" + digest(suffix, name)
+	return name
 }
 
 // arn returns the ARN of a resource.
@@ -162,12 +121,13 @@ func (e *evaluator) arn(res *resource) string {
 	return e.expandFor(res, resourceTypes[res.typ].attributes["Arn"])
 }
 
-// expandFor replaces {id}, {name}, {api}, {secret} and {queues} in a pattern, and the placeholders of expand.
+// expandFor replaces {id}, {name}, {api}, {secret}, {domain} and {queues} in a pattern, and the placeholders of expand.
 func (e *evaluator) expandFor(res *resource, pattern string) string {
 	name, o := e.nameOf(res), e.options
 	queues := cmp.Or(strings.TrimSuffix(o.QueueEndpoint, "/"), "https://sqs."+o.Region+".amazonaws.com")
-	return e.expand(pattern, "{id}", res.id, "{name}", name, "{api}", restAPIID(o.StackName, res.id),
-		"{secret}", SecretARN(o.Region, o.Account, name), "{queues}", queues)
+	return e.expand(pattern, "{id}", res.id, "{name}", name, "{api}", resources.RestAPIID(o.StackName, res.id),
+		"{secret}", resources.SecretARN(o.Region, o.Account, name), "{queues}", queues,
+		"{domain}", e.tryText(res.properties.get("DomainName"), ""))
 }
 
 // expand replaces {region}, {account} and {stack} in a pattern, and further placeholders by their values.
@@ -175,24 +135,4 @@ func (e *evaluator) expand(pattern string, further ...string) string {
 	o := e.options
 	pairs := append(further, "{region}", o.Region, "{account}", o.Account, "{stack}", o.StackName)
 	return strings.NewReplacer(pairs...).Replace(pattern)
-}
-
-// SecretARN returns the ARN of a secret. On AWS it ends with six random characters. Here they depend on the name, so
-// that a template resolves to the same ARN before the secret exists, and after its data was deleted.
-func SecretARN(region, account, name string) string {
-	return "arn:aws:secretsmanager:" + region + ":" + account + ":secret:" + name + "-" +
-		digest(6, region, account, name)
-}
-
-// restAPIID returns the ten-character id of a REST API.
-func restAPIID(stackName, logicalID string) string {
-	return digest(10, "restapi", stackName, logicalID)
-}
-
-// digest returns n lower-case letters and digits that depend on the parts only.
-func digest(n int, parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	number, _ := new(big.Int).SetString(hex.EncodeToString(sum[:]), 16)
-	text := number.Text(36)
-	return text[len(text)-n:]
 }

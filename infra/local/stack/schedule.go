@@ -3,10 +3,12 @@ package stack
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
-	"devplatform/infra/local/schedule/expression"
+	"devplatform/infra/local/resources"
 )
 
 // scheduleEventProperties belong to an event of the type ScheduleV2.
@@ -14,38 +16,34 @@ import (
 type scheduleEventProperties struct {
 	object `ignored:"Description KmsKeyArn PermissionsBoundary RoleArn"`
 
-	ScheduleExpression         string `cfn:",required"`
-	ScheduleExpressionTimezone string `cfn:",default=UTC"`
-	State                      string `cfn:",default=ENABLED,oneof=ENABLED|DISABLED"`
-	Name                       string
-	Input                      string
-	FlexibleTimeWindow         struct {
+	ScheduleExpression string `cfn:",required"`
+	State              string `cfn:",default=ENABLED,oneof=ENABLED|DISABLED"`
+	Name               string
+	Input              string
+	FlexibleTimeWindow struct {
 		Mode string `cfn:",default=OFF,oneof=OFF"`
 	}
+	// RetryPolicy must be there, because the default on AWS is 185 attempts.
 	RetryPolicy struct {
-		MaximumRetryAttempts int           `cfn:",default=185,min=0,max=185"`
-		MaximumEventAge      time.Duration `cfn:"MaximumEventAgeInSeconds,default=86400,min=60,max=86400"`
+		object `ignored:"MaximumEventAgeInSeconds"`
+
+		MaximumRetryAttempts string `cfn:",required,oneof=0"`
 	}
 }
 
 // scheduleEvent adds the schedule that SAM makes of an event.
-func (b *builder) scheduleEvent(ev eventProperties, f Function) {
+func (b *builder) scheduleEvent(ev eventProperties, f resources.Function) {
 	var p scheduleEventProperties
 	b.decodeEvent(ev, &p)
-	s := Schedule{
-		Name: cmp.Or(p.Name, ev.id()), Function: f.Name, Async: f.Async, Enabled: p.State == "ENABLED", Input: p.Input,
-		Expression: p.ScheduleExpression, Timezone: p.ScheduleExpressionTimezone,
-		MaximumRetryAttempts: p.RetryPolicy.MaximumRetryAttempts, MaximumEventAge: p.RetryPolicy.MaximumEventAge,
+	s := resources.Schedule{
+		Name: cmp.Or(p.Name, ev.id()), Function: f.Name, Enabled: p.State == "ENABLED", Input: p.Input,
+		Expression: p.ScheduleExpression,
 	}
 	s.ARN = b.expand("arn:aws:scheduler:{region}:{account}:schedule/default/" + s.Name)
-	zone, err := expression.Zone(s.Timezone)
-	if err != nil {
-		p.problem("ScheduleExpressionTimezone", "%v", err)
-		zone = time.UTC
-	}
 	if s.Expression != "" {
-		if _, err := expression.Parse(s.Expression, zone); err != nil {
-			p.problem("ScheduleExpression", "%v", err)
+		var problem string
+		if s.Every, problem = parseRate(s.Expression); problem != "" {
+			p.problem("ScheduleExpression", "%q %s", s.Expression, problem)
 		}
 	}
 	if s.Input != "" && !json.Valid([]byte(s.Input)) {
@@ -61,4 +59,19 @@ func (b *builder) scheduleEvent(ev eventProperties, f Function) {
 		}
 	}
 	b.stack.Schedules = append(b.stack.Schedules, s)
+}
+
+var rate = regexp.MustCompile(`^rate\(([1-9][0-9]{0,5}) (minute|hour|day)s?\)$`)
+
+// parseRate returns the period of an expression such as rate(5 minutes), or why it has none.
+func parseRate(expression string) (every time.Duration, problem string) {
+	parts := rate.FindStringSubmatch(expression)
+	switch {
+	case strings.HasPrefix(expression, "cron(") || strings.HasPrefix(expression, "at("):
+		return 0, "is " + unsupported + ": use rate(…)"
+	case parts == nil:
+		return 0, "must be a rate such as rate(5 minutes), with the unit minute, hour or day"
+	}
+	count, _ := strconv.Atoi(parts[1]) // up to six digits
+	return time.Duration(count) * map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[parts[2]], ""
 }

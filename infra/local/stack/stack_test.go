@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/stack"
 )
 
@@ -27,18 +28,15 @@ func TestServiceTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := filepath.Join(dir, "../../../..")
-	const folder = "./infra/local/stack/testdata/"
 	const tableARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/dev-Table"
 	const authARN = "arn:aws:lambda:eu-west-1:123456789012:function:AuthFunction"
-	keysARN := stack.SecretARN("eu-west-1", "123456789012", "dev-Keys")
-	async := stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour} // Lambda's
-	want := &stack.Stack{
+	keysARN := resources.SecretARN("eu-west-1", "123456789012", "dev-Keys")
+	want := &resources.Stack{
 		Region: "eu-west-1", Dir: dir,
-		Functions: []stack.Function{
+		Functions: []resources.Function{
 			{
-				LogicalID: "AuthFunction", Name: "AuthFunction", Alias: "live", Description: "Accounts", CodeURI: "functions/auth", ModuleDir: root, PackageDir: folder + "functions/auth",
-				Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 256, Timeout: 20 * time.Second, Async: async,
+				LogicalID: "AuthFunction", Name: "AuthFunction", Alias: "live", CodeURI: "functions/auth",
+				Handler: "bootstrap", MemoryMB: 256, Timeout: 20 * time.Second,
 				Env: map[string]string{
 					"SHARED": "everywhere", "LEVEL": "warn", "TABLE": "dev-Table", "TABLE_ARN": tableARN, "SECRET": keysARN, "LIMIT": "3",
 					"ORIGINS": "https://a.example https://b.example", "FIRST": "a", "DEBUG": "true", "FILLED": "me@dev",
@@ -46,19 +44,19 @@ func TestServiceTemplate(t *testing.T) {
 				},
 			},
 			{
-				LogicalID: "AiFunction", Name: "dev-ai", CodeURI: "functions/ai",
-				ModuleDir: root, PackageDir: folder + "functions/ai", Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 512, Timeout: 15 * time.Minute, Async: async,
-				Env: map[string]string{"SHARED": "everywhere", "LEVEL": "warn", "AUTH": "AuthFunction", "AUTH_ARN": authARN, "LIVE": authARN + ":live"},
+				LogicalID: "AiFunction", Name: "AiFunction", CodeURI: "functions/ai",
+				Handler: "bootstrap", MemoryMB: 512, Timeout: 15 * time.Minute,
+				Env: map[string]string{"SHARED": "everywhere", "LEVEL": "warn", "AUTH": "AuthFunction", "AUTH_ARN": authARN},
 			},
 		},
-		APIs: []stack.API{{
+		APIs: []resources.API{{
 			LogicalID: "Api", ID: got.APIs[0].ID, Name: "dev", Stage: "dev",
-			Routes: []stack.Route{
+			Routes: []resources.Route{
 				{Method: "ANY", Path: "/api/auth", Function: "AuthFunction", Timeout: 29 * time.Second},
 				{Method: "ANY", Path: "/api/auth/{proxy+}", Function: "AuthFunction", Timeout: 29 * time.Second},
-				{Method: "POST", Path: "/api/ai/{id}/chat", Function: "dev-ai", Stream: true, Timeout: 15 * time.Minute},
+				{Method: "POST", Path: "/api/ai/{id}/chat", Function: "AiFunction", Stream: true, Timeout: 15 * time.Minute},
 			},
-			GatewayResponses: map[string]stack.GatewayResponse{
+			GatewayResponses: map[string]resources.GatewayResponse{
 				"MISSING_AUTHENTICATION_TOKEN": {
 					StatusCode: 404, Headers: map[string]string{"X-Request-Id": "context.requestId", "Cache-Control": "'no-store'"},
 					Templates: map[string]string{"application/json": `{"error":"There is no such path."}`},
@@ -67,29 +65,23 @@ func TestServiceTemplate(t *testing.T) {
 			},
 			BinaryMediaTypes: []string{"application/zip", "image/*"},
 		}},
-		Tables: []stack.Table{
+		Tables: []resources.Table{
 			{
 				LogicalID: "Table", Name: "dev-Table", TTLAttribute: "expiresAt",
-				Attributes: []stack.Attribute{{Name: "pk", Type: "S"}, {Name: "sk", Type: "S"}, {Name: "dueAt", Type: "N"}},
-				Key:        []stack.KeyPart{{Name: "pk", Type: "HASH"}, {Name: "sk", Type: "RANGE"}},
-				Indexes: []stack.Index{{
-					Name: "due", Key: []stack.KeyPart{{Name: "sk", Type: "HASH"}, {Name: "dueAt", Type: "RANGE"}},
-					Projection: stack.Projection{Type: "INCLUDE", NonKeyAttributes: []string{"state"}},
+				Attributes: []resources.Attribute{{Name: "pk", Type: "S"}, {Name: "sk", Type: "S"}, {Name: "dueAt", Type: "N"}},
+				Key:        []resources.KeyPart{{Name: "pk", Type: "HASH"}, {Name: "sk", Type: "RANGE"}},
+				Indexes: []resources.Index{{
+					Name: "due", Key: []resources.KeyPart{{Name: "sk", Type: "HASH"}, {Name: "dueAt", Type: "RANGE"}},
+					Projection: resources.Projection{Type: "INCLUDE", NonKeyAttributes: []string{"state"}},
 				}},
 			},
-			{
-				LogicalID: "Simple", Name: "dev-Simple",
-				Attributes: []stack.Attribute{{Name: "id", Type: "S"}}, Key: []stack.KeyPart{{Name: "id", Type: "HASH"}},
-			},
 		},
-		Secrets: []stack.Secret{
+		Secrets: []resources.Secret{
 			{
 				LogicalID: "Keys", Name: "dev-Keys", ARN: keysARN, Description: "Key ring",
-				Generate: &stack.GenerateSecretString{Length: 64, ExcludePunctuation: true, RequireEachIncludedType: true, Template: `{"current":"k1"}`, Key: "k1"},
+				Generate: &resources.GenerateSecretString{Length: 64, ExcludePunctuation: true, RequireEachIncludedType: true, Template: `{"current":"k1"}`, Key: "k1"},
 			},
-			{LogicalID: "Fixed", Name: "fixed/name", ARN: stack.SecretARN("eu-west-1", "123456789012", "fixed/name"), Literal: "given"},
 		},
-		Notices: []string{"testdata/service.yaml: no effect on the local platform: LoggingConfig, Tracing"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -101,14 +93,14 @@ func TestServiceTemplate(t *testing.T) {
 
 func TestConditionsAndRules(t *testing.T) {
 	t.Parallel()
-	load := func(parameters map[string]string) (*stack.Stack, error) {
+	load := func(parameters map[string]string) (*resources.Stack, error) {
 		return stack.Load("testdata/service.yaml", stack.Options{Parameters: parameters})
 	}
 	got, err := load(map[string]string{"Stage": "prod", "Concurrency": "7"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := got.Functions[0]; f.ReservedConcurrency != 7 || f.MemoryMB != 1024 {
+	if f := got.Functions[0]; f.ReservedConcurrency != 7 || f.MemoryMB != 256 {
 		t.Errorf("concurrency %d, memory %d", f.ReservedConcurrency, f.MemoryMB)
 	}
 	if len(got.Functions) != 3 {
@@ -124,7 +116,7 @@ func TestConditionsAndRules(t *testing.T) {
 		t.Errorf("with defaults: %v, want the stage prod of the defaults and the concurrency 7 of the parameters", err)
 	}
 	_, err = load(map[string]string{"Stage": "prod"})
-	wantError(t, err, "testdata/service.yaml:31: Rules: ProdIsGuarded.Assertions[0]: the assertion fails: prod needs a reserved concurrency")
+	wantError(t, err, "testdata/service.yaml:26: Rules: ProdIsGuarded.Assertions[0]: the assertion fails: prod needs a reserved concurrency")
 }
 
 // wantError compares the problems of an error.
@@ -157,46 +149,36 @@ Resources:
 func TestIntrinsicFunctions(t *testing.T) {
 	t.Parallel()
 	const rest = `
-  G: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2, Handler: h, CodeUri: g, AutoPublishAlias: live}}
-  Q: {Type: AWS::SQS::Queue, Properties: {QueueName: given}}
-  AliasFn: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2, Handler: h, CodeUri: g, AutoPublishAlias: !Ref P}}
-  T: {Type: AWS::Serverless::SimpleTable, Properties: {TableName: !Join ['-', [!Ref P, t]]}}
+  G: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2023, Handler: h, CodeUri: g, AutoPublishAlias: live}}
+  Q: {Type: AWS::SQS::Queue}
+  A: {Type: AWS::Serverless::Api, Properties: {StageName: !Ref P}}
 Parameters:
   P: {Type: String, Default: value}
-  Many: {Type: List<Number>, Default: '1, 2,3'}
 Conditions:
   Yes: !Equals [1, '1']
   No: !Or [!Equals [a, b], !Not [!Condition Yes]]
-Mappings:
-  M: {eu: {Names: [x, y], Flag: yes please}}
 `
 	for expression, want := range map[string]string{
-		`!Ref P`:                 "value",
-		`{Ref: P}`:               "value",
-		`!Select [1, !Ref Many]`: "2",
+		`!Ref P`:   "value",
+		`{Ref: P}`: "value",
 		`!Join ['', [a, !Ref P, !Ref AWS::NoValue]]`:      "avalue",
 		`!Join [',', !Split ['-', a-b-c]]`:                "a,b,c",
 		`{"Fn::Join": ["-", ["a", {"Fn::Sub": "${P}"}]]}`: "a-value",
 		`!Sub 'x${P}y${!P}${AWS::Partition}$${'`:          "xvaluey${P}aws$${",
 		`!Sub ['${a}${b}', {a: !Ref P, b: 2}]`:            "value2",
 		`!If [No, a, !If [Yes, b, c]]`:                    "b",
-		`!FindInMap [M, eu, Flag]`:                        "yes please",
-		`!Join [+, !FindInMap [M, eu, Names]]`:            "x+y",
-		`!Ref T`:                                          "value-t",
 		`!Ref G`:                                          "G",
-		`!Ref Q`:                                          "https://sqs.us-east-1.amazonaws.com/000000000000/given",
-		`!GetAtt Q.QueueUrl`:                              "https://sqs.us-east-1.amazonaws.com/000000000000/given",
-		`!GetAtt Q.QueueName`:                             "given",
-		`!GetAtt [Q, Arn]`:                                "arn:aws:sqs:us-east-1:000000000000:given",
-		`{"Fn::GetAtt": Q.Arn}`:                           "arn:aws:sqs:us-east-1:000000000000:given",
-		`!GetAtt Q.Arn`:                                   "arn:aws:sqs:us-east-1:000000000000:given",
-		`!Ref GAliaslive`:                                 "arn:aws:lambda:us-east-1:000000000000:function:G:live",
-		`!Ref AliasFnAliasvalue`:                          "arn:aws:lambda:us-east-1:000000000000:function:AliasFn:value",
-		`!Sub '${AliasFn.Alias}'`:                         "arn:aws:lambda:us-east-1:000000000000:function:AliasFn:value",
-		`!Ref G.Version`:                                  "arn:aws:lambda:us-east-1:000000000000:function:G:1",
+		`!Ref Q`:                                          "https://sqs.us-east-1.amazonaws.com/000000000000/local-Q",
+		`!GetAtt Q.QueueUrl`:                              "https://sqs.us-east-1.amazonaws.com/000000000000/local-Q",
+		`!GetAtt Q.QueueName`:                             "local-Q",
+		`!GetAtt [Q, Arn]`:                                "arn:aws:sqs:us-east-1:000000000000:local-Q",
+		`{"Fn::GetAtt": Q.Arn}`:                           "arn:aws:sqs:us-east-1:000000000000:local-Q",
+		`!GetAtt Q.Arn`:                                   "arn:aws:sqs:us-east-1:000000000000:local-Q",
+		`!Ref A.Stage`:                                    "value",
+		`!Sub '${G.Version}'`:                             "arn:aws:lambda:us-east-1:000000000000:function:G:1",
+		`!Sub '${A.Stage}'`:                               "value",
 		`!Ref AWS::URLSuffix`:                             "amazonaws.com",
 		`007`:                                             "7",
-		`1.50`:                                            "1.5",
 		`True`:                                            "true",
 		`2012-10-17`:                                      "2012-10-17",
 		`''`:                                              "",
@@ -223,22 +205,9 @@ Globals:
     Handler: bootstrap
     MemorySize: 256
     Environment: {Variables: {AA: global, BB: global}}
-  Api:
-    BinaryMediaTypes: [a/b]
-    Variables: {V: global}
-    GatewayResponses: {DEFAULT_4XX: {StatusCode: 418}}
 Resources:
-  Api: {Type: AWS::Serverless::Api, Properties: {StageName: s, BinaryMediaTypes: [c/d], Variables: {W: own}}}
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      CodeUri: f
-      MemorySize: 512
-      Environment: {Variables: {BB: own, CC: own}}
-      Events: {E: {Type: Api, Properties: {Path: /, Method: get}}}
-  G:
-    Type: AWS::Serverless::Function
-    Properties: {CodeUri: g, Environment: !If [Never, {}, {Variables: {ONLY: this}}]}
+  F: {Type: AWS::Serverless::Function, Properties: {CodeUri: f, MemorySize: 512, Environment: {Variables: {BB: own, CC: own}}}}
+  G: {Type: AWS::Serverless::Function, Properties: {CodeUri: g, Environment: !If [Never, {}, {Variables: {ONLY: this}}]}}
 Conditions: {Never: !Equals [a, b]}
 `
 	got, err := stack.Parse("t.yaml", []byte(template), stack.Options{})
@@ -253,17 +222,6 @@ Conditions: {Never: !Equals [a, b]}
 	}
 	if got.Functions[0].MemoryMB != 512 || got.Functions[1].MemoryMB != 256 {
 		t.Errorf("memory %d and %d", got.Functions[0].MemoryMB, got.Functions[1].MemoryMB)
-	}
-	responses := map[string]stack.GatewayResponse{"DEFAULT_4XX": {StatusCode: 418}}
-	want := []stack.API{
-		{LogicalID: "Api", ID: got.APIs[0].ID, Name: "local", Stage: "s", BinaryMediaTypes: []string{"a/b", "c/d"}, Variables: map[string]string{"V": "global", "W": "own"}, GatewayResponses: responses},
-		{
-			LogicalID: "ServerlessRestApi", ID: got.APIs[1].ID, Name: "local", Stage: "Prod", BinaryMediaTypes: []string{"a/b"}, Variables: map[string]string{"V": "global"}, GatewayResponses: responses,
-			Routes: []stack.Route{{Method: "GET", Path: "/", Function: "F", Timeout: 29 * time.Second}},
-		},
-	}
-	if diff := cmp.Diff(want, got.APIs); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

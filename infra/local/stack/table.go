@@ -1,5 +1,7 @@
 package stack
 
+import "devplatform/infra/local/resources"
+
 // anyStream stands for the end of a stream's ARN, which on AWS is the time at which the stream began.
 const anyStream = "/stream/*"
 
@@ -12,10 +14,9 @@ type (
 		_ struct{} `ignored:"PointInTimeRecoverySpecification ProvisionedThroughput ResourcePolicy SSESpecification"`
 		_ struct{} `ignored:"TableClass Tags WarmThroughput"`
 
-		TableName               string
-		AttributeDefinitions    []Attribute
-		KeySchema               []KeyPart
-		GlobalSecondaryIndexes  []Index
+		AttributeDefinitions    []resources.Attribute
+		KeySchema               []resources.KeyPart
+		GlobalSecondaryIndexes  []resources.Index
 		StreamSpecification     *streamProperties
 		TimeToLiveSpecification *struct {
 			AttributeName string
@@ -27,21 +28,12 @@ type (
 
 		StreamViewType string `cfn:",required,oneof=KEYS_ONLY|NEW_IMAGE|OLD_IMAGE|NEW_AND_OLD_IMAGES"`
 	}
-	simpleTableProperties struct {
-		object `ignored:"PointInTimeRecoverySpecification ProvisionedThroughput SSESpecification Tags"`
-
-		TableName  string
-		PrimaryKey struct {
-			Name string `cfn:",default=id"`
-			Type string `cfn:",default=String,oneof=String|Number|Binary"`
-		}
-	}
 )
 
 func (b *builder) table(res *resource) {
 	var p tableProperties
 	b.decodeProperties(res, &p)
-	table := Table{
+	table := resources.Table{
 		LogicalID: res.id, Name: b.nameOf(res), Key: p.KeySchema, Attributes: p.AttributeDefinitions,
 		Indexes: p.GlobalSecondaryIndexes,
 	}
@@ -54,17 +46,6 @@ func (b *builder) table(res *resource) {
 		}
 	}
 	b.stack.Tables = append(b.stack.Tables, table)
-}
-
-// simpleTable builds SAM's table with a partition key.
-func (b *builder) simpleTable(res *resource) {
-	var p simpleTableProperties
-	b.decodeProperties(res, &p)
-	key := p.PrimaryKey
-	b.stack.Tables = append(b.stack.Tables, Table{
-		LogicalID: res.id, Name: b.nameOf(res), Key: []KeyPart{{key.Name, "HASH"}},
-		Attributes: []Attribute{{key.Name, map[string]string{"String": "S", "Number": "N", "Binary": "B"}[key.Type]}},
-	})
 }
 
 // hasStream reports whether a table has a StreamSpecification.

@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -12,7 +11,7 @@ const transform = "AWS::Serverless-2016-10-31"
 
 var (
 	sections = []string{
-		"AWSTemplateFormatVersion", "Description", "Metadata", "Transform", "Parameters", sectionRules, "Mappings",
+		"AWSTemplateFormatVersion", "Description", "Metadata", "Transform", "Parameters", sectionRules,
 		sectionConditions, "Globals", "Resources", "Outputs",
 	}
 	// resourceAttributes may be beside Type and Properties. Most of them have no effect here.
@@ -39,7 +38,6 @@ func (e *evaluator) loadSections() {
 	if len(e.resources) == 0 && len(e.list) == 0 {
 		e.add(place{subject: "Resources"}, e.root.line, "is missing or empty")
 	}
-	e.generateReferences()
 }
 
 // section returns the entries of a section.
@@ -75,8 +73,11 @@ func (e *evaluator) loadResources() {
 			}
 		}
 		loaded := &resource{
-			id: f.key, line: f.line, typ: typ.text, metadata: f.value.get("Metadata"), condition: f.value.get("Condition"),
-			properties: mergeGlobals(e.globals[typ.text], f.value.get("Properties")),
+			id: f.key, line: f.line, typ: typ.text, condition: f.value.get("Condition"),
+			properties: f.value.get("Properties"),
+		}
+		if typ.text == typeFunction {
+			loaded.properties = mergeGlobals(e.globals, loaded.properties)
 		}
 		if loaded.properties != nil && loaded.properties.kind != mapping {
 			e.add(at.field("Properties"), loaded.properties.line, "must be a mapping")
@@ -107,23 +108,18 @@ func (e *evaluator) hasTransform() (found bool) {
 	return found
 }
 
-// globalSections are the types whose defaults are in the sections of Globals.
-var globalSections = map[string]string{"Function": typeFunction, "Api": typeAPI, "SimpleTable": typeSimpleTable}
-
 func (e *evaluator) loadGlobals() {
 	for _, f := range e.section("Globals") {
 		at := place{subject: "Globals", path: f.key}
-		typ, known := globalSections[f.key]
-		if !known {
+		switch {
+		case f.key != "Function":
 			e.add(at, f.line, unsupported)
-			continue
-		}
-		if f.value.kind != mapping {
+		case f.value.kind != mapping:
 			e.add(at, f.line, "must be a mapping")
-			continue
+		default:
+			object{e, at, f.value, f.line}.checkKeys(reflect.TypeFor[functionProperties]())
+			e.globals = f.value
 		}
-		object{e, at, f.value, f.line}.checkKeys(reflect.TypeOf(resourceTypes[typ].properties))
-		e.globals[typ] = f.value
 	}
 }
 
@@ -158,12 +154,4 @@ func mergeGlobals(global, own *node) *node {
 func isCall(n *node) bool {
 	_, _, ok := n.intrinsic()
 	return ok
-}
-
-// notices returns the messages about properties without effect.
-func (e *evaluator) notices() []string {
-	if len(e.noted) == 0 {
-		return nil
-	}
-	return []string{e.file + ": no effect on the local platform: " + strings.Join(slices.Sorted(maps.Keys(e.noted)), ", ")}
 }

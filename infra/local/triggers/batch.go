@@ -1,22 +1,20 @@
 package triggers
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"time"
 
-	"devplatform/infra/local/stack"
+	"github.com/go-json-experiment/json"
 )
-
-// retention is how long a stream keeps a record. A batch that fails is retried for so long, unless the mapping sets an
-// age.
-const retention = 24 * time.Hour
 
 // batch is a batch of records for one invocation.
 type batch struct {
-	entries []*entry
-	// retries are limited by MaximumRetryAttempts, invokes are invocations, failures are those in a row.
-	retries, invokes, failures int
-	last                       result // of the last invocation
-	refused                    bool   // the function could not be invoked at the last attempt
+	entries           []*entry
+	invokes, failures int    // invocations, and failures in a row
+	last              result // of the last invocation
+	refused           bool   // the function could not be invoked at the last attempt
 }
 
 // outcome is how an invocation ended.
@@ -51,27 +49,22 @@ type verdict struct {
 type condition string
 
 const (
-	retriesExhausted condition = "RetryAttemptsExhausted"
-	ageExceeded      condition = "RecordAgeExceeded"
-	payloadTooLarge  condition = "PayloadTooLarge" // not on AWS, where any record fits into an invocation
+	ageExceeded     condition = "RecordAgeExceeded"
+	payloadTooLarge condition = "PayloadTooLarge" // not on AWS, where any record fits into an invocation
 )
 
 // decide is the failure policy, as documented in
 // https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html and
 // …/services-ddb-batchfailurereporting.html:
 //
-//   - If the function could not be invoked, the batch is retried. This does not count as a retry.
-//   - A batch that is too large for an invocation is split. This does not count as a retry. A single record is
-//     discarded.
+//   - If the function could not be invoked, the batch is retried.
+//   - A batch that is too large for an invocation is split. A single record is discarded.
 //   - If the function returned the records that failed, those before the first of them are done.
-//   - With BisectOnError, the records that failed are split: at the record that the function returned, else in the
-//     middle. This does not count as a retry, and the halves are separate batches from then on. A single record is
-//     retried.
-//   - Retries are counted, including retries of the rest after records that are done. After the last retry, the batch
-//     is discarded.
+//   - The records that failed are split: at the record that the function returned, else in the middle. The halves are
+//     separate batches from then on. A single record is retried.
 //
 // tooOld checks the age before each invocation.
-func decide(spec *stack.EventSourceMapping, b batch, r result) verdict {
+func decide(b batch, r result) verdict {
 	switch r.outcome {
 	case succeeded:
 		return verdict{done: len(b.entries)}
@@ -91,33 +84,74 @@ func decide(spec *stack.EventSourceMapping, b batch, r result) verdict {
 	rest.last, rest.refused = r, false
 	rest.entries = b.entries[r.first:]
 	rest.failures++
-	switch n := len(rest.entries); {
-	case spec.BisectOnError && r.first > 0:
-		return verdict{done: r.first, next: []batch{rest}, pause: true}
-	case spec.BisectOnError && n > 1:
+	if n := len(rest.entries); n > 1 && r.first == 0 {
 		left, right := rest, rest
 		left.entries, right.entries = rest.entries[:n/2], rest.entries[n/2:]
 		left.failures, right.failures = 0, 0
 		return verdict{next: []batch{left, right}}
-	case spec.MaximumRetryAttempts >= 0 && rest.retries >= spec.MaximumRetryAttempts:
-		return verdict{done: r.first, next: []batch{rest}, discard: retriesExhausted}
 	}
-	rest.retries++
 	return verdict{done: r.first, next: []batch{rest}, pause: true}
 }
 
 // tooOld returns the number of records at the beginning of a batch that have exceeded the maximum age.
-func tooOld(spec *stack.EventSourceMapping, b batch, now time.Time) int {
-	limit := spec.MaximumRecordAge
-	if limit <= 0 {
-		if b.failures == 0 {
-			return 0
-		}
-		limit = retention
-	}
+func tooOld(b batch, limit time.Duration, now time.Time) int {
 	n := 0
 	for n < len(b.entries) && now.Sub(b.entries[n].created) > limit {
 		n++
 	}
 	return n
+}
+
+// partial is the response of a function with ReportBatchItemFailures.
+type partial struct {
+	Failures []*struct {
+		ID *string `json:"itemIdentifier"`
+	} `json:"batchItemFailures"`
+}
+
+// firstFailure returns the index of the first record of a stream that failed, and the reason for the log, "" if none
+// failed. If the response is not valid, the whole batch has failed.
+func firstFailure(response []byte, entries []*entry) (first int, reason string) {
+	index := make(map[string]int, len(entries))
+	for i, e := range entries {
+		index[e.sequence] = i
+	}
+	named, err := readPartial(response, index, "sequence number")
+	switch {
+	case err != nil:
+		return 0, err.Error()
+	case len(named) == 0:
+		return 0, ""
+	}
+	first = len(entries)
+	for i := range named {
+		first = min(first, i)
+	}
+	return first, fmt.Sprintf("the function returned %d failed records", len(named))
+}
+
+// readPartial returns the indexes of the items that failed:
+// https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html, and for queues
+// https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html. An error means that the response is not
+// valid, or contains an item that is not in the batch: then the whole batch has failed.
+func readPartial(response []byte, index map[string]int, identifier string) (failed map[int]bool, err error) {
+	if len(bytes.TrimSpace(response)) == 0 {
+		return nil, nil
+	}
+	var p partial
+	if err := json.Unmarshal(response, &p); err != nil {
+		return nil, errors.New("the function's response is not a batch response")
+	}
+	failed = make(map[int]bool, len(p.Failures))
+	for _, failure := range p.Failures {
+		if failure == nil || failure.ID == nil || *failure.ID == "" {
+			return nil, errors.New("the function's response has a failure without an itemIdentifier")
+		}
+		i, found := index[*failure.ID]
+		if !found {
+			return nil, fmt.Errorf("the function's response has %q, which is not a %s of the batch", *failure.ID, identifier)
+		}
+		failed[i] = true
+	}
+	return failed, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 func equal(t *testing.T, what string, got, want any) {
@@ -22,12 +22,12 @@ func equal(t *testing.T, what string, got, want any) {
 
 func TestBatchesInOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize = 3 }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.BatchSize = 3 }))
 		r.fake.put("a", "b", "a", "c", "a", "b", "d")
 		r.Start()
 		after(time.Second)
 		equal(t, "batches", r.function.seen(), []string{"100 101 102", "103 104 105", "106"})
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "106"})
+		equal(t, "position", r.stored(t), "106")
 		r.fake.put("e")
 		after(time.Second)
 		equal(t, "batches", r.function.seen()[3:], []string{"107"})
@@ -37,7 +37,7 @@ func TestBatchesInOrder(t *testing.T) {
 
 func TestBatchingWindow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 3, 5*time.Second }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 3, 5*time.Second }))
 		began := time.Now()
 		r.Start()
 		r.fake.put("a")
@@ -60,17 +60,17 @@ func TestBatchingWindow(t *testing.T) {
 		r.fake.put("g")
 		after(time.Second)
 		r.close(t) // the gathered records are not delivered, and not lost
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "105"})
+		equal(t, "position", r.stored(t), "105")
 	})
 }
 
 func TestBatchesOfSixMegabytes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 100, time.Minute }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 100, time.Minute }))
 		r.fake.put(strings.Split(strings.Repeat("k", 20), "")...)
 		r.fake.change(func() {
-			for i := range r.fake.shards[0].records {
-				r.fake.shards[0].records[i].Dynamodb.NewImage["big"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 390<<10)}
+			for i := range r.fake.streams[fakeARN].records {
+				r.fake.streams[fakeARN].records[i].Dynamodb.NewImage["big"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 390<<10)}
 			}
 		})
 		r.Start()
@@ -89,18 +89,18 @@ func TestBatchesOfSixMegabytes(t *testing.T) {
 
 func TestFiltersPassOver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) {
-			s.Filters = []string{`{"dynamodb": {"NewImage": {"id": {"S": ["a"]}}}}`, `{"eventName": ["INSERT"], "dynamodb": {"Keys": {"id": {"S": [{"prefix": "b"}]}}}}`}
+		r := newRig(t, with(func(s *resources.EventSourceMapping) {
+			s.Filters = []string{`{"dynamodb": {"NewImage": {"id": {"S": ["a"]}}}}`, `{"eventName": ["INSERT"], "dynamodb": {"Keys": {"id": {"S": ["bb"]}}}}`}
 		}))
 		r.fake.put("x", "a", "y", "bb", "z")
 		r.Start()
 		after(2 * time.Second)
 		equal(t, "batches", r.function.seen(), []string{"101 103"})
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "104"})
+		equal(t, "position", r.stored(t), "104")
 		r.fake.put("x", "x")
 		after(2 * time.Second)
 		equal(t, "batches", len(r.function.seen()), 1)
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "106"})
+		equal(t, "position", r.stored(t), "106")
 		r.close(t)
 	})
 }
@@ -117,51 +117,25 @@ func failOn(sequences ...string) func(context.Context, []string) (string, error)
 	}
 }
 
-func TestRetriesThenDiscards(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize, s.MaximumRetryAttempts = 2, 2 }))
-		r.function.handle = failOn("101")
-		r.fake.put("a", "b", "c")
-		r.Start()
-		after(time.Minute)
-		equal(t, "batches", r.function.seen(), []string{"100 101", "100 101", "100 101", "102"})
-		_, times := r.function.received()
-		equal(t, "waits", []time.Duration{times[1].Sub(times[0]), times[2].Sub(times[1])},
-			[]time.Duration{100 * time.Millisecond, 200 * time.Millisecond})
-		if len(r.discarded()) != 1 {
-			t.Fatalf("discarded %v", r.discarded())
-		}
-		d := r.discarded()[0]
-		equal(t, "request", d.RequestContext, requestContext{"request-3", "arn:aws:lambda:us-east-1:000000000000:function:Fn", "RetryAttemptsExhausted", 3})
-		equal(t, "response", *d.ResponseContext, responseContext{200, "$LATEST", "Unhandled"})
-		equal(t, "range", []any{d.Batch.ShardID, d.Batch.StartSequence, d.Batch.EndSequence,
-			d.Batch.Size, d.Batch.StreamARN}, []any{"shard-1", "100", "101", 2, fakeARN})
-		equal(t, "log", r.logs.count("ERROR records are discarded"), 1)
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "102"})
-		r.close(t)
-	})
-}
-
+// A record that fails is isolated, and retried until it is too old.
 func TestBisectIsolates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRetryAttempts, s.BisectOnError = 1, true }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.MaximumRecordAge = time.Minute }), func(r *rig) { r.backoff = 25 * time.Second })
 		r.function.handle = failOn("102")
 		r.fake.put("a", "b", "c", "d")
 		r.Start()
-		after(time.Minute)
-		equal(t, "batches", r.function.seen(), []string{"100 101 102 103", "100 101", "102 103", "102", "102", "103"})
-		equal(t, "discarded", []any{len(r.discarded()), r.discarded()[0].Batch.StartSequence, r.discarded()[0].Batch.Size,
-			r.discarded()[0].RequestContext.InvokeCount}, []any{1, "102", 1, 4})
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "103"})
-		r.close(t)
+		after(5 * time.Minute)
+		equal(t, "batches", r.function.seen(), []string{"100 101 102 103", "100 101", "102 103", "102", "102"})
+		equal(t, "discarded", r.discarded(t), []string{"RecordAgeExceeded 102-102 4", "RecordAgeExceeded 103-103 2"})
+		equal(t, "position", r.stored(t), "103")
 	})
 }
 
 func TestPartialResponses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRetryAttempts, s.ReportBatchItemFailures = 2, true }))
+		r := newRig(t)
 		tries := 0
-		r.function.handle = func(_ context.Context, batch []string) (string, error) {
+		r.function.handle = func(context.Context, []string) (string, error) {
 			if tries++; tries == 1 {
 				return `{"batchItemFailures": [{"itemIdentifier": "103"}, {"itemIdentifier": "102"}]}`, nil
 			}
@@ -171,25 +145,10 @@ func TestPartialResponses(t *testing.T) {
 		r.fake.put("a", "b", "c", "d")
 		r.Start()
 		after(500 * time.Millisecond) // during the second attempt
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "101"})
+		equal(t, "position", r.stored(t), "101")
 		after(time.Minute)
 		equal(t, "batches", r.function.seen(), []string{"100 101 102 103", "102 103"})
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "103"})
-		r.close(t)
-	})
-}
-
-func TestPartialResponsesAreIgnoredUnlessAskedFor(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := newRig(t)
-		r.function.handle = func(context.Context, []string) (string, error) {
-			return `{"batchItemFailures": [{"itemIdentifier": "100"}]}`, nil
-		}
-		r.fake.put("a")
-		r.Start()
-		after(time.Minute)
-		equal(t, "batches", r.function.seen(), []string{"100"})
-		r.close(t)
+		equal(t, "position", r.stored(t), "103")
 	})
 }
 

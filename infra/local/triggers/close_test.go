@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 func TestCloseLetsBatchesFinish(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize = 1 }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.BatchSize = 1 }))
 		r.function.handle = func(context.Context, []string) (string, error) {
 			time.Sleep(10 * time.Second)
 			return "", nil
@@ -23,7 +23,7 @@ func TestCloseLetsBatchesFinish(t *testing.T) {
 		r.close(t)
 		equal(t, "time", time.Since(began), 9*time.Second)
 		equal(t, "batches", r.function.seen(), []string{"100"})
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
+		equal(t, "position", r.stored(t), "100")
 	})
 }
 
@@ -42,8 +42,8 @@ func TestCloseInterruptsLongBatches(t *testing.T) {
 		if err := r.Close(ctx); err == nil || !strings.Contains(err.Error(), "batches in flight were interrupted") {
 			t.Errorf("close: %v", err)
 		}
-		equal(t, "position", r.position(t, "shard-1"), position{})
-		equal(t, "discarded", len(r.discarded()), 0)
+		equal(t, "position", r.stored(t), "")
+		equal(t, "discarded", r.discarded(t), []string(nil))
 	})
 }
 

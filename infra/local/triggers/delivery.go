@@ -15,9 +15,6 @@ import (
 	"devplatform/infra/local/runtime"
 )
 
-// payloadRoom is the room for messages and their commas in an invocation.
-const payloadRoom = runtime.MaxPayload - len(payloadHead) - len(payloadTail)
-
 // deliver delivers a batch, in several invocations if it is too large for one. Messages that are not done become
 // visible when their visibility timeout ends.
 func (m *queueMapping) deliver(q *queue, batch []message) {
@@ -40,7 +37,6 @@ func (m *queueMapping) deliver(q *queue, batch []message) {
 //   - Successful messages are deleted. Failed messages become visible when their visibility timeout ends, which the
 //     function may have changed.
 //   - The whole batch has failed if the function failed, or returned an item that is not in the batch.
-//   - Unless the function returns the failed messages, a failure reduces the number of concurrent batches.
 func (m *queueMapping) attempt(q *queue, batch []message) {
 	user := batch[0].handle
 	defer m.function.forget(user, false)
@@ -66,7 +62,6 @@ func (m *queueMapping) attempt(q *queue, batch []message) {
 			return
 		}
 		m.function.failed(user, err)
-		m.slots.shrink()
 		pause(m.stopping, m.options.Backoff(failures))
 	}
 }
@@ -92,16 +87,15 @@ func (m *queueMapping) runBatch(batch []message) (result batchResult, err error)
 	}
 	defer func() { _ = response.Body.Close() }()
 	result.requestID = response.RequestID
-	switch {
-	case response.FunctionError != nil:
+	if response.FunctionError != nil {
 		result.err = response.FunctionError
-	case m.spec.ReportBatchItemFailures:
-		index := make(map[string]int, len(batch))
-		for i, one := range batch {
-			index[one.id] = i
-		}
-		result.failed, result.err = readPartial(response.Payload, index, "message id")
+		return result, nil
 	}
+	index := make(map[string]int, len(batch))
+	for i, one := range batch {
+		index[one.id] = i
+	}
+	result.failed, result.err = readPartial(response.Payload, index, "message id")
 	return result, nil
 }
 
@@ -110,9 +104,6 @@ func (m *queueMapping) settle(q *queue, batch []message, result batchResult) {
 	if result.err != nil {
 		m.logger.Warn("the batch failed: its messages become visible when their visibility timeout ends",
 			"queue", q.arn, "messages", len(batch), "first", batch[0].id, "requestId", result.requestID, "reason", result.err)
-		if !m.spec.ReportBatchItemFailures {
-			m.slots.shrink()
-		}
 		return
 	}
 	var done []message
@@ -121,77 +112,52 @@ func (m *queueMapping) settle(q *queue, batch []message, result batchResult) {
 			done = append(done, one)
 		}
 	}
-	m.delete(q, done)
+	if len(done) > 0 {
+		m.delete(q, done)
+	}
 }
 
-// delete deletes messages from the queue.
+// delete deletes messages, and retries until their visibility timeout ends. Then they are delivered again.
 func (m *queueMapping) delete(q *queue, done []message) {
-	for page := range slices.Chunk(done, maxReceive) {
-		m.deletePage(q, page)
-	}
-}
-
-// errNotDeleted means that SQS did not delete all messages of a request.
-var errNotDeleted = errors.New("messages were not deleted")
-
-// deletePage deletes messages, and retries until their visibility timeout ends. Then they are delivered again.
-func (m *queueMapping) deletePage(q *queue, page []message) {
-	ctx, cancel := context.WithTimeout(m.working, max(page[0].hidden.Sub(m.options.Now()), time.Second))
+	ctx, cancel := context.WithTimeout(m.working, max(done[0].hidden.Sub(m.options.Now()), time.Second))
 	defer cancel()
-	left := page
-	_ = m.link.persist(ctx, "delete "+page[0].handle, func(ctx context.Context) (err error) {
-		left, err = m.deleteOnce(ctx, q, left)
-		return err
-	}, noQueue)
-	if len(left) > 0 {
-		m.logger.Warn("messages that are done were not deleted: they are delivered again",
-			"queue", q.arn, "messages", len(left), "first", left[0].id)
-	}
-}
-
-// deleteOnce returns the messages that must be retried, with an error if there are any.
-func (m *queueMapping) deleteOnce(ctx context.Context, q *queue, page []message) (left []message, err error) {
-	in := &sqs.DeleteMessageBatchInput{QueueUrl: &q.url}
-	for i, one := range page {
-		id := strconv.Itoa(i)
-		in.Entries = append(in.Entries, types.DeleteMessageBatchRequestEntry{Id: &id, ReceiptHandle: &one.handle})
-	}
-	out, err := m.queues.DeleteMessageBatch(ctx, in)
-	switch {
-	case noQueue(err):
-		return nil, fmt.Errorf("delete: %w", err)
-	case err != nil:
-		return page, fmt.Errorf("delete: %w", err)
-	}
-	for _, f := range out.Failed {
-		i, err := strconv.Atoi(aws.ToString(f.Id))
-		switch {
-		case err != nil || i < 0 || i >= len(page):
-		case f.SenderFault:
-			m.logger.Warn("a message that is done can't be deleted",
-				"queue", q.arn, "message", page[i].id, "code", aws.ToString(f.Code))
-		default:
-			left = append(left, page[i])
+	_ = m.link.persist(ctx, "delete "+done[0].handle, func(ctx context.Context) error {
+		in := &sqs.DeleteMessageBatchInput{QueueUrl: &q.url}
+		for i, one := range done {
+			in.Entries = append(in.Entries, types.DeleteMessageBatchRequestEntry{
+				Id: aws.String(strconv.Itoa(i)), ReceiptHandle: &one.handle,
+			})
 		}
+		out, err := m.queues.DeleteMessageBatch(ctx, in)
+		if err != nil {
+			return fmt.Errorf("delete: %w", err)
+		}
+		for _, failed := range out.Failed { // SQS does not accept the handle: another reader has received the message
+			m.logger.Warn("a message that is done can't be deleted: it is delivered again",
+				"queue", q.arn, "code", aws.ToString(failed.Code), "message", aws.ToString(failed.Message))
+		}
+		done = nil
+		return nil
+	}, isA[*types.QueueDoesNotExist])
+	if len(done) > 0 {
+		m.logger.Warn("messages that are done were not deleted: they are delivered again",
+			"queue", q.arn, "messages", len(done), "first", done[0].id)
 	}
-	if len(left) > 0 {
-		return left, fmt.Errorf("%w: %s", errNotDeleted, aws.ToString(out.Failed[0].Code))
-	}
-	return nil, nil
 }
 
 // release makes messages visible again that no function has received.
 func (m *queueMapping) release(q *queue, batch []message) {
-	for page := range slices.Chunk(batch, maxReceive) {
-		in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &q.url}
-		for i, one := range page {
-			id := strconv.Itoa(i)
-			in.Entries = append(in.Entries, types.ChangeMessageVisibilityBatchRequestEntry{Id: &id, ReceiptHandle: &one.handle})
-		}
-		if _, err := m.queues.ChangeMessageVisibilityBatch(m.working, in); err != nil {
-			m.logger.Warn("messages can't be made visible before their visibility timeout ends",
-				"queue", q.arn, "messages", len(batch), "error", err)
-			return
-		}
+	if len(batch) == 0 {
+		return
+	}
+	in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &q.url}
+	for i, one := range batch {
+		in.Entries = append(in.Entries, types.ChangeMessageVisibilityBatchRequestEntry{
+			Id: aws.String(strconv.Itoa(i)), ReceiptHandle: &one.handle,
+		})
+	}
+	if _, err := m.queues.ChangeMessageVisibilityBatch(m.working, in); err != nil {
+		m.logger.Warn("messages can't be made visible before their visibility timeout ends",
+			"queue", q.arn, "messages", len(batch), "error", err)
 	}
 }

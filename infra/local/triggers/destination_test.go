@@ -10,39 +10,38 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 )
 
 // fakePause is fake time, in which all retries that are due run.
 const fakePause = 10 * time.Second
 
-// newDestinationRig is a mapping of a stream whose function always fails, with an on-failure queue.
-func newDestinationRig(t *testing.T) (*rig, *fakeQueue) {
+// newFailingRig is a mapping of a stream whose function always fails. Its record "b" is discarded after the second
+// attempt.
+func newFailingRig(t *testing.T) *rig {
 	t.Helper()
-	queue := newFakeQueue()
-	r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRetryAttempts, s.OnFailureQueue = 1, "failures" }))
+	r := newRig(t, with(func(s *resources.EventSourceMapping) { s.MaximumRecordAge = time.Minute }), func(r *rig) { r.backoff = 40 * time.Second })
 	r.function.handle = func(context.Context, []string) (string, error) { return "", errFunction }
-	m := r.mappings[0].(*streamMapping)
-	m.discard = newDestination(m.mapping, queue).send
-	return r, queue
+	return r
 }
 
 // TestOnFailureQueue compares the message with the one in AWS's documentation.
 func TestOnFailureQueue(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r, queue := newDestinationRig(t)
-		r.fake.put("a", "b")
+		r := newFailingRig(t)
+		queue := r.failures
+		r.fake.put("a")
 		r.Start()
-		after(time.Second)
+		after(5 * time.Minute)
 		queue.mu.Lock()
 		defer queue.mu.Unlock()
 		equal(t, "messages", queue.sent, []string{`{"requestContext":{"requestId":"request-2",` +
-			`"functionArn":"arn:aws:lambda:us-east-1:000000000000:function:Fn","condition":"RetryAttemptsExhausted","approximateInvokeCount":2},` +
+			`"functionArn":"arn:aws:lambda:us-east-1:000000000000:function:Fn","condition":"RecordAgeExceeded","approximateInvokeCount":2},` +
 			`"responseContext":{"statusCode":200,"executedVersion":"$LATEST","functionError":"Unhandled"},` +
-			`"version":"1.0","timestamp":"2000-01-01T00:00:00.1Z","DDBStreamBatchInfo":{"shardId":"shard-1","startSequenceNumber":"100",` +
-			`"endSequenceNumber":"101","approximateArrivalOfFirstRecord":"2000-01-01T00:00:00Z","approximateArrivalOfLastRecord":"2000-01-01T00:00:00Z",` +
-			`"batchSize":2,"streamArn":"` + fakeARN + `"}}`})
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "101"})
+			`"version":"1.0","timestamp":"2000-01-01T00:02:00Z","DDBStreamBatchInfo":{"shardId":"shard-1","startSequenceNumber":"100",` +
+			`"endSequenceNumber":"100","approximateArrivalOfFirstRecord":"2000-01-01T00:00:00Z","approximateArrivalOfLastRecord":"2000-01-01T00:00:00Z",` +
+			`"batchSize":1,"streamArn":"` + fakeARN + `"}}`})
+		equal(t, "position", r.stored(t), "100")
 		equal(t, "log", r.logs.count("ERROR records are discarded"), 1)
 	})
 }
@@ -61,25 +60,24 @@ func TestOnFailureQueueOutage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r, queue := newDestinationRig(t)
+				r := newFailingRig(t)
+				queue := r.failures
 				queue.change(func() { queue.fault = fault })
 				r.fake.put("a")
 				r.Start()
-				after(5 * time.Minute)
+				after(10 * time.Minute)
 				equal(t, "log", r.logs.count("WARN the on-failure queue can't be reached"), 1)
-				equal(t, "position", r.position(t, "shard-1"), position{})
+				equal(t, "position", r.stored(t), "")
 				r.close(t)
-				equal(t, "position", r.position(t, "shard-1"), position{})
+				equal(t, "position", r.stored(t), "")
 
 				r.open(t)
-				m := r.mappings[0].(*streamMapping)
-				m.discard = newDestination(m.mapping, queue).send
 				r.Start()
-				after(time.Minute)
+				after(10 * time.Minute)
 				queue.change(func() { queue.fault = nil })
-				after(time.Minute)
+				after(10 * time.Minute)
 				equal(t, "messages", len(locked(&queue.mu, &queue.sent)), 1)
-				equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
+				equal(t, "position", r.stored(t), "100")
 				equal(t, "log", r.logs.count("INFO the on-failure queue can be reached again"), 1)
 			})
 		})
@@ -101,16 +99,16 @@ func (s slowQueue) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ 
 // Close waits for a message in flight, which is then not sent again.
 func TestOnFailureMessageInFlight(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r, queue := newDestinationRig(t)
-		m := r.mappings[0].(*streamMapping)
+		r := newFailingRig(t)
+		queue := r.failures
 		slow := slowQueue{queue, make(chan error, 1)}
-		m.discard = newDestination(m.mapping, slow).send
+		r.mappings[0].(*streamMapping).failures.queues = slow
 		r.fake.put("a")
 		r.Start()
-		after(time.Second)
+		after(121 * time.Second)
 		r.close(t)
 		equal(t, "cut", <-slow.took, error(nil))
 		equal(t, "messages", len(locked(&queue.mu, &queue.sent)), 1)
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
+		equal(t, "position", r.stored(t), "100")
 	})
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/sqs/sqstest"
-	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
 )
 
@@ -54,9 +54,9 @@ func TestOnFailureQueueOnEngine(t *testing.T) {
 	queue := sqstest.CreateQueue(t, sqsClient, "failures", nil)
 	invoked := make(chan struct{}, 100)
 	m, err := triggers.Open(triggers.Options{
-		Mappings: []stack.EventSourceMapping{{
-			Name: "FnEvents", Function: "Fn", Table: t.Name(), Enabled: true, StartingPosition: "TRIM_HORIZON",
-			MaximumRetryAttempts: 0, OnFailureQueue: "failures",
+		Mappings: []resources.EventSourceMapping{{
+			Name: "FnEvents", Function: "Fn", Table: t.Name(), BatchSize: 100, ParallelizationFactor: 1,
+			MaximumRecordAge: time.Nanosecond, OnFailureQueue: "failures",
 		}},
 		Invoke: func(context.Context, runtime.Invocation) (*runtime.Response, error) {
 			invoked <- struct{}{}
@@ -85,8 +85,8 @@ func TestOnFailureQueueOnEngine(t *testing.T) {
 	if err := json.Unmarshal([]byte(aws.ToString(out.Messages[0].Body)), &message); err != nil {
 		t.Fatal(err)
 	}
-	if message.RequestContext.Condition != "RetryAttemptsExhausted" || message.RequestContext.RequestID != "request" ||
-		message.DDBStreamBatchInfo.StreamARN != arn || message.DDBStreamBatchInfo.BatchSize != 3 || len(invoked) != 1 {
+	if message.RequestContext.Condition != "RecordAgeExceeded" ||
+		message.DDBStreamBatchInfo.StreamARN != arn || message.DDBStreamBatchInfo.BatchSize != 3 || len(invoked) != 0 {
 		t.Errorf("%+v after %d invocations", message, len(invoked))
 	}
 }

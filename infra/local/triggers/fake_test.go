@@ -1,9 +1,11 @@
 package triggers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,45 +19,50 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// fake is a table with a stream that can fail in ways that the engine can't. Other tests run on the engine. Sequence numbers
-// count the stream's records from 100.
+// fake is a table with a stream that can fail in ways that the engine can't. Other tests run on the engine. Sequence
+// numbers count the records from 100.
 type fake struct {
 	mu      sync.Mutex
-	arn     string // "": the table has no stream
-	shards  []*fakeShard
+	arn     string                 // "": the table has no stream
+	streams map[string]*fakeStream // also streams that the table had before, by ARN
 	written int
-	era     int                     // of iterators
-	fault   func(op string) error   // before an operation
-	empty   int                     // pages without records at a shard's beginning
-	page    int                     // records of a page, 0: as many as requested
-	before  map[string][]*fakeShard // streams that the table had before, by ARN
+	era     int                   // of iterators
+	fault   func(op string) error // before an operation
+	page    int                   // records of a page, 0: as many as requested
 	calls   map[string]int
 }
 
-type fakeShard struct {
-	id, parent string
-	records    []types.Record
-	trimmed    int // number of records that have expired
-	closed     bool
+type fakeStream struct {
+	records []types.Record
+	trimmed int // number of records that have expired
+	closed  bool
 }
 
 const fakeARN = "arn:aws:dynamodb:us-east-1:000000000000:table/things/stream/2026-11-21T00:00:00.000"
 
 func newFake() *fake {
-	return &fake{arn: fakeARN, shards: []*fakeShard{{id: "shard-1"}}, calls: map[string]int{}, written: 99}
+	f := &fake{streams: map[string]*fakeStream{}, calls: map[string]int{}, written: 99}
+	f.replace(fakeARN)
+	return f
 }
 
-// put writes records with these partition keys to the last shard, and returns their sequence numbers.
-func (f *fake) put(keys ...string) []string { return f.putTo(len(f.shards)-1, keys...) }
+// replace closes the stream of the table, and enables another one.
+func (f *fake) replace(arn string) {
+	if before := f.streams[f.arn]; before != nil {
+		before.closed = true
+	}
+	f.arn, f.streams[arn] = arn, &fakeStream{}
+}
 
-func (f *fake) putTo(shard int, keys ...string) (sequences []string) {
+// put writes records with these partition keys.
+func (f *fake) put(keys ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	stream := f.streams[cmp.Or(f.arn, fakeARN)]
 	for _, key := range keys {
 		f.written++
-		sequences = append(sequences, strconv.Itoa(f.written))
 		id := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: key}}
-		f.shards[shard].records = append(f.shards[shard].records, types.Record{
+		stream.records = append(stream.records, types.Record{
 			EventID: aws.String("event-" + strconv.Itoa(f.written)), EventName: types.OperationTypeInsert,
 			EventVersion: aws.String("1.1"), EventSource: aws.String("aws:dynamodb"), AwsRegion: aws.String("us-east-1"),
 			Dynamodb: &types.StreamRecord{
@@ -64,7 +71,6 @@ func (f *fake) putTo(shard int, keys ...string) (sequences []string) {
 			},
 		})
 	}
-	return sequences
 }
 
 func (f *fake) change(c func()) {
@@ -108,48 +114,24 @@ func (f *fake) DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...f
 	return &dynamodb.DescribeTableOutput{Table: table}, nil
 }
 
-// DescribeStream returns one shard on each page.
+// find returns a stream, or the error that it does not exist.
+func (f *fake) find(arn string) (*fakeStream, error) {
+	if s := f.streams[arn]; s != nil {
+		return s, nil
+	}
+	return nil, &types.ResourceNotFoundException{Message: aws.String("no such stream")}
+}
+
 func (f *fake) DescribeStream(_ context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
 	leave, err := f.enter("DescribeStream")
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if *in.StreamArn != f.arn {
-		return nil, &types.ResourceNotFoundException{Message: aws.String("no such stream")}
+	if _, err := f.find(*in.StreamArn); err != nil {
+		return nil, err
 	}
-	out := &types.StreamDescription{StreamArn: in.StreamArn}
-	for i, s := range f.shards {
-		if in.ExclusiveStartShardId != nil && s.id <= *in.ExclusiveStartShardId {
-			continue
-		}
-		shard := types.Shard{ShardId: &s.id, SequenceNumberRange: &types.SequenceNumberRange{}}
-		if s.parent != "" {
-			shard.ParentShardId = &s.parent
-		}
-		if s.closed {
-			shard.SequenceNumberRange.EndingSequenceNumber = aws.String("1")
-		}
-		out.Shards = []types.Shard{shard}
-		if i+1 < len(f.shards) {
-			out.LastEvaluatedShardId = &s.id
-		}
-		break
-	}
-	return &dynamodbstreams.DescribeStreamOutput{StreamDescription: out}, nil
-}
-
-func (f *fake) shard(arn, id string) *fakeShard {
-	shards := f.before[arn]
-	if arn == f.arn {
-		shards = f.shards
-	}
-	for _, s := range shards {
-		if s.id == id {
-			return s
-		}
-	}
-	return nil
+	return &dynamodbstreams.DescribeStreamOutput{StreamDescription: &types.StreamDescription{Shards: []types.Shard{{ShardId: aws.String("shard-1")}}}}, nil
 }
 
 func (f *fake) GetShardIterator(_ context.Context, in *dynamodbstreams.GetShardIteratorInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
@@ -158,31 +140,22 @@ func (f *fake) GetShardIterator(_ context.Context, in *dynamodbstreams.GetShardI
 		return nil, err
 	}
 	defer leave()
-	s := f.shard(*in.StreamArn, *in.ShardId)
-	if s == nil {
-		return nil, &types.ResourceNotFoundException{Message: aws.String("no such shard")}
+	s, err := f.find(*in.StreamArn)
+	if err != nil {
+		return nil, err
 	}
-	at := 0
-	switch in.ShardIteratorType {
-	case types.ShardIteratorTypeTrimHorizon:
-		at = s.trimmed
-	case types.ShardIteratorTypeLatest:
-		at = len(s.records)
-	default:
-		for at < len(s.records) && sequence(s.records[at]) != *in.SequenceNumber {
-			at++
-		}
-		if at == len(s.records) {
+	at := s.trimmed
+	if in.ShardIteratorType == types.ShardIteratorTypeAfterSequenceNumber {
+		at = slices.IndexFunc(s.records, func(r types.Record) bool { return sequence(r) == *in.SequenceNumber })
+		switch {
+		case at < 0:
 			return nil, &smithy.GenericAPIError{Code: "ValidationException", Message: "Invalid SequenceNumber"}
-		}
-		if at < s.trimmed {
+		case at < s.trimmed:
 			return nil, &types.TrimmedDataAccessException{Message: aws.String("trimmed")}
 		}
-		if in.ShardIteratorType == types.ShardIteratorTypeAfterSequenceNumber {
-			at++
-		}
+		at++
 	}
-	return &dynamodbstreams.GetShardIteratorOutput{ShardIterator: aws.String(fmt.Sprintf("%d|%s|%d|%s", f.era, s.id, at, *in.StreamArn))}, nil
+	return &dynamodbstreams.GetShardIteratorOutput{ShardIterator: aws.String(fmt.Sprintf("%d|%d|%s", f.era, at, *in.StreamArn))}, nil
 }
 
 func (f *fake) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
@@ -195,11 +168,11 @@ func (f *fake) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput
 	if parts[0] != strconv.Itoa(f.era) {
 		return nil, &types.ExpiredIteratorException{Message: aws.String("expired")}
 	}
-	s := f.shard(parts[3], parts[1])
-	if s == nil {
-		return nil, &types.ResourceNotFoundException{Message: aws.String("no such shard")}
+	s, err := f.find(parts[2])
+	if err != nil {
+		return nil, err
 	}
-	at, _ := strconv.Atoi(parts[2])
+	at, _ := strconv.Atoi(parts[1])
 	if at < s.trimmed {
 		return nil, &types.TrimmedDataAccessException{Message: aws.String("trimmed")}
 	}
@@ -207,14 +180,10 @@ func (f *fake) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput
 	if f.page > 0 {
 		limit = f.page
 	}
-	if f.empty > 0 && at == 0 && len(s.records) > 0 {
-		f.empty--
-		limit = 0
-	}
 	page := s.records[at:min(at+limit, len(s.records))]
 	out := &dynamodbstreams.GetRecordsOutput{Records: page}
 	if at += len(page); !s.closed || at < len(s.records) {
-		out.NextShardIterator = aws.String(fmt.Sprintf("%d|%s|%d|%s", f.era, s.id, at, parts[3]))
+		out.NextShardIterator = aws.String(fmt.Sprintf("%d|%d|%s", f.era, at, parts[2]))
 	}
 	return out, nil
 }

@@ -17,8 +17,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // bubble runs a test with a simulated clock. Goroutines that remain fail the test.
@@ -115,30 +115,30 @@ func (l logs) count(text string) (n int) {
 	return n
 }
 
-// rig is a mapping between a fake stream and a function.
+// rig is a mapping between a fake stream and a function, with a fake on-failure queue.
 type rig struct {
 	*Triggers
 	fake     *fake
+	failures *fakeQueue
 	function *function
 	logs     logs
 	dir      string
-	spec     stack.EventSourceMapping
-	given    []discarded
+	spec     resources.EventSourceMapping
 	poll     time.Duration
 	backoff  time.Duration // after the first failure; at most ten times as long
 }
 
 type change func(*rig)
 
-func with(c func(*stack.EventSourceMapping)) change { return func(r *rig) { c(&r.spec) } }
+func with(c func(*resources.EventSourceMapping)) change { return func(r *rig) { c(&r.spec) } }
 
 func newRig(t *testing.T, changes ...change) *rig {
 	t.Helper()
 	r := &rig{
-		fake: newFake(), function: &function{}, logs: newLogs(), dir: t.TempDir(), poll: 50 * time.Millisecond, backoff: 100 * time.Millisecond,
-		spec: stack.EventSourceMapping{
-			Name: "FnEvents", Function: "Fn", Table: "things", Enabled: true, StartingPosition: trimHorizon, BatchSize: 10,
-			ParallelizationFactor: 1, MaximumRetryAttempts: -1,
+		fake: newFake(), failures: newFakeQueue(), function: &function{}, logs: newLogs(), dir: t.TempDir(), poll: 50 * time.Millisecond, backoff: 100 * time.Millisecond,
+		spec: resources.EventSourceMapping{
+			Name: "FnEvents", Function: "Fn", Table: "things", BatchSize: 10, ParallelizationFactor: 1,
+			MaximumRecordAge: time.Hour, OnFailureQueue: "failures",
 		},
 	}
 	for _, c := range changes {
@@ -152,7 +152,7 @@ func newRig(t *testing.T, changes ...change) *rig {
 func (r *rig) open(t *testing.T) {
 	t.Helper()
 	opened, err := Open(Options{
-		Mappings: []stack.EventSourceMapping{r.spec}, Invoke: r.function.invoke, Dir: r.dir, Now: time.Now,
+		Mappings: []resources.EventSourceMapping{r.spec}, Invoke: r.function.invoke, Dir: r.dir, Now: time.Now, Account: "000000000000",
 		Logger: slog.New(r.logs), PollInterval: r.poll,
 		Backoff: func(failures int) time.Duration { return time.Duration(min(failures, 10)) * r.backoff },
 	})
@@ -160,14 +160,7 @@ func (r *rig) open(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := opened.mappings[0].(*streamMapping)
-	m.tables, m.streams = r.fake, r.fake
-	log := m.discard
-	m.discard = func(ctx context.Context, d discarded) error {
-		r.function.mu.Lock()
-		defer r.function.mu.Unlock()
-		r.given = append(r.given, d)
-		return log(ctx, d)
-	}
+	m.tables, m.streams, m.failures.queues = r.fake, r.fake, r.failures
 	r.Triggers = opened
 	t.Cleanup(func() { r.close(t) })
 }
@@ -187,21 +180,31 @@ func after(d time.Duration) {
 	synctest.Wait()
 }
 
-// discarded returns the batches that were discarded so far.
-func (r *rig) discarded() []discarded {
-	r.function.mu.Lock()
-	defer r.function.mu.Unlock()
-	return slices.Clone(r.given)
+// discarded returns the messages about discarded batches as "condition start-end invocations".
+func (r *rig) discarded(t *testing.T) (all []string) {
+	t.Helper()
+	for _, body := range locked(&r.failures.mu, &r.failures.sent) {
+		var m struct {
+			RequestContext requestContext
+			Batch          struct{ StartSequenceNumber, EndSequenceNumber string } `json:"DDBStreamBatchInfo"`
+		}
+		if err := json.Unmarshal([]byte(body), &m); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%s %s-%s %d", m.RequestContext.Condition, m.Batch.StartSequenceNumber, m.Batch.EndSequenceNumber,
+			m.RequestContext.InvokeCount))
+	}
+	return all
 }
 
-// position returns the position of a shard in the file.
-func (r *rig) position(t *testing.T, shard string) position {
+// stored returns the position in the file.
+func (r *rig) stored(t *testing.T) string {
 	t.Helper()
-	p, err := openPositions(r.dir, r.spec.Name, slog.New(slog.DiscardHandler))
+	p, err := openPosition(r.dir, r.spec.Name, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.of(shard)
+	return p.sequence()
 }
 
 // snapshot copies the positions as they would be after a crash.

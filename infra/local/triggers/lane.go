@@ -9,9 +9,9 @@ import (
 
 // lane invokes the function with one batch after another.
 type lane struct {
-	*shard
+	*reader
 	wake  chan struct{}
-	queue []*entry // guarded by the shard's mu
+	queue []*entry // guarded by the reader's mu
 }
 
 func (l *lane) run() {
@@ -23,12 +23,12 @@ func (l *lane) run() {
 	}
 }
 
-// gather waits until a batch is full, its batching window has ended, or the shard has ended. It returns nil after the
+// gather waits until a batch is full, its batching window has ended, or the stream has ended. It returns nil after the
 // last batch.
 func (l *lane) gather() []*entry {
 	var window <-chan time.Time
 	over := l.spec.BatchingWindow == 0
-	for l.ctx.Err() == nil {
+	for !l.stopped() {
 		l.mu.Lock()
 		n, full := l.fits()
 		if n > 0 && (full || over || l.ended) {
@@ -51,7 +51,7 @@ func (l *lane) gather() []*entry {
 		case <-l.wake:
 		case <-window:
 			over = true
-		case <-l.ctx.Done():
+		case <-l.stopping.Done():
 		}
 	}
 	return nil
@@ -60,29 +60,26 @@ func (l *lane) gather() []*entry {
 // fits returns the number of records at the beginning of the queue that fit into one invocation. full means that no
 // more would fit. The caller holds mu.
 func (l *lane) fits() (n int, full bool) {
-	size := len(payloadHead) + len(payloadTail)
+	size := 0
 	for n < len(l.queue) && n < l.spec.BatchSize {
-		size += len(l.queue[n].payload)
-		if n > 0 {
-			size++ // the comma
-		}
-		if size > runtime.MaxPayload && n > 0 {
+		size += len(l.queue[n].payload) + 1 // the comma
+		if size > payloadRoom && n > 0 {
 			return n, true
 		}
 		n++
 	}
-	return n, n == l.spec.BatchSize || size >= runtime.MaxPayload
+	return n, n == l.spec.BatchSize || size >= payloadRoom
 }
 
 // process delivers a batch. It returns false if it was stopped before all records were done.
 func (l *lane) process(b batch) bool {
 	for pending := []batch{b}; len(pending) > 0; {
-		if l.ctx.Err() != nil {
+		if l.stopped() {
 			return false
 		}
 		b = pending[0]
 		pending = pending[1:]
-		if n := tooOld(&l.spec, b, l.options.Now()); n > 0 {
+		if n := tooOld(b, l.spec.MaximumRecordAge, l.options.Now()); n > 0 {
 			old := b
 			old.entries, b.entries = b.entries[:n], b.entries[n:]
 			if !l.giveUp(old, ageExceeded) {
@@ -96,7 +93,7 @@ func (l *lane) process(b batch) bool {
 		if r.outcome == succeeded || r.outcome == failed {
 			b.invokes++
 		}
-		v := decide(&l.spec, b, r)
+		v := decide(b, r)
 		l.report(b, r, v)
 		l.finish(b.entries[:v.done])
 		if v.discard != "" {
@@ -106,7 +103,7 @@ func (l *lane) process(b batch) bool {
 			continue
 		}
 		pending = append(v.next, pending...)
-		if v.pause && !pause(l.ctx, l.options.Backoff(v.next[0].failures)) {
+		if v.pause && !pause(l.stopping, l.options.Backoff(v.next[0].failures)) {
 			return false
 		}
 	}
@@ -129,10 +126,8 @@ func (l *lane) invoke(b batch) result {
 		r.outcome, r.functionError, r.reason = failed, "Unhandled", failure.Error()
 		return r
 	}
-	if l.spec.ReportBatchItemFailures {
-		if first, reason := firstFailure(response.Payload, b.entries); reason != "" {
-			r.outcome, r.first, r.reason = failed, first, reason
-		}
+	if first, reason := firstFailure(response.Payload, b.entries); reason != "" {
+		r.outcome, r.first, r.reason = failed, first, reason
 	}
 	return r
 }
@@ -141,7 +136,7 @@ func (l *lane) invoke(b batch) result {
 func (l *lane) report(b batch, r result, v verdict) {
 	message := "the batch failed: retrying"
 	switch {
-	case r.outcome == succeeded || r.outcome == tooLarge || l.ctx.Err() != nil:
+	case r.outcome == succeeded || r.outcome == tooLarge || l.stopped():
 		return
 	case r.outcome == unavailable && b.refused:
 		return
@@ -152,15 +147,15 @@ func (l *lane) report(b batch, r result, v verdict) {
 	case len(v.next) > 1:
 		message = "the batch failed: it is split"
 	}
-	l.logger.Warn(message, "shard", l.id, "records", len(b.entries), "start", b.entries[0].sequence,
+	l.logger.Warn(message, "records", len(b.entries), "start", b.entries[0].sequence,
 		"end", b.entries[len(b.entries)-1].sequence, "failed", len(b.entries)-r.first, "invocations", b.invokes,
 		"reason", r.reason)
 }
 
-// giveUp discards the records of a batch. It returns false if it was stopped before this was reported: then the records
-// are not done.
+// giveUp discards the records of a batch. It returns false if it was stopped before the on-failure queue has the
+// message: then the records are not done.
 func (l *lane) giveUp(b batch, condition condition) bool {
-	if err := l.discard(l.ctx, l.discarded(b, condition)); err != nil {
+	if err := l.failures.send(l.discarded(b, condition)); err != nil {
 		return false
 	}
 	l.finish(b.entries)

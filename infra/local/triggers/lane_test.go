@@ -14,15 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // A shard has as many batches in flight as its factor allows, with different partition keys. Its position waits for the
 // slowest.
 func TestLanesRunTogether(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 4, 2 }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 4, 2 }))
 		var mu sync.Mutex
 		running, most := 0, 0
 		first := make(chan struct{})
@@ -48,12 +48,12 @@ func TestLanesRunTogether(t *testing.T) {
 		r.Start()
 		after(time.Minute)
 		equal(t, "most at once", most, 4)
-		if got := r.position(t, "shard-1"); got != (position{}) {
-			t.Errorf("position %v while the first record is in flight", got)
+		if got := r.stored(t); got != "" {
+			t.Errorf("position %s while the first record is in flight", got)
 		}
 		close(first)
 		after(time.Minute)
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "139"})
+		equal(t, "position", r.stored(t), "139")
 		received, _ := r.function.received()
 		perKey := map[string][]string{}
 		for _, e := range received {
@@ -73,7 +73,7 @@ func TestLanesRunTogether(t *testing.T) {
 // A failing record blocks its lane. The other lanes continue until the limit of memory.
 func TestPoisonBlocksItsLaneOnly(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 2, 1000 }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 2, 1000 }))
 		r.function.handle = failOn("100")
 		here, there := "", ""
 		for i := 0; here == "" || there == ""; i++ {
@@ -104,14 +104,14 @@ func TestPoisonBlocksItsLaneOnly(t *testing.T) {
 		r.function.handle = nil
 		r.function.mu.Unlock()
 		after(time.Minute)
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, fmt.Sprint(100 + 15000)})
+		equal(t, "position", r.stored(t), fmt.Sprint(100+15000))
 	})
 }
 
 // Skipped records take no room in the ledger, so that a batch can be completed after any number of them.
 func TestSkippedRecordsTakeNoRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) {
+		r := newRig(t, with(func(s *resources.EventSourceMapping) {
 			s.BatchingWindow = 5 * time.Minute
 			s.Filters = []string{`{"dynamodb": {"NewImage": {"id": {"S": ["wanted"]}}}}`}
 		}))
@@ -121,7 +121,7 @@ func TestSkippedRecordsTakeNoRoom(t *testing.T) {
 		r.Start()
 		after(time.Minute)
 		equal(t, "batches", r.function.seen(), []string{"100 30101 30102 30103 30104 30105 30106 30107 30108 30109"})
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "30109"})
+		equal(t, "position", r.stored(t), "30109")
 	})
 }
 
@@ -131,8 +131,8 @@ func TestReadAheadIsBoundedInBytes(t *testing.T) {
 		r := newRig(t)
 		r.fake.page = 1
 		r.fake.put(slices.Repeat([]string{"a"}, 100)...)
-		for i := range r.fake.shards[0].records {
-			r.fake.shards[0].records[i].Dynamodb.NewImage["big"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 390<<10)}
+		for i := range r.fake.streams[fakeARN].records {
+			r.fake.streams[fakeARN].records[i].Dynamodb.NewImage["big"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 390<<10)}
 		}
 		hang := make(chan struct{})
 		r.function.handle = func(context.Context, []string) (string, error) {
@@ -146,7 +146,7 @@ func TestReadAheadIsBoundedInBytes(t *testing.T) {
 		}
 		close(hang)
 		after(time.Minute)
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "199"})
+		equal(t, "position", r.stored(t), "199")
 	})
 }
 
@@ -154,7 +154,7 @@ func TestUnavailableFunction(t *testing.T) {
 	for _, reason := range []error{runtime.ErrThrottled, runtime.ErrFunctionNotFound} {
 		t.Run(reason.Error(), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRetryAttempts = 0 }))
+				r := newRig(t)
 				r.function.handle = func(context.Context, []string) (string, error) {
 					if len(r.function.seen()) < 20 {
 						return "", fmt.Errorf("%w: Fn", reason)
@@ -165,9 +165,9 @@ func TestUnavailableFunction(t *testing.T) {
 				r.Start()
 				after(time.Minute)
 				equal(t, "attempts", len(r.function.seen()), 20)
-				equal(t, "discarded", len(r.discarded()), 0)
+				equal(t, "discarded", r.discarded(t), []string(nil))
 				equal(t, "log", r.logs.count("WARN the function can't be invoked"), 1)
-				equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
+				equal(t, "position", r.stored(t), "100")
 			})
 		})
 	}
@@ -187,20 +187,15 @@ func TestRecordTooLarge(t *testing.T) {
 		r.Start()
 		after(time.Minute)
 		equal(t, "attempts", r.function.seen(), []string{"100 101 102", "100", "101 102", "101", "102"})
-		if len(r.discarded()) != 1 {
-			t.Fatalf("discarded %v", r.discarded())
-		}
-		d := r.discarded()[0]
-		equal(t, "discarded", []any{d.RequestContext.Condition, d.RequestContext.InvokeCount, d.ResponseContext == nil, d.Batch.StartSequence, d.Batch.Size},
-			[]any{payloadTooLarge, 0, true, "101", 1})
+		equal(t, "discarded", r.discarded(t), []string{"PayloadTooLarge 101-101 0"})
 		equal(t, "log", []int{r.logs.count("ERROR records are discarded"), r.logs.count("WARN")}, []int{1, 0})
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "102"})
+		equal(t, "position", r.stored(t), "102")
 	})
 }
 
 func TestRecordAge(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRecordAge = time.Minute }))
+		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.MaximumRecordAge = time.Minute }))
 		r.fake.put("too old before it is read")
 		time.Sleep(2 * time.Minute)
 		r.fake.put("gets too old")
@@ -210,30 +205,13 @@ func TestRecordAge(t *testing.T) {
 		r.fake.put("waits")
 		after(time.Minute)
 		equal(t, "last batch", r.function.seen()[len(r.function.seen())-1], "102")
-		if len(r.discarded()) != 2 {
-			t.Fatalf("discarded %v", r.discarded())
+		discarded := r.discarded(t)
+		if len(discarded) != 2 || discarded[0] != "RecordAgeExceeded 100-100 0" || !strings.HasPrefix(discarded[1], "RecordAgeExceeded 101-101 ") {
+			t.Errorf("discarded %q", discarded)
 		}
-		for i, want := range []string{"100", "101"} {
-			d := r.discarded()[i]
-			equal(t, "discarded", []any{d.RequestContext.Condition, d.Batch.StartSequence, d.Batch.EndSequence}, []any{ageExceeded, want, want})
+		if last := locked(&r.failures.mu, &r.failures.sent)[0]; strings.Contains(last, "responseContext") {
+			t.Errorf("a record that no function has received has a responseContext: %s", last)
 		}
-		if r.discarded()[0].ResponseContext != nil || r.discarded()[0].RequestContext.InvokeCount != 0 || r.discarded()[1].RequestContext.InvokeCount < 10 {
-			t.Errorf("discarded %+v", r.discarded())
-		}
-	})
-}
-
-// Without limits, a batch is retried until its records expire.
-func TestRetention(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := newRig(t, func(r *rig) { r.poll, r.backoff = time.Minute, time.Minute })
-		r.function.handle = failOn("100")
-		r.fake.put("a")
-		r.Start()
-		after(23 * time.Hour)
-		equal(t, "discarded after 23 hours", len(r.discarded()), 0)
-		after(2 * time.Hour)
-		equal(t, "discarded after 25 hours", len(r.discarded()), 1)
 	})
 }
 
@@ -244,14 +222,13 @@ func TestNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		factor := rapid.IntRange(1, 4).Draw(rt, "factor")
 		size := rapid.IntRange(1, 5).Draw(rt, "batch size")
-		bisect, report := rapid.Bool().Draw(rt, "bisect"), rapid.Bool().Draw(rt, "report")
 		window := time.Duration(rapid.IntRange(0, 2).Draw(rt, "window")) * 100 * time.Millisecond
 		keys := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}), 1, 30).Draw(rt, "keys")
 		failures := rapid.SliceOfN(rapid.IntRange(0, 3), 8, 8).Draw(rt, "failures")
 		crashes := rapid.SliceOfN(rapid.IntRange(0, 400), 1, 4).Draw(rt, "crashes") // in milliseconds
 		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, with(func(s *stack.EventSourceMapping) {
-				s.ParallelizationFactor, s.BatchSize, s.BisectOnError, s.ReportBatchItemFailures, s.BatchingWindow = factor, size, bisect, report, window
+			r := newRig(t, with(func(s *resources.EventSourceMapping) {
+				s.ParallelizationFactor, s.BatchSize, s.BatchingWindow = factor, size, window
 			}))
 			var mu sync.Mutex
 			calls, succeeded := 0, map[string]int{}
@@ -268,10 +245,8 @@ func TestNothingIsLost(t *testing.T) {
 					case 1:
 						good, err = nil, errFunction
 					case 2:
-						if report {
-							good = batch[:len(batch)/2]
-							answer = fmt.Sprintf(`{"batchItemFailures":[{"itemIdentifier":"%s"}]}`, batch[len(batch)/2])
-						}
+						good = batch[:len(batch)/2]
+						answer = fmt.Sprintf(`{"batchItemFailures":[{"itemIdentifier":"%s"}]}`, batch[len(batch)/2])
 					case 3:
 						good, err = nil, runtime.ErrThrottled
 					}
@@ -303,17 +278,15 @@ func TestNothingIsLost(t *testing.T) {
 			}
 			r.Start()
 			after(time.Minute)
-			if got := r.position(t, "shard-1"); got.Sequence != fmt.Sprint(99+len(keys)) {
-				t.Errorf("position %v of %d records", got, len(keys))
+			if got := r.stored(t); got != fmt.Sprint(99+len(keys)) {
+				t.Errorf("position %s of %d records", got, len(keys))
 			}
 			for i := range keys {
 				if succeeded[fmt.Sprint(100+i)] == 0 {
 					t.Errorf("record %d was lost", 100+i)
 				}
 			}
-			if len(r.discarded()) > 0 {
-				t.Errorf("discarded %v", r.discarded())
-			}
+			equal(t, "discarded", r.discarded(t), []string(nil))
 		})
 		if t.Failed() {
 			rt.FailNow()
@@ -328,46 +301,38 @@ func atoi(s string) (n int) {
 
 func TestDecide(t *testing.T) {
 	t.Parallel()
-	a, b, c, d := &entry{sequence: "a"}, &entry{sequence: "b"}, &entry{sequence: "c"}, &entry{sequence: "d"}
-	all := batch{entries: []*entry{a, b, c, d}, retries: 1, failures: 1}
+	a := &entry{sequence: "a"}
+	all := batch{entries: []*entry{a, {sequence: "b"}, {sequence: "c"}, {sequence: "d"}}, failures: 1}
+	one := batch{entries: []*entry{a}, failures: 1}
 	type brief struct {
 		Done     int
 		Next     []string
-		Retries  int
 		Failures int
 		Pause    bool
 		Discard  condition
 	}
 	for _, tc := range []struct {
-		name   string
-		bisect bool
-		limit  int
-		in     batch
-		r      result
-		want   brief
+		name string
+		in   batch
+		r    result
+		want brief
 	}{
-		{"success", true, 0, all, result{}, brief{Done: 4}},
-		{"unavailable", true, 0, all, result{outcome: unavailable}, brief{Next: []string{"abcd"}, Retries: 1, Failures: 2, Pause: true}},
-		{"without end", false, -1, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 2, Failures: 2, Pause: true}},
-		{"a retry is left", false, 2, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 2, Failures: 2, Pause: true}},
-		{"the last retry", false, 1, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 1, Failures: 2, Discard: retriesExhausted}},
-		{"partial", false, 2, all, result{outcome: failed, first: 1}, brief{Done: 1, Next: []string{"bcd"}, Retries: 2, Failures: 2, Pause: true}},
-		{"partial, the last retry", false, 1, all, result{outcome: failed, first: 3}, brief{Done: 3, Next: []string{"d"}, Retries: 1, Failures: 2, Discard: retriesExhausted}},
-		{"split", true, 0, all, result{outcome: failed}, brief{Next: []string{"ab", "cd"}, Retries: 1}},
-		{"split at the record", true, 0, all, result{outcome: failed, first: 3}, brief{Done: 3, Next: []string{"d"}, Retries: 1, Failures: 2, Pause: true}},
-		{"too large", false, -1, all, result{outcome: tooLarge}, brief{Next: []string{"ab", "cd"}, Retries: 1, Failures: 1}},
-		{"one that is too large", true, -1, batch{entries: []*entry{a}, retries: 1}, result{outcome: tooLarge}, brief{Next: []string{"a"}, Retries: 1, Discard: payloadTooLarge}},
-		{"nothing to split", true, 2, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 2, Failures: 1, Pause: true}},
-		{"nothing to split, the last retry", true, 1, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 1, Failures: 1, Discard: retriesExhausted}},
+		{"success", all, result{}, brief{Done: 4}},
+		{"unavailable", all, result{outcome: unavailable}, brief{Next: []string{"abcd"}, Failures: 2, Pause: true}},
+		{"split", all, result{outcome: failed}, brief{Next: []string{"ab", "cd"}}},
+		{"split at the record", all, result{outcome: failed, first: 1}, brief{Done: 1, Next: []string{"bcd"}, Failures: 2, Pause: true}},
+		{"nothing to split", one, result{outcome: failed}, brief{Next: []string{"a"}, Failures: 2, Pause: true}},
+		{"too large", all, result{outcome: tooLarge}, brief{Next: []string{"ab", "cd"}, Failures: 1}},
+		{"one that is too large", one, result{outcome: tooLarge}, brief{Next: []string{"a"}, Failures: 1, Discard: payloadTooLarge}},
 	} {
-		v := decide(&stack.EventSourceMapping{BisectOnError: tc.bisect, MaximumRetryAttempts: tc.limit}, tc.in, tc.r)
+		v := decide(tc.in, tc.r)
 		got := brief{Done: v.done, Pause: v.pause, Discard: v.discard}
 		for _, next := range v.next {
 			text := ""
 			for _, e := range next.entries {
 				text += e.sequence
 			}
-			got.Next, got.Retries, got.Failures = append(got.Next, text), next.retries, next.failures
+			got.Next, got.Failures = append(got.Next, text), next.failures
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.name, diff)

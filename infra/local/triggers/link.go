@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/smithy-go"
 )
 
@@ -25,9 +24,11 @@ type link struct {
 	logged  map[string]bool // reasons that were logged since the first failure
 }
 
-func newLink(o *Options, logger *slog.Logger, unavailableMessage, availableMessage string) *link {
+func newLink(
+	backoff func(int) time.Duration, logger *slog.Logger, unavailableMessage, availableMessage string,
+) *link {
 	return &link{
-		logger: logger, backoff: o.Backoff,
+		logger: logger, backoff: backoff,
 		unavailableMessage: unavailableMessage, availableMessage: availableMessage,
 		failing: map[string]bool{}, logged: map[string]bool{},
 	}
@@ -48,10 +49,7 @@ func (l *link) persist(
 			l.forget(user, err == nil)
 			return err
 		}
-		var busy *types.LimitExceededException
-		if !errors.As(err, &busy) { // the service can be reached: it limits the rate of requests
-			l.failed(user, err)
-		}
+		l.failed(user, err)
 		pause(ctx, l.backoff(failures))
 	}
 }

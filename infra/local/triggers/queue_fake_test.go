@@ -20,8 +20,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 // fakeHour is fake time, longer than every invocation.
@@ -280,14 +280,14 @@ type queueRig struct {
 	fake   *fakeQueue
 	worker *worker
 	logs   logs
-	spec   stack.EventSourceMapping
+	spec   resources.EventSourceMapping
 }
 
 func newQueueRig(t *testing.T, changes ...func(*queueRig)) *queueRig {
 	t.Helper()
 	r := &queueRig{
 		fake: newFakeQueue(), worker: &worker{}, logs: newLogs(),
-		spec: stack.EventSourceMapping{Name: "FnJobs", Function: "Fn", Queue: "jobs", Enabled: true},
+		spec: resources.EventSourceMapping{Name: "FnJobs", Function: "Fn", Queue: "jobs", BatchSize: 10, MaximumConcurrency: 5},
 	}
 	for _, c := range changes {
 		c(r)
@@ -299,7 +299,7 @@ func newQueueRig(t *testing.T, changes ...func(*queueRig)) *queueRig {
 func (r *queueRig) open(t *testing.T) {
 	t.Helper()
 	opened, err := Open(Options{
-		Mappings: []stack.EventSourceMapping{r.spec}, Invoke: r.worker.invoke, Dir: t.TempDir(), Now: time.Now, Logger: slog.New(r.logs),
+		Mappings: []resources.EventSourceMapping{r.spec}, Invoke: r.worker.invoke, Dir: t.TempDir(), Now: time.Now, Logger: slog.New(r.logs),
 		Backoff: func(failures int) time.Duration { return time.Duration(min(failures, 10)) * 100 * time.Millisecond },
 	})
 	if err != nil {

@@ -114,13 +114,6 @@ func sequence(r types.Record) string {
 	return aws.ToString(r.Dynamodb.SequenceNumber)
 }
 
-func created(r types.Record) time.Time {
-	if r.Dynamodb == nil {
-		return time.Time{}
-	}
-	return aws.ToTime(r.Dynamodb.ApproximateCreationDateTime)
-}
-
 // laneOf returns the index of a record's lane, which is the same for all records of a partition key.
 func laneOf(r types.Record, partitionKey string, n int) int {
 	if n == 1 || r.Dynamodb == nil {

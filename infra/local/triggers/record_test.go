@@ -44,21 +44,3 @@ func TestRecordAsFunctionsSeeIt(t *testing.T) {
 	equal(t, "decoded", []any{got.EventName, got.UserIdentity.Type, got.Change.ApproximateCreationDateTime.Unix(), got.Change.OldImage["b"].Binary(),
 		got.Change.OldImage["l"].List()[0].Map()["deep"].Number()}, []any{"REMOVE", "Service", int64(1700000000), []byte{0, 255}, "-1"})
 }
-
-func TestDiscardedJSON(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2019, 11, 14, 1, 13, 49, 717_400_000, time.FixedZone("CET", 3600))
-	raw, err := json.Marshal(discarded{
-		RequestContext:  requestContext{"316aa6d0", "arn:aws:lambda:us-east-2:123456789012:function:myfunction", "RetryAttemptsExhausted", 1},
-		ResponseContext: &responseContext{200, "$LATEST", "Unhandled"}, Version: "1.0", Timestamp: timestamp(at),
-		Batch: streamBatch{"shardId-1", "800", "801", timestamp(at.Truncate(time.Second)), timestamp(at), 2, "arn:aws:dynamodb:us-east-2:123456789012:table/t/stream/x"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	equal(t, "JSON", string(raw), `{"requestContext":{"requestId":"316aa6d0","functionArn":"arn:aws:lambda:us-east-2:123456789012:function:myfunction",`+
-		`"condition":"RetryAttemptsExhausted","approximateInvokeCount":1},"responseContext":{"statusCode":200,"executedVersion":"$LATEST","functionError":"Unhandled"},`+
-		`"version":"1.0","timestamp":"2019-11-14T00:13:49.717Z","DDBStreamBatchInfo":{"shardId":"shardId-1","startSequenceNumber":"800","endSequenceNumber":"801",`+
-		`"approximateArrivalOfFirstRecord":"2019-11-14T00:13:49Z","approximateArrivalOfLastRecord":"2019-11-14T00:13:49.717Z","batchSize":2,`+
-		`"streamArn":"arn:aws:dynamodb:us-east-2:123456789012:table/t/stream/x"}}`)
-}

@@ -1,3 +1,32 @@
+// Package triggers implements event source mappings: pollers that read an event source and invoke a function with
+// batches of its records. The sources are streams of DynamoDB tables and queues of SQS.
+//
+// The package reads sources with the AWS SDK. It contains filters, batching, order, retries, partial failures, and
+// positions that survive a crash. It must not know how functions run (package runtime), how streams are stored (the
+// DynamoDB engine), templates (package stack), or the application.
+//
+// Streams (stream.go, lane.go, batch.go): the reader of a stream, which has one shard, gets a record, skips it if no
+// filter matches, and puts it into a lane. There are as many lanes as the ParallelizationFactor. All records of a
+// partition key go to the same lane. The lane gathers a batch, invokes the function, and splits, retries or discards
+// what failed. The reader's ledger knows which records are done. The position (position.go) is the last record before
+// which all records are done. Discarded records are sent to the mapping's on-failure queue: the position is before them
+// until the queue has the message.
+//
+// Records are delivered at least once and without gaps. A new position is written after 100 ms. After a crash, the
+// batches that were in flight or that ended after the last write are delivered again, and, if ParallelizationFactor is
+// above 1, batches that had overtaken them.
+//
+// Records expire by the clock even while the platform does not run: a mapping loses the records that it did not read
+// within the retention of the stream. Positions and tables belong together: restore both folders or neither. A mapping
+// that was removed from the template keeps its position.
+//
+// Queues (queue.go, delivery.go): a poller acquires a slot before it receives a batch. Under load, messages therefore
+// wait in the queue. The function is invoked with the batch. Its successes are deleted, its failures stay in the queue
+// until their visibility timeout ends. When the platform stops, messages that no function has received are made visible
+// again.
+//
+// https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html and
+// https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html
 package triggers
 
 import (
@@ -11,21 +40,20 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
 	"devplatform/infra/local/awshttp"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
 const (
 	// defaultPoll is how often Lambda reads a shard.
 	defaultPoll = 250 * time.Millisecond
-
-	// idlePoll is how often an idle stream that reports its changes is read, in case a change was not reported.
-	idlePoll = 10 * time.Second
-	// After a read of a stream that reports its changes, the next read waits for pausePerRecord for each record, but at
-	// most maxPause. So a few records delay the next read only a little, and many records in a row form batches.
-	pausePerRecord = 10 * time.Millisecond
-	maxPause       = 50 * time.Millisecond
 
 	firstBackoff = 100 * time.Millisecond
 	maxBackoff   = 10 * time.Second
@@ -33,21 +61,21 @@ const (
 
 // Options configure Triggers.
 type Options struct {
-	// Mappings are the mappings. Those that are not Enabled are checked only.
-	Mappings []stack.EventSourceMapping
+	// Mappings are the mappings.
+	Mappings []resources.EventSourceMapping
 	// Invoke runs a function once, as [runtime.Runtime.Invoke] does (required).
 	Invoke func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error)
 	// Waits reports whether a call of a function waits for an instance, as [runtime.Runtime.Waits] does. Meanwhile, no
 	// messages are received for the function: in its queue, they are visible, and the queue is fair to their groups. The
 	// default always reports false.
 	Waits func(function string) bool
-	// Endpoint is the URL of DynamoDB, its streams, and SQS. "" is AWS.
+	// Endpoint is the URL of DynamoDB, its streams, and SQS.
 	Endpoint string
 	// Transport sends the requests to the endpoint. Nil sends them over the network.
 	Transport http.RoundTripper
-	// Region is the endpoint's (default us-east-1), Account is the one in the ARNs of functions (default 000000000000).
+	// Region is the endpoint's (default us-east-1), Account is the one in the ARNs of functions.
 	Region, Account string
-	// AccessKeyID, SecretKey and SessionToken sign the requests. Embedded services accept any, by default "local".
+	// AccessKeyID, SecretKey and SessionToken sign the requests (default "local").
 	AccessKeyID, SecretKey, SessionToken string
 	// Dir is the folder of the positions, with one file for each mapping of a stream (required). It is created if it is
 	// missing.
@@ -56,39 +84,19 @@ type Options struct {
 	Now func() time.Time
 	// Logger is for events of sources and batches. Nil discards them.
 	Logger *slog.Logger
-	// PollInterval is the wait after a read of a shard that found nothing (default 250 ms, as on AWS). Queues are read
-	// with long polls.
+	// PollInterval is the wait after a read of a stream that found nothing (default 250 ms, as on AWS), if StreamChanged
+	// is nil.
 	PollInterval time.Duration
-	// StreamChanged returns a channel that is closed when the stream with this ARN has new records or has ended. The
-	// embedded DynamoDB has such a function. If it is nil, or returns nil, the stream is polled every PollInterval.
+	// StreamChanged returns a channel that is closed when the stream with this ARN has new records or has ended.
 	StreamChanged func(arn string) <-chan struct{}
 	// Backoff returns the wait after the n-th failure in a row, from 1. The default is 100 ms, doubled up to 10 s, half of
 	// it random.
 	Backoff func(failures int) time.Duration
 }
 
-func setDefaults(o *Options) {
-	o.Region = cmp.Or(o.Region, "us-east-1")
-	o.Account = cmp.Or(o.Account, "000000000000")
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	if o.AccessKeyID == "" {
-		o.AccessKeyID, o.SecretKey = "local", "local"
-	}
-	o.PollInterval = cmp.Or(o.PollInterval, defaultPoll)
-	if o.Waits == nil {
-		o.Waits = func(string) bool { return false }
-	}
-	if o.Backoff == nil {
-		o.Backoff = backoff
-	}
-}
-
 // backoff is exponential. Half of it is random, so that lanes that failed together do not retry together.
 func backoff(failures int) time.Duration {
-	wait := maxBackoff
-	if shift := failures - 1; shift < 7 {
-		wait = min(firstBackoff<<max(shift, 0), maxBackoff)
-	}
+	wait := min(firstBackoff<<min(max(failures-1, 0), 7), maxBackoff)
 	return wait/2 + rand.N(wait/2) //nolint:gosec // not a secret
 }
 
@@ -108,49 +116,66 @@ type Triggers struct {
 	stop, giveUp      context.CancelFunc
 }
 
-// Open checks the mappings and reads their positions. It does not start them. The error names the mapping that is not
-// valid, or the file of positions that can't be read.
+// poller is a mapping.
+type poller interface {
+	// run reads the source until the context stopping ends.
+	run()
+	// close saves the progress. It is called once, after run.
+	close() error
+}
+
+// mapping is the part that event source mappings of both sources have in common.
+type mapping struct {
+	*Triggers
+
+	spec   resources.EventSourceMapping
+	logger *slog.Logger
+}
+
+// Open reads the positions of the mappings. It does not start them. The error names the mapping with a filter that is
+// not valid, or the file of positions that can't be read.
 func Open(options Options) (*Triggers, error) {
 	if options.Invoke == nil || options.Now == nil || options.Dir == "" {
 		return nil, errors.New("triggers: Options.Invoke, Now and Dir are required")
 	}
-	setDefaults(&options)
+	options.Region = cmp.Or(options.Region, "us-east-1")
+	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
+	options.PollInterval = cmp.Or(options.PollInterval, defaultPoll)
+	if options.AccessKeyID == "" {
+		options.AccessKeyID, options.SecretKey = "local", "local"
+	}
+	if options.Waits == nil {
+		options.Waits = func(string) bool { return false }
+	}
+	if options.Backoff == nil {
+		options.Backoff = backoff
+	}
 	t := &Triggers{options: options, http: awshttp.New()}
 	if options.Transport != nil {
 		t.http = &http.Client{Transport: options.Transport}
 	}
 	t.stopping, t.stop = context.WithCancel(context.Background())
 	t.working, t.giveUp = context.WithCancel(context.Background())
-	c := newClients(options, t.http)
-	names := map[string]bool{}
-	for _, m := range options.Mappings {
-		if names[m.Name] {
-			return nil, fmt.Errorf("triggers: mapping %s is configured twice", m.Name)
+	config := aws.Config{
+		Region: options.Region, BaseEndpoint: &options.Endpoint, HTTPClient: t.http,
+		// The pollers retry, and log each problem once.
+		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
+		Credentials: credentials.NewStaticCredentialsProvider(options.AccessKeyID, options.SecretKey, options.SessionToken),
+	}
+	queues := sqs.NewFromConfig(config)
+	for _, spec := range options.Mappings {
+		m := mapping{t, spec, options.Logger.With("mapping", spec.Name, "function", spec.Function)}
+		if spec.Queue != "" {
+			t.mappings = append(t.mappings, newQueueMapping(m, queues))
+			continue
 		}
-		names[m.Name] = true
-		if err := t.add(m, c); err != nil {
-			return nil, fmt.Errorf("triggers: mapping %s: %w", m.Name, err)
+		s, err := newStreamMapping(m, dynamodb.NewFromConfig(config), dynamodbstreams.NewFromConfig(config), queues)
+		if err != nil {
+			return nil, fmt.Errorf("triggers: mapping %s: %w", spec.Name, err)
 		}
+		t.mappings = append(t.mappings, s)
 	}
 	return t, nil
-}
-
-// add checks a mapping, and adds it if it is enabled.
-func (t *Triggers) add(spec stack.EventSourceMapping, c clients) error {
-	common, err := newMapping(t, spec)
-	if err != nil || !spec.Enabled {
-		return err
-	}
-	if spec.Queue != "" {
-		t.mappings = append(t.mappings, newQueueMapping(common, c))
-		return nil
-	}
-	m, err := newStreamMapping(common, c)
-	if err != nil {
-		return err
-	}
-	t.mappings = append(t.mappings, m)
-	return nil
 }
 
 // Start starts the mappings. They wait for sources that do not exist yet, and for an endpoint that can't be reached.
@@ -197,4 +222,28 @@ func (t *Triggers) Close(ctx context.Context) error {
 	}
 	t.http.CloseIdleConnections()
 	return errors.Join(errs...)
+}
+
+// stopped reports whether no new batch may begin.
+func (t *Triggers) stopped() bool { return t.stopping.Err() != nil }
+
+// The payload of an invocation is the payloads of the records between payloadHead and payloadTail, with commas.
+// payloadRoom is the room for records and their commas.
+const (
+	payloadHead = `{"Records":[`
+	payloadTail = `]}`
+	payloadRoom = runtime.MaxPayload - len(payloadHead) - len(payloadTail)
+)
+
+// invoke runs the function with a batch of n records.
+func (m *mapping) invoke(n int, record func(i int) []byte) (*runtime.Response, error) {
+	payload := []byte(payloadHead)
+	for i := range n {
+		if i > 0 {
+			payload = append(payload, ',')
+		}
+		payload = append(payload, record(i)...)
+	}
+	payload = append(payload, payloadTail...)
+	return m.options.Invoke(m.working, runtime.Invocation{Function: m.spec.Function, Payload: payload})
 }

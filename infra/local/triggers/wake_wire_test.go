@@ -13,7 +13,7 @@ import (
 
 	engine "devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/infra/local/stack"
+	"devplatform/infra/local/resources"
 	"devplatform/infra/local/triggers"
 )
 
@@ -39,9 +39,8 @@ func TestChangedStreamIsReadAtOnce(t *testing.T) {
 	dynamotest.CreateStreamTable(t, client, types.StreamViewTypeNewImage, t.Name(), "id")
 	r := newReceiver()
 	opened, err := triggers.Open(triggers.Options{
-		Mappings: []stack.EventSourceMapping{{
-			Name: "FnEvents", Function: "Fn", Table: t.Name(), Enabled: true, StartingPosition: "TRIM_HORIZON",
-			MaximumRetryAttempts: -1,
+		Mappings: []resources.EventSourceMapping{{
+			Name: "FnEvents", Function: "Fn", Table: t.Name(), BatchSize: 100, ParallelizationFactor: 1, MaximumRecordAge: time.Hour,
 		}},
 		Invoke: r.invoke, Endpoint: server.URL, Dir: t.TempDir(), Now: time.Now, StreamChanged: db.StreamChanged,
 		PollInterval: time.Hour,

@@ -151,11 +151,11 @@ func TestSignInAtTheLocalCodeHost(t *testing.T) {
 				namespace = strings.TrimSuffix(namespace, "/codehost")
 			}
 			for _, c := range []struct {
-				subject, login string
+				subject, login string // the subject depends only on the login
 				verified       bool
 			}{
-				{"1", "ada", true},
-				{"2", "bob", false},
+				{"4260250382", "ada", true},
+				{"2176202713", "bob", false},
 			} {
 				const state = "s+t&" // with characters that must be escaped
 				verifier := oauth.NewVerifier()

@@ -39,69 +39,61 @@ func (d *Draft) Operations() []file.Operation { return d.batch }
 
 // Apply checks an action against the draft and applies it. It returns a *Problem if the action is not possible, or the
 // error of the storage. In both cases the draft does not change.
-func (d *Draft) Apply(ctx context.Context, a Action) error {
+func (d *Draft) Apply(ctx context.Context, a Action) (err error) {
 	if len(d.actions) == MaxPerAnswer {
 		return problemf("An answer can have at most %d actions. This action exceeds the limit.", MaxPerAnswer)
 	}
-	changed, order := maps.Clone(d.changed), len(d.order)
-	operations, err := d.change(ctx, &a)
-	if err != nil {
-		d.changed, d.order = changed, d.order[:order]
+	if err := checkPath("path", a.Path, path.Check); err != nil {
 		return err
 	}
-	d.actions, d.batch = append(d.actions, a), operations
-	return nil
-}
-
-// change applies the action to the overlay and returns the operations of all changes. It returns a problem if they
-// exceed the limits of a batch. For an edit, it may convert the line endings of the action's texts. If it returns an
-// error, a part of the change may remain.
-func (d *Draft) change(ctx context.Context, a *Action) ([]file.Operation, error) {
-	if err := checkPath("path", a.Path, path.Check); err != nil {
-		return nil, err
-	}
-	read := []string{a.Path} // by the checks of the action
+	changed, order := maps.Clone(d.changed), len(d.order)
+	defer func() {
+		if err != nil {
+			d.changed, d.order = changed, d.order[:order]
+		}
+	}()
+	toCheck := []string{a.Path}
 	switch {
 	case a.Type == CreateFile:
-		read = append(read, path.Ancestors(a.Path)...)
+		toCheck = append(toCheck, path.Ancestors(a.Path)...)
 	case a.Type == RenameFile && a.To != nil && path.Check(*a.To) == "":
-		read = append(append(read, *a.To), path.Ancestors(*a.To)...)
+		toCheck = append(append(toCheck, *a.To), path.Ancestors(*a.To)...)
 	}
-	err := d.stored.Prepare(ctx, read...)
-	if err != nil {
-		return nil, err
+	if err := d.stored.Prepare(ctx, toCheck...); err != nil {
+		return err
 	}
 	switch a.Type {
 	case CreateFile:
-		err = d.create(ctx, a)
+		err = d.create(ctx, &a)
 	case UpdateFile:
 		if _, err = d.existingFile(ctx, a.Path); err == nil {
 			err = d.setText(a.Path, a.Content)
 		}
 	case EditFile:
-		err = d.edit(ctx, a)
+		err = d.edit(ctx, &a) // may convert the line endings of the texts
 	case DeleteFile:
 		if _, err = d.existingFile(ctx, a.Path); err == nil {
 			d.set(a.Path, state{})
 		}
 	case RenameFile:
-		err = d.rename(ctx, a)
+		err = d.rename(ctx, &a)
 	case AddDependency:
-		err = d.addDependency(ctx, a)
+		err = d.addDependency(ctx, &a)
 	default:
 		err = problemf("There is no action %s.", shortQuote(string(a.Type)))
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	operations, err := d.operations(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if rules := file.CheckLimits(operations); len(rules) > 0 {
-		return nil, problemf("This action exceeds a limit: the changes of an answer %s.", rules[0])
+		return problemf("This action exceeds a limit: the changes of an answer %s.", rules[0])
 	}
-	return operations, nil
+	d.actions, d.batch = append(d.actions, a), operations
+	return nil
 }
 
 func (d *Draft) create(ctx context.Context, a *Action) error {

@@ -35,19 +35,19 @@ func Parse(call model.Call) (Action, error) {
 		return Action{}, problemf("The input of %s %s. Nothing was changed.", t.action, err.Error())
 	}
 	a := Action{Type: t.action}
-	var wrong []string
+	var violations []string
 	for _, f := range t.fields {
 		if rule := a.set(f.name, values[f.name]); rule != "" {
-			wrong = append(wrong, f.name+" "+rule)
+			violations = append(violations, f.name+" "+rule)
 		}
 		delete(values, f.name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		wrong = append(wrong, shortQuote(name)+" is not a field of this tool")
+		violations = append(violations, shortQuote(name)+" is not a field of this tool")
 	}
-	if len(wrong) > 0 {
+	if len(violations) > 0 {
 		return Action{}, problemf("The input of %s is not valid: %s. Required fields: %s.",
-			t.action, strings.Join(wrong, "; "), strings.Join(t.fieldNames(), ", "))
+			t.action, strings.Join(violations, "; "), strings.Join(t.fieldNames(), ", "))
 	}
 	return a, nil
 }

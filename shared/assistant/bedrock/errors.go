@@ -25,15 +25,15 @@ func (p *Provider) callError(ctx context.Context, err error) error {
 	response, hasResponse := errors.AsType[*awshttp.ResponseError](err)
 	// Errors that match no case below occur before the request is sent: the credentials, the region or a valid endpoint
 	// are missing.
-	failed := &model.Error{Fault: model.Misconfigured, Cause: p.cause(err, !isUnreadable)}
+	failure := &model.Error{Fault: model.Misconfigured, Cause: p.cause(err, !isUnreadable)}
 	switch {
 	case isNotSent:
-		failed.Fault = model.Unavailable
+		failure.Fault = model.Unavailable
 	case hasResponse && response.Response != nil:
-		failed.Fault = faultOf(err, response.HTTPStatusCode())
-		failed.RetryAfter = provider.RetryAfter(response.Response.Header)
+		failure.Fault = faultOf(err, response.HTTPStatusCode())
+		failure.RetryAfter = provider.RetryAfter(response.Response.Header)
 	}
-	return failed
+	return failure
 }
 
 // streamError returns the error of an answer that failed after the response began.

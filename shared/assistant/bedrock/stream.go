@@ -88,19 +88,19 @@ func (a *answer) readEvent(event types.ConverseStreamOutput) error {
 			if a.calls[index] != nil {
 				return unavailable("content block %d starts twice", index)
 			}
-			a.calls[index] = a.parts.Call(aws.ToString(start.Value.ToolUseId), aws.ToString(start.Value.Name))
-			return a.parts.Input(a.calls[index], "")
+			a.calls[index] = a.parts.AddCall(aws.ToString(start.Value.ToolUseId), aws.ToString(start.Value.Name))
+			return a.parts.AddInput(a.calls[index], "")
 		}
 	case *types.ConverseStreamOutputMemberContentBlockDelta:
 		switch delta := e.Value.Delta.(type) {
 		case *types.ContentBlockDeltaMemberText:
-			return a.parts.Text(delta.Value)
+			return a.parts.AddText(delta.Value)
 		case *types.ContentBlockDeltaMemberToolUse:
 			index := aws.ToInt32(e.Value.ContentBlockIndex)
 			if a.calls[index] == nil {
 				return unavailable("content block %d has the input of a tool call that did not start", index)
 			}
-			return a.parts.Input(a.calls[index], aws.ToString(delta.Value.Input))
+			return a.parts.AddInput(a.calls[index], aws.ToString(delta.Value.Input))
 		case *types.ContentBlockDeltaMemberReasoningContent:
 			return a.parts.Thinking()
 		}
@@ -108,7 +108,7 @@ func (a *answer) readEvent(event types.ConverseStreamOutput) error {
 		index := aws.ToInt32(e.Value.ContentBlockIndex)
 		if call := a.calls[index]; call != nil {
 			delete(a.calls, index)
-			return a.parts.End(call)
+			return a.parts.EndCall(call)
 		}
 	case *types.ConverseStreamOutputMemberMessageStop:
 		a.reason = e.Value.StopReason
@@ -136,7 +136,7 @@ func (a *answer) finish() error {
 	switch a.reason {
 	case types.StopReasonEndTurn, types.StopReasonStopSequence, types.StopReasonToolUse:
 		a.outcome.Stop = model.StopEnd
-		if a.parts.Calls > 0 {
+		if a.parts.CallCount > 0 {
 			a.outcome.Stop = model.StopTools
 		}
 	case types.StopReasonMaxTokens, types.StopReasonModelContextWindowExceeded:

@@ -21,12 +21,6 @@ const (
 	Interrupted Status = "interrupted" // the answer was cut off by its user, a limit or an error
 )
 
-// Usage is the number of tokens that an answer used. It is part of API responses.
-type Usage struct {
-	InputTokens  int `json:"inputTokens" doc:"The number of tokens that the model read" example:"1200"`
-	OutputTokens int `json:"outputTokens" doc:"The number of tokens that the model generated" example:"350"`
-}
-
 // Message is a message of a conversation.
 type Message struct {
 	ID      string
@@ -36,7 +30,7 @@ type Message struct {
 	Code      string
 	Actions   []action.Action
 	Model     string
-	Usage     Usage
+	Usage     model.Usage
 	Status    Status
 	CreatedAt clock.Timestamp
 	// AuthorID is the ID of the user who wrote the message or, for an answer, the question.

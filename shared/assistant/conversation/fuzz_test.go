@@ -35,7 +35,7 @@ func FuzzMessage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, code, modelName string, input, output int) {
 		want := Message{
 			ID: fuzzMessage, Role: model.Assistant, Content: text, Code: code, Model: modelName,
-			Usage: Usage{InputTokens: input, OutputTokens: output},
+			Usage: model.Usage{Input: input, Output: output},
 		}
 		parts, err := want.parts()
 		if err != nil {

@@ -37,7 +37,7 @@ type messageBody struct {
 	Code    string          `json:"code,omitzero"`
 	Actions []action.Action `json:"actions,omitempty"`
 	Model   string          `json:"model,omitzero"`
-	Usage   Usage           `json:"usage,omitzero"`
+	Usage   model.Usage     `json:"usage,omitzero"`
 }
 
 // parts returns the items of a message in order, without their keys.
@@ -90,8 +90,8 @@ func (m Message) pack() ([][]byte, error) {
 // keys.
 type assembler struct {
 	messages []Message // the complete messages, in the order in which they were read
-	bytes    int       // the size of the JSON of all messages except the last
-	last     int       // the size of the JSON of the last message
+	// bytes is the size of the JSON of all messages except the last, and lastBytes the size of the last one.
+	bytes, lastBytes int
 
 	// The message whose parts are being added: its ID, its first part if it was added, and its chunks by part number.
 	id     string
@@ -99,7 +99,8 @@ type assembler struct {
 	chunks map[int][]byte
 }
 
-// add adds a part. The parts of an incomplete message are ignored: some of its parts have already been deleted.
+// add adds a part. If the current message then has all of its parts, add adds the message to messages. The parts of an
+// incomplete message are ignored: some of its parts have already been deleted.
 func (a *assembler) add(messages db.Prefix, item db.Item) error {
 	messageID, number, _ := strings.Cut(messages.Rest(db.KeyOf(item)), "#")
 	n, err := strconv.Atoi(number)
@@ -120,11 +121,6 @@ func (a *assembler) add(messages db.Prefix, item db.Item) error {
 	if n == 0 {
 		a.first = part
 	}
-	return a.finish()
-}
-
-// finish adds the current message to messages if all of its parts have been added.
-func (a *assembler) finish() error {
 	if a.first.Chunks == 0 {
 		return nil
 	}
@@ -132,7 +128,7 @@ func (a *assembler) finish() error {
 	for n := range body {
 		chunk, ok := a.chunks[n]
 		if !ok {
-			return nil
+			return nil // more parts follow
 		}
 		body[n] = chunk
 	}
@@ -145,7 +141,7 @@ func (a *assembler) finish() error {
 	if err := json.Unmarshal(data, &b); err != nil {
 		return fmt.Errorf("conversation: stored message %q: %w", a.id, err)
 	}
-	a.bytes, a.last = a.bytes+a.last, len(data)
+	a.bytes, a.lastBytes = a.bytes+a.lastBytes, len(data)
 	a.messages = append(a.messages, Message{
 		ID: a.id, Role: a.first.Role, Status: a.first.Status, CreatedAt: a.first.CreatedAt, AuthorID: a.first.AuthorID,
 		Content: b.Content, Code: b.Code, Actions: b.Actions, Model: b.Model, Usage: b.Usage,

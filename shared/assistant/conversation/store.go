@@ -23,19 +23,19 @@ func NewStore(client *db.Client, table db.Table) Store { return Store{client: cl
 
 // summaryRecord is the item with a conversation's summary and the ID up to which its messages are cleared.
 type summaryRecord struct {
-	// Note is the summary of the messages up to and including UpTo.
-	Note string `dynamodbav:"note,omitempty"`
+	// Text is the summary of the messages up to and including UpTo.
+	Text string `dynamodbav:"note,omitempty"`
 	UpTo string `dynamodbav:"upTo,omitempty"`
-	// ClearedTo is the ID that was generated when the conversation was last cleared. Messages with smaller IDs are
+	// ClearedUpTo is the ID that was generated when the conversation was last cleared. Messages with smaller IDs are
 	// hidden.
-	ClearedTo string `dynamodbav:"clearedTo,omitempty"`
+	ClearedUpTo string `dynamodbav:"clearedTo,omitempty"`
 }
 
 // Attributes of summaryRecord that are updated individually.
 const (
-	attrNote      = "note"
-	attrUpTo      = "upTo"
-	attrClearedTo = "clearedTo"
+	attrText        = "note"
+	attrUpTo        = "upTo"
+	attrClearedUpTo = "clearedTo"
 )
 
 const (
@@ -55,16 +55,16 @@ func (s Store) Recall(ctx context.Context, projectID string) (Memory, error) {
 	if err != nil {
 		return Memory{}, err
 	}
-	covered := max(summary.UpTo, summary.ClearedTo)
-	last := covered
+	omitUpTo := max(summary.UpTo, summary.ClearedUpTo) // summarized or cleared
+	last := omitUpTo
 	if n := len(messages); n > 0 {
 		last = max(last, messages[n-1].ID)
 	}
-	for len(messages) > 0 && messages[0].ID <= covered {
+	for len(messages) > 0 && messages[0].ID <= omitUpTo {
 		messages = messages[1:]
 	}
 	return Memory{
-		Summary: summary.Note, SummaryUpTo: summary.UpTo, ClearedUpTo: summary.ClearedTo,
+		Summary: summary.Text, SummaryUpTo: summary.UpTo, ClearedUpTo: summary.ClearedUpTo,
 		Turns: pairTurns(messages), Last: last,
 	}, nil
 }
@@ -155,7 +155,7 @@ func (s Store) clearedUpTo(ctx context.Context, projectID string) (string, error
 		return "", err
 	}
 	summary, err := db.Decode[summaryRecord](item)
-	return summary.ClearedTo, err
+	return summary.ClearedUpTo, err
 }
 
 // ErrCleared reports that a conversation was cleared after a turn began.
@@ -164,7 +164,7 @@ var ErrCleared = errors.New("conversation: cleared after the turn began")
 // TurnWrites returns the writes that store a turn. The caller must execute them in one transaction, and only once.
 // Error of the writes: ErrCleared.
 func (s Store) TurnWrites(projectID string, t Turn) ([]db.Write, error) {
-	cleared := expression.Name(attrClearedTo)
+	cleared := expression.Name(attrClearedUpTo)
 	notCleared := expression.AttributeNotExists(cleared).Or(cleared.LessThan(expression.Value(t.Question.ID)))
 	writes := []db.Write{s.table.Check(db.SummaryKey(projectID), notCleared).Else(ErrCleared)}
 	for _, m := range []Message{t.Question, t.Answer} {
@@ -206,12 +206,12 @@ func (s Store) Replace(ctx context.Context, projectID string, m Message, exists 
 func (s Store) SaveSummary(
 	ctx context.Context, projectID string, before Memory, summary, upTo string, exists db.Write,
 ) error {
-	update := expression.Set(expression.Name(attrNote), expression.Value(summary)).
+	update := expression.Set(expression.Name(attrText), expression.Value(summary)).
 		Set(expression.Name(attrUpTo), expression.Value(upTo))
 	return ifNeeded(s.client.Tx(
 		exists.Else(errUnneeded),
 		s.table.Update(db.SummaryKey(projectID), update).If(isUnchanged(attrUpTo, before.SummaryUpTo)).
-			If(isUnchanged(attrClearedTo, before.ClearedUpTo)).Else(errUnneeded),
+			If(isUnchanged(attrClearedUpTo, before.ClearedUpTo)).Else(errUnneeded),
 	).Commit(ctx))
 }
 
@@ -248,9 +248,9 @@ func (s Store) LastMessage(ctx context.Context, projectID string) (string, error
 // Clear hides all messages up to and including upTo, and removes the summary. It does not delete the messages: call
 // DeleteCleared afterwards. Error: the error of exists, which checks that the project exists.
 func (s Store) Clear(ctx context.Context, projectID, upTo string, exists db.Write) error {
-	cleared := expression.Name(attrClearedTo)
+	cleared := expression.Name(attrClearedUpTo)
 	update := expression.Set(cleared, expression.Value(upTo)).
-		Remove(expression.Name(attrNote)).Remove(expression.Name(attrUpTo))
+		Remove(expression.Name(attrText)).Remove(expression.Name(attrUpTo))
 	notCleared := expression.AttributeNotExists(cleared).Or(cleared.LessThan(expression.Value(upTo)))
 	return ifNeeded(s.client.Tx(
 		exists,

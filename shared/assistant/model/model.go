@@ -39,8 +39,8 @@ type Request struct {
 	Tools []Tool
 	// MaxOutput is the maximum number of tokens of the answer.
 	MaxOutput int
-	// Facts contain the content of the messages in separate fields, for providers that are not language models.
-	Facts Facts
+	// Subject has the content of the messages in separate fields, for providers that are not language models.
+	Subject Subject
 }
 
 // Role is the role of a message's author.
@@ -86,8 +86,8 @@ type Result struct {
 	Failed       bool
 }
 
-// Facts are the subject of a request. Which fields are set depends on the task.
-type Facts struct {
+// Subject is the content of a request. The task determines which fields are set.
+type Subject struct {
 	// Prompt is the text that the user wrote.
 	Prompt string
 	// Framework is requested by the user, or the framework of the project. It may be empty.
@@ -155,10 +155,11 @@ type Outcome struct {
 	Usage Usage
 }
 
-// Usage is the number of tokens that an answer used.
+// Usage is the number of tokens that an answer used. It is part of API responses and of stored messages.
 type Usage struct {
 	// Input includes tokens that were read from a cache.
-	Input, Output int
+	Input  int `json:"inputTokens" doc:"The number of tokens that the model read" example:"1200"`
+	Output int `json:"outputTokens" doc:"The number of tokens that the model generated" example:"350"`
 }
 
 // IsZero reports whether the provider did not report any usage.

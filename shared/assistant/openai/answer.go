@@ -235,9 +235,9 @@ func (a *answer) result(err error) error {
 		return a.emitError
 	}
 	if a.finishReason == "" {
-		switch failed, ok := errors.AsType[*model.Error](err); {
+		switch failure, ok := errors.AsType[*model.Error](err); {
 		case ok:
-			return failed
+			return failure
 		case err != nil:
 			return &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("the answer was cut short: %w", err)}
 		case !a.hasRefusal:
@@ -252,7 +252,7 @@ func (a *answer) result(err error) error {
 	if fault != "" {
 		return &model.Error{Fault: fault, Cause: fmt.Errorf("the answer ended with the finish reason %q", a.finishReason)}
 	}
-	if stop == model.StopEnd && a.parts.Calls > 0 {
+	if stop == model.StopEnd && a.parts.CallCount > 0 {
 		stop = model.StopTools // some servers send "stop" even if the answer has calls
 	}
 	a.outcome.Stop = stop

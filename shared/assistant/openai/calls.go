@@ -46,7 +46,7 @@ func newCalls(r model.Request, parts *provider.Queue) *calls {
 // text adds text.
 func (c *calls) text(text string) error {
 	c.hasText = c.hasText || text != ""
-	if err := c.parts.Text(text); err != nil {
+	if err := c.parts.AddText(text); err != nil {
 		return err
 	}
 	return c.endComplete()
@@ -57,13 +57,13 @@ func (c *calls) add(d callDelta) error {
 	input := textOf(d.Function.Arguments)
 	next := c.find(d)
 	if next == nil || next.isFollowedBy(d, input) {
-		next = &call{Piece: c.parts.Call("", "")}
+		next = &call{Piece: c.parts.AddCall("", "")}
 		c.open, c.hasText = append(c.open, next), false
 	}
 	if len(d.ID) > provider.MaxName {
 		return provider.ErrTooLarge
 	}
-	if err := c.parts.Count(len(d.ID)); err != nil {
+	if err := c.parts.CountBytes(len(d.ID)); err != nil {
 		return err
 	}
 	c.last = next
@@ -86,7 +86,7 @@ func (c *calls) add(d callDelta) error {
 		next.ID, next.Name = c.newID(next.serverID), d.Function.Name
 	}
 	next.arguments.add(input)
-	if err := c.parts.Input(next.Piece, input); err != nil {
+	if err := c.parts.AddInput(next.Piece, input); err != nil {
 		return err
 	}
 	return c.endComplete()
@@ -130,7 +130,7 @@ func (c *calls) endComplete() error {
 		}
 		oldest.hasEnded = true
 		c.open = c.open[1:]
-		if err := c.parts.End(oldest.Piece); err != nil {
+		if err := c.parts.EndCall(oldest.Piece); err != nil {
 			return err
 		}
 	}

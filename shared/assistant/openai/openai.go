@@ -65,7 +65,7 @@ func (c *client) Generate(ctx context.Context, r model.Request, emit func(model.
 	if err == nil {
 		err = c.generate(ctx, r, a, key)
 	}
-	switch failed, ok := errors.AsType[*model.Error](err); {
+	switch failure, ok := errors.AsType[*model.Error](err); {
 	case a.emitError != nil:
 		return a.outcome, a.emitError
 	case err == nil:
@@ -73,8 +73,8 @@ func (c *client) Generate(ctx context.Context, r model.Request, emit func(model.
 	case ctx.Err() != nil:
 		return a.outcome, ctx.Err()
 	case ok:
-		if text := provider.LogText(failed.Cause.Error(), key); text != failed.Cause.Error() {
-			failed.Cause = errors.New(text)
+		if text := provider.LogText(failure.Cause.Error(), key); text != failure.Cause.Error() {
+			failure.Cause = errors.New(text)
 		}
 	}
 	return a.outcome, err

@@ -37,7 +37,7 @@ var fullRequest = model.Request{
 		Schema: jsontext.Value(`{"type":"object","required":["path"]}`),
 	}},
 	MaxOutput: 4096,
-	Facts:     model.Facts{Prompt: "not for a model"},
+	Subject:   model.Subject{Prompt: "not for a model"},
 }
 
 // wantBody is fullRequest in the API's format. The vendor's client sends the same body.

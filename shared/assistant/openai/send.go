@@ -31,20 +31,20 @@ func (s *server) send(ctx context.Context, b body, key string) (*http.Response, 
 	if err != nil || response.StatusCode == http.StatusOK {
 		return response, err
 	}
-	failed, text := readError(response)
+	failure, text := readError(response)
 	// An example of the message is "Unsupported parameter: 'max_tokens' is not supported with this model. Use
 	// 'max_completion_tokens' instead.".
-	if response.StatusCode != http.StatusBadRequest || failed.Fault != model.Misconfigured ||
+	if response.StatusCode != http.StatusBadRequest || failure.Fault != model.Misconfigured ||
 		!strings.Contains(text, "max_tokens") || !strings.Contains(text, "max_completion_tokens") {
-		return nil, failed
+		return nil, failure
 	}
 	s.useCompletionTokens.CompareAndSwap(useCompletionTokens, !useCompletionTokens) // also for later requests
 	response, err = s.post(ctx, b, !useCompletionTokens, key)
 	if err != nil || response.StatusCode == http.StatusOK {
 		return response, err
 	}
-	failed, _ = readError(response)
-	return nil, failed
+	failure, _ = readError(response)
+	return nil, failure
 }
 
 // post sends the request. Its limit of tokens is max_completion_tokens or max_tokens.
@@ -74,7 +74,7 @@ func (s *server) post(ctx context.Context, b body, useCompletionTokens bool, key
 }
 
 // readError reads and closes a response with an error. It also returns the text of the server.
-func readError(response *http.Response) (failed *model.Error, text string) {
+func readError(response *http.Response) (failure *model.Error, text string) {
 	defer func() { _ = response.Body.Close() }()
 	timeout := async.AfterFunc(errorTimeout, func() { _ = response.Body.Close() })
 	defer timeout.Stop()
@@ -83,7 +83,7 @@ func readError(response *http.Response) (failed *model.Error, text string) {
 	reported := parseError(data)
 	reported.Status, reported.mediaType = response.StatusCode, mediaType
 	reported.location = response.Header.Get("Location")
-	failed = reported.modelError()
-	failed.RetryAfter = provider.RetryAfter(response.Header)
-	return failed, reported.Message
+	failure = reported.modelError()
+	failure.RetryAfter = provider.RetryAfter(response.Header)
+	return failure, reported.Message
 }

@@ -42,7 +42,7 @@ func (c Chat) Request(b Budget, maxOutput int) model.Request {
 	summary, _ := cut(clean(c.Summary), b.Summary*bytesPerToken-sectionOverhead)
 	messages, calls := messagesOf(turns)
 
-	sections := []section{{"project", c.projectFacts(maxOutput)}}
+	sections := []section{{"project", c.describeProject(maxOutput)}}
 	if len(c.Paths) > 0 && b.Tree > 0 {
 		sections = append(sections, section{"files", c.tree(b.Tree*bytesPerToken - sectionOverhead)})
 	}
@@ -59,14 +59,14 @@ func (c Chat) Request(b Budget, maxOutput int) model.Request {
 	return model.Request{
 		Task: model.TaskChat, System: chatInstruction, Tools: action.Tools(), MaxOutput: maxOutput,
 		Messages: append(messages, model.Message{Role: model.User, Text: text}),
-		Facts: model.Facts{
+		Subject: model.Subject{
 			Prompt: c.Message, Framework: c.Framework, Paths: c.Paths, Files: files, Turns: turns, Summary: summary,
 		},
 	}
 }
 
-// projectFacts returns one line for each fact about the project, and the maximum length of the answer.
-func (c Chat) projectFacts(maxOutput int) string {
+// describeProject returns the lines that describe the project, and a line with the maximum length of the answer.
+func (c Chat) describeProject(maxOutput int) string {
 	lines := []string{
 		"name: " + quoteName(c.Project), "framework: " + quoteName(c.Framework),
 		fmt.Sprintf("number of files: %d", max(c.Total, len(c.Paths))),

@@ -53,7 +53,7 @@ func TestChat(t *testing.T) {
 		t.Errorf("got %d messages, want 5 with the user's message last; earlier messages (-want +got):\n%s",
 			len(r.Messages), diff)
 	}
-	facts := model.Facts{
+	subject := model.Subject{
 		Prompt:    "Change b.ts",
 		Framework: "react",
 		Paths:     c.Paths,
@@ -61,7 +61,7 @@ func TestChat(t *testing.T) {
 		Summary:   c.Summary,
 		Files:     []model.File{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}},
 	}
-	if diff := cmp.Diff(facts, r.Facts); diff != "" {
+	if diff := cmp.Diff(subject, r.Subject); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(action.Tools(), r.Tools); diff != "" || r.Task != model.TaskChat || r.MaxOutput != 1000 {
@@ -126,8 +126,8 @@ func TestSummarize(t *testing.T) {
 	if diff := cmp.Diff(want, parseSections(t, lastText(r))); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(model.Facts{Turns: turns, Summary: "Before."}, r.Facts); diff != "" {
-		t.Errorf("facts (-want +got):\n%s", diff)
+	if diff := cmp.Diff(model.Subject{Turns: turns, Summary: "Before."}, r.Subject); diff != "" {
+		t.Errorf("subject (-want +got):\n%s", diff)
 	}
 	if r.Task != model.TaskSummarize || r.MaxOutput != 500 || len(r.Messages) != 1 {
 		t.Errorf("got task %q, limit %d and %d messages, want %q, 500 and 1",

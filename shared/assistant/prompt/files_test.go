@@ -85,8 +85,8 @@ func TestLongFiles(t *testing.T) {
 		if n := prompt.TokensOf(file.Text); n > budget || n < budget*9/10 {
 			t.Errorf("%s: got %d tokens, want between 90%% and 100%% of %d", name, n, budget)
 		}
-		if f := r.Facts.Files[0]; !f.Cut || strings.TrimSuffix(f.Content, "\n") != strings.TrimSuffix(file.Text, "\n") {
-			t.Errorf("%s: the content in the facts differs from the content in the message", name)
+		if f := r.Subject.Files[0]; !f.Cut || strings.TrimSuffix(f.Content, "\n") != strings.TrimSuffix(file.Text, "\n") {
+			t.Errorf("%s: the content in the subject differs from the content in the message", name)
 		}
 		var leftOut int
 		at := strings.Index(file.Text, "[… ")
@@ -103,7 +103,7 @@ func TestLongFiles(t *testing.T) {
 	exact := strings.Repeat("x", 1000)
 	chat := prompt.Chat{Files: []prompt.Document{{Path: "/a", Content: exact}}, Message: "x"}
 	r := chat.Request(prompt.Budget{Named: 300}, 1)
-	if r.Facts.Files[0].Cut || r.Facts.Files[0].Content != exact {
+	if r.Subject.Files[0].Cut || r.Subject.Files[0].Content != exact {
 		t.Error("a file that fits is cut")
 	}
 }
@@ -117,7 +117,7 @@ func TestNamedFilesShareTheirBudget(t *testing.T) {
 		{Path: "/small", Content: "small\n"},
 		{Path: "/large2", Content: numberedLines(9000)},
 	}}
-	files := c.Request(prompt.Budget{Named: 4000}, 1).Facts.Files
+	files := c.Request(prompt.Budget{Named: 4000}, 1).Subject.Files
 	if len(files) != 3 || files[1].Content != "small\n" || files[1].Cut || !files[0].Cut || !files[2].Cut {
 		t.Fatalf("got the files %+v, want the small file completely and two cut files", files)
 	}
@@ -130,7 +130,7 @@ func TestNamedFilesShareTheirBudget(t *testing.T) {
 	for i := range 100 {
 		c.Files = append(c.Files, prompt.Document{Path: fmt.Sprintf("/f%d", i), Content: numberedLines(100)})
 	}
-	files = c.Request(prompt.Budget{Named: 4000}, 1).Facts.Files
+	files = c.Request(prompt.Budget{Named: 4000}, 1).Subject.Files
 	if len(files) < 15 || len(files) > 30 {
 		t.Fatalf("got %d files, want 15 to 30", len(files))
 	}
@@ -139,7 +139,7 @@ func TestNamedFilesShareTheirBudget(t *testing.T) {
 			t.Errorf("file %d: got %s, want %s", i, f.Path, want)
 		}
 	}
-	if files = c.Request(prompt.Budget{}, 1).Facts.Files; len(files) != 0 {
+	if files = c.Request(prompt.Budget{}, 1).Subject.Files; len(files) != 0 {
 		t.Errorf("got %d files without a budget, want none", len(files))
 	}
 }

@@ -22,7 +22,7 @@ func Generate(prompt, language, framework string, maxOutput int) model.Request {
 	return model.Request{
 		Task: model.TaskGenerate, System: generateInstruction, MaxOutput: maxOutput,
 		Messages: []model.Message{{Role: model.User, Text: text + orNoText(clean(prompt))}},
-		Facts:    model.Facts{Prompt: prompt, Framework: framework},
+		Subject:  model.Subject{Prompt: prompt, Framework: framework},
 	}
 }
 

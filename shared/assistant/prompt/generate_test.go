@@ -92,9 +92,9 @@ func TestGenerate(t *testing.T) {
 	if got, want := lastText(r), "language: \"ts\\nx\"\nframework: \"react\"\n\nA button"; got != want {
 		t.Errorf("got the message %q, want %q", got, want)
 	}
-	facts := model.Facts{Prompt: "A button", Framework: "react"}
-	if diff := cmp.Diff(facts, r.Facts); diff != "" {
-		t.Errorf("facts (-want +got):\n%s", diff)
+	subject := model.Subject{Prompt: "A button", Framework: "react"}
+	if diff := cmp.Diff(subject, r.Subject); diff != "" {
+		t.Errorf("subject (-want +got):\n%s", diff)
 	}
 	if r.Task != model.TaskGenerate || r.Tools != nil || r.MaxOutput != 500 {
 		t.Errorf("got task %q, %d tools and limit %d, want %q, none and 500",

@@ -124,6 +124,6 @@ func Summarize(oldSummary string, turns []model.Turn, maxOutput int) model.Reque
 	return model.Request{
 		Task: model.TaskSummarize, System: summarizeInstruction, MaxOutput: maxOutput,
 		Messages: []model.Message{{Role: model.User, Text: join(sections, nil)}},
-		Facts:    model.Facts{Turns: shortened, Summary: oldSummary},
+		Subject:  model.Subject{Turns: shortened, Summary: oldSummary},
 	}
 }

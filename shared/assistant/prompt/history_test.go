@@ -45,7 +45,7 @@ func TestHistory(t *testing.T) {
 	if len(r.Messages) != 15 || r.Messages[0].Text != "question 23" || r.Messages[12].Text != "question 29" {
 		t.Errorf("got %d messages from %q, want 15 from question 23", len(r.Messages), r.Messages[0].Text)
 	}
-	if diff := cmp.Diff(turns[23:], r.Facts.Turns); diff != "" {
+	if diff := cmp.Diff(turns[23:], r.Subject.Turns); diff != "" {
 		t.Errorf("turns (-want +got):\n%s", diff)
 	}
 	// A turn that is too long is cut to half of the budget.

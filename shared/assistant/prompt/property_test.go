@@ -88,7 +88,7 @@ func TestDataCannotEndItsSection(t *testing.T) {
 			}
 			want = append(want, parts[at])
 		}
-		for _, f := range r.Facts.Files {
+		for _, f := range r.Subject.Files {
 			if len(want) >= len(parts) || !strings.HasPrefix(parts[len(want)].Title, "file \"") {
 				t.Fatalf("section %d is not a file: %+v", len(want), parts)
 			}
@@ -99,11 +99,11 @@ func TestDataCannotEndItsSection(t *testing.T) {
 				t.Fatalf("got the content %q, which is not the content of a file", f.Content)
 			}
 		}
-		if r.Facts.Summary != "" {
-			want = append(want, parsedSection{"conversation before", withLineBreak(r.Facts.Summary)})
+		if r.Subject.Summary != "" {
+			want = append(want, parsedSection{"conversation before", withLineBreak(r.Subject.Summary)})
 		}
-		if n := len(r.Facts.Turns); n > 0 && len(r.Facts.Turns[n-1].Actions) > 0 {
-			calls := "[The calls of your answer before this message: " + strings.Join(r.Facts.Turns[n-1].Actions, "; ") + "]"
+		if n := len(r.Subject.Turns); n > 0 && len(r.Subject.Turns[n-1].Actions) > 0 {
+			calls := "[The calls of your answer before this message: " + strings.Join(r.Subject.Turns[n-1].Actions, "; ") + "]"
 			want = append(want, parsedSection{"previous answer", withLineBreak(calls)})
 		}
 		message := clean(c.Message)

@@ -19,7 +19,7 @@ func Repair(
 	next := model.Message{Role: model.User, Text: repairInstruction, Results: results}
 	if shown := fit(files, fileTokens*bytesPerToken); len(shown) > 0 {
 		next.Text = join(fileSections(shown), append(slices.Clip(r.Messages), answer)) + "\n" + repairInstruction
-		r.Facts.Files = append(slices.Clip(r.Facts.Files), shown...)
+		r.Subject.Files = append(slices.Clip(r.Subject.Files), shown...)
 	}
 	for _, call := range calls {
 		call.Input = inputObject(call.Input)

@@ -65,8 +65,8 @@ func TestRepair(t *testing.T) {
 	if !isLast || len(sections) != 2 || sections[0].Title != `file "/a" cut` || sections[1].Title != `file "/b"` {
 		t.Errorf("got the message %q, want both files and the instruction", lastText(withFiles))
 	}
-	if shown := withFiles.Facts.Files; len(shown) != 2 || !shown[0].Cut || shown[1].Cut || len(r.Facts.Files) != 0 {
-		t.Errorf("got the files %v in the facts, want both, the first one cut", shown)
+	if shown := withFiles.Subject.Files; len(shown) != 2 || !shown[0].Cut || shown[1].Cut || len(r.Subject.Files) != 0 {
+		t.Errorf("got the files %v in the subject, want both, the first one cut", shown)
 	}
 	// The original request is not changed, even if it is repaired twice.
 	prompt.Repair(r, "other", nil, nil, nil, 0)

@@ -50,11 +50,11 @@ func (w Waits) Retry(ctx context.Context, attempt func() (hasBegun bool, err err
 		if hasBegun, err = attempt(); err == nil || hasBegun {
 			return err
 		}
-		failed, ok := errors.AsType[*model.Error](err)
-		if !ok || failed.Fault != model.Unavailable || failed.RetryAfter > w.Window/2 {
+		failure, ok := errors.AsType[*model.Error](err)
+		if !ok || failure.Fault != model.Unavailable || failure.RetryAfter > w.Window/2 {
 			break
 		}
-		requested = failed.RetryAfter
+		requested = failure.RetryAfter
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

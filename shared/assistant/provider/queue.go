@@ -25,9 +25,9 @@ var ErrTooLarge = errors.New("the answer is too large")
 // text inside a call. Parts that arrive before the current call has ended wait in the queue. Invalid UTF-8 is replaced.
 // The errors of its methods are ErrTooLarge and the errors of emit.
 type Queue struct {
-	// Calls is the number of all calls.
-	Calls int
-	emit  func(model.Part) error
+	// CallCount is the number of all calls.
+	CallCount int
+	emit      func(model.Part) error
 	// pieces have not ended or were not emitted completely. The first piece is emitted while it arrives.
 	pieces []*Piece
 	size   int
@@ -53,44 +53,44 @@ func NewQueue(emit func(model.Part) error) *Queue {
 // Thinking emits a part which shows that the model is working. It may be emitted anywhere.
 func (q *Queue) Thinking() error { return q.emit(model.Part{Kind: model.Thinking}) }
 
-// Text adds text.
-func (q *Queue) Text(text string) error {
+// AddText adds text.
+func (q *Queue) AddText(text string) error {
 	if text == "" {
 		return nil
 	}
 	if n := len(q.pieces); n == 0 || q.pieces[n-1].isCall {
 		q.pieces = append(q.pieces, &Piece{})
 	}
-	return q.Input(q.pieces[len(q.pieces)-1], text)
+	return q.AddInput(q.pieces[len(q.pieces)-1], text)
 }
 
-// Call adds a call, which is emitted by the next call of another method.
-func (q *Queue) Call(id, name string) *Piece {
+// AddCall adds a call, which is emitted by the next call of another method.
+func (q *Queue) AddCall(id, name string) *Piece {
 	call := &Piece{ID: id, Name: name, isCall: true}
 	q.pieces = append(q.pieces, call)
-	q.Calls++
+	q.CallCount++
 	return call
 }
 
-// Input adds input of a call.
-func (q *Queue) Input(call *Piece, text string) error {
+// AddInput adds input of a call.
+func (q *Queue) AddInput(call *Piece, text string) error {
 	call.pending.WriteString(text)
-	if err := q.Count(len(text)); err != nil || max(len(call.ID), len(call.Name)) > MaxName || q.Calls > maxCalls {
+	if err := q.CountBytes(len(text)); err != nil || max(len(call.ID), len(call.Name)) > MaxName || q.CallCount > maxCalls {
 		return ErrTooLarge
 	}
 	return q.flush()
 }
 
-// Count counts bytes towards the maximum size of the answer.
-func (q *Queue) Count(size int) error {
+// CountBytes counts bytes towards the maximum size of the answer.
+func (q *Queue) CountBytes(size int) error {
 	if q.size += size; q.size > maxSize {
 		return ErrTooLarge
 	}
 	return nil
 }
 
-// End ends a call.
-func (q *Queue) End(call *Piece) error {
+// EndCall ends a call.
+func (q *Queue) EndCall(call *Piece) error {
 	call.hasEnded = true
 	return q.flush()
 }

@@ -54,30 +54,30 @@ func TestOrderOfParts(t *testing.T) {
 			switch kind := step >> 2; {
 			case kind == 0:
 				wantText += text
-				err = q.Text(text)
+				err = q.AddText(text)
 			case kind == 1 && call == nil:
 				want[i] = &model.Call{ID: text}
 				wantCalls = append(wantCalls, want[i])
 				if i%2 == 0 {
 					want[i].Name = "n"
 				}
-				open[i] = q.Call(text, want[i].Name)
-				err = q.Input(open[i], "")
+				open[i] = q.AddCall(text, want[i].Name)
+				err = q.AddInput(open[i], "")
 			case kind == 2 && call != nil:
 				want[i].Name, call.Name = "n", "n"
 				want[i].Input += text
-				err = q.Input(call, text)
+				err = q.AddInput(call, text)
 			case kind == 3 && call != nil:
 				delete(open, i)
-				err = q.End(call)
+				err = q.EndCall(call)
 			}
 			if err != nil {
 				rt.Fatalf("step %d of %x: %v", n, steps, err)
 			}
 		}
-		if err := q.Close(); err != nil || got.isIn || got.text != wantText || q.Calls != len(wantCalls) {
+		if err := q.Close(); err != nil || got.isIn || got.text != wantText || q.CallCount != len(wantCalls) {
 			rt.Fatalf("%x: got %+v, %d calls, error %v, want the text %q and %d calls",
-				steps, got, q.Calls, err, wantText, len(wantCalls))
+				steps, got, q.CallCount, err, wantText, len(wantCalls))
 		}
 		for i, call := range wantCalls {
 			if got.calls[i] != *call {
@@ -92,13 +92,13 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	got := &recorder{t: t}
 	q := provider.NewQueue(got.emit)
-	err := q.Input(q.Call("\xfe", "\xff"), "\xfd")
+	err := q.AddInput(q.AddCall("\xfe", "\xff"), "\xfd")
 	if want := (model.Call{ID: "\uFFFD", Name: "\uFFFD", Input: "\uFFFD"}); err != nil || got.calls[0] != want {
 		t.Errorf("got the calls %+q, error %v, want replacement characters", got.calls, err)
 	}
 	long := strings.Repeat("x", provider.MaxName+1)
-	for _, call := range []*provider.Piece{q.Call(long, "n"), q.Call("id", long)} {
-		if err := q.Input(call, ""); err == nil {
+	for _, call := range []*provider.Piece{q.AddCall(long, "n"), q.AddCall("id", long)} {
+		if err := q.AddInput(call, ""); err == nil {
 			t.Errorf("got no error for the call %.10s %.10s", call.ID, call.Name)
 		}
 	}

@@ -70,9 +70,9 @@ const (
 // ReportGlobalUsage logs which percentage of the tokens of all users is used or reserved in this month, at most once a
 // minute. Alarms depend on this line. If there is no limit for all users together, it does nothing.
 func (l *Ledger) ReportGlobalUsage(ctx context.Context) {
-	now, last := l.now(), l.reported.Load()
+	now, last := l.now(), l.lastReport.Load()
 	if l.limits.shards() == 0 || now.Sub(time.Unix(0, last)).Abs() < reportInterval ||
-		!l.reported.CompareAndSwap(last, now.UnixNano()) {
+		!l.lastReport.CompareAndSwap(last, now.UnixNano()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)

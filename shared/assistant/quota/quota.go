@@ -81,8 +81,8 @@ type Ledger struct {
 	limits   Limits
 	now      clock.Clock
 	logger   *slog.Logger
-	// reported is the time at which the usage of all users was last logged, in nanoseconds since 1970.
-	reported atomic.Int64
+	// lastReport is the time at which the usage of all users was last logged, in nanoseconds since 1970.
+	lastReport atomic.Int64
 }
 
 // New returns a Ledger that uses the given table.

@@ -23,30 +23,30 @@ import (
 func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Reservation, error) {
 	inProgress := l.counters.Operations(l.limits.operationRule(), r.UserID)
 	r.shard = l.limits.anyShard()
-	isRefused := false // by a limit other than that of calls, so that the call was not counted
+	mustCount := false // whether a limit other than the limit of calls refused the call, so that it was not counted
 	err := db.Retry(ctx, "reserve tokens", func(ctx context.Context) error {
-		operation, begin := l.counters.Join(inProgress)
+		operation, joinWrite := l.counters.Join(inProgress)
 		r.operation = operation
-		short, err := l.commitReservation(ctx, r, begin)
+		short, err := l.commitReservation(ctx, r, joinWrite)
 		if short != nil {
-			isRefused = true
+			mustCount = true
 			return l.adjust(ctx, &r, minTokens, *short)
 		}
-		refusal := l.counters.MakeRoom(ctx, err)
-		isRefused = !errors.Is(refusal, err)
+		refusal := l.counters.RetryIfExpired(ctx, err)
+		mustCount = !errors.Is(refusal, err)
 		return refusal
 	})
-	if refusal, ok := errors.AsType[*fault.Error](err); ok && isRefused &&
+	if refusal, ok := errors.AsType[*fault.Error](err); ok && mustCount &&
 		(refusal.Code == fault.CodeQuotaExceeded || refusal.Code == fault.CodeRateLimited) {
 		err = l.countRefused(ctx, l.counters.Counter(l.limits.minuteRule(), r.UserID), err)
 	}
 	return r, err
 }
 
-// commitReservation counts the call, and stores the reservation and the generation in progress, which begins with the
-// write begin. If too few tokens remain, it stores nothing and returns the shortage.
-// Errors: the errors of limit.Counters, ErrInUse, the error classes of db.
-func (l *Ledger) commitReservation(ctx context.Context, r Reservation, begin db.Write) (*shortage, error) {
+// commitReservation counts the call, and stores the reservation and the generation in progress. joinWrite adds the
+// generation to the operations in progress. If too few tokens remain, commitReservation stores nothing and returns the
+// shortage. Errors: the errors of limit.Counters, ErrInUse, the error classes of db.
+func (l *Ledger) commitReservation(ctx context.Context, r Reservation, joinWrite db.Write) (*shortage, error) {
 	month := r.month()
 	record, err := db.Encode(generation{
 		ID: r.MessageID, Tokens: r.Tokens, Month: month.String(), Shard: r.shard, StartedAt: clock.Stamp(l.now()),
@@ -56,9 +56,9 @@ func (l *Ledger) commitReservation(ctx context.Context, r Reservation, begin db.
 	}
 	record[db.AttrExpiresAt] = db.ExpiresAt(month.End().Add(keptAfterEnd).Unix())
 	var short shortage
-	tx := l.client.Tx(l.counters.Write(l.limits.minuteRule(), r.UserID), begin,
+	tx := l.client.Tx(l.counters.Write(l.limits.minuteRule(), r.UserID), joinWrite,
 		l.table.Create(db.GenerationKey(r.UserID, r.MessageID), record).Else(ErrInUse),
-		l.take(db.UsageKey(r.UserID, month.String()), r.Tokens, l.limits.MonthlyTokens).
+		l.reserveWrite(db.UsageKey(r.UserID, month.String()), r.Tokens, l.limits.MonthlyTokens).
 			ElseFunc(func(stored db.Item) error {
 				usage, err := db.Decode[Usage](stored)
 				short.user = &usage
@@ -66,7 +66,7 @@ func (l *Ledger) commitReservation(ctx context.Context, r Reservation, begin db.
 			}))
 	if r.shard > 0 {
 		key := db.GlobalUsageKey(month.String(), r.shard)
-		tx.Add(l.take(key, r.Tokens, l.limits.shardLimit(r.shard)).ElseFunc(func(db.Item) error {
+		tx.Add(l.reserveWrite(key, r.Tokens, l.limits.shardLimit(r.shard)).ElseFunc(func(db.Item) error {
 			short.global = true
 			return nil
 		}))
@@ -80,7 +80,7 @@ func (l *Ledger) commitReservation(ctx context.Context, r Reservation, begin db.
 // adjust changes a reservation that was refused because too few tokens remained, so that the next try can succeed.
 // Errors: db.ErrStale if the caller should try again; QUOTA_EXCEEDED; the error classes of db.
 func (l *Ledger) adjust(ctx context.Context, r *Reservation, minTokens int, short shortage) error {
-	released, err := l.releaseCrashed(ctx, *r)
+	hasReleased, err := l.releaseCrashed(ctx, *r)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (l *Ledger) adjust(ctx context.Context, r *Reservation, minTokens int, shor
 	}
 	left := min(userLeft, globalLeft)
 	switch {
-	case released: // try again with the released tokens
+	case hasReleased: // try again with the released tokens
 	case left >= r.Tokens: // try again with another shard
 	case left >= minTokens:
 		r.Tokens = left
@@ -111,9 +111,9 @@ func (l *Ledger) adjust(ctx context.Context, r *Reservation, minTokens int, shor
 	return db.ErrStale
 }
 
-// countRefused counts a call that was refused with the given error. The transaction that would have counted the call
-// was cancelled. It returns RATE_LIMITED if the user has made too many calls in this minute, otherwise the error.
-func (l *Ledger) countRefused(ctx context.Context, minute limit.Counter, refused error) error {
+// countRefused counts a call that was refused with the error refusal. The transaction that would have counted the call
+// was cancelled. It returns RATE_LIMITED if the user has made too many calls in this minute, otherwise refusal.
+func (l *Ledger) countRefused(ctx context.Context, minute limit.Counter, refusal error) error {
 	_, err := l.counters.Count(ctx, minute)
 	switch {
 	case errors.Is(err, limit.ErrTooMany):
@@ -121,7 +121,7 @@ func (l *Ledger) countRefused(ctx context.Context, minute limit.Counter, refused
 	case err != nil:
 		l.logger.WarnContext(ctx, "a refused call was not counted", "cause", err.Error())
 	}
-	return refused
+	return refusal
 }
 
 // crashedAfter is the age after which a generation that has not ended is considered crashed. It is longer than the time
@@ -138,7 +138,7 @@ const (
 
 // releaseCrashed releases the tokens that the user's crashed generations have reserved. It reports whether it released
 // tokens in the month of r. Concurrent calls release each reservation only once.
-func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bool, err error) {
+func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (hasReleased bool, err error) {
 	now := l.now()
 	page, err := l.table.Query(ctx, db.Query{Prefix: db.GenerationsOf(r.UserID), Limit: maxGenerations, Once: true})
 	if err != nil {
@@ -153,42 +153,58 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bo
 	})
 	for _, g := range crashed[:min(len(crashed), maxCrashed)] {
 		if err := l.release(r.UserID, g, now).Commit(ctx); err != nil && !errors.Is(err, errEnded) {
-			return released, err
+			return hasReleased, err
 		}
-		released = released || g.Month == r.month().String()
+		hasReleased = hasReleased || g.Month == r.month().String()
 	}
-	return released, nil
+	return hasReleased, nil
 }
 
-// Check returns the check of a user's limits before a prompt is built, for a call at the given time. refs are the items
-// that refuse needs. refuse returns an error if Reserve would refuse at least minTokens tokens because of the user's
-// limit of calls or tokens. It counts the refused call, and releases the reservations of crashed generations, like
-// Reserve. Its errors are RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, and the error classes of db.
-func (l *Ledger) Check(userID string, began time.Time, minTokens int) (
-	refs []db.Ref, refuse func(context.Context, map[db.Key]db.Item) error,
-) {
-	user := Reservation{UserID: userID, Began: began} // without tokens
-	usageKey, minute := db.UsageKey(userID, user.month().String()), l.counters.Counter(l.limits.minuteRule(), userID)
-	refuse = func(ctx context.Context, items map[db.Key]db.Item) error {
-		if err := minute.Load(items[minute.Key()]); err != nil {
-			return err
-		}
-		usage, err := db.Decode[Usage](items[usageKey])
-		if err != nil {
-			return err
-		}
-		if minute.Remaining() == 0 {
-			_, err := l.counters.Count(ctx, minute) // makes no call
-			return err
-		}
-		left := l.limits.MonthlyTokens - usage.Taken
-		if left >= minTokens {
-			return nil
-		}
-		if released, err := l.releaseCrashed(ctx, user); released || err != nil {
-			return err
-		}
-		return l.countRefused(ctx, minute, l.limits.errExceeded(shortage{user: &usage}, user.month(), max(0, left)))
+// EarlyCheck checks a user's limits before a prompt is built, so that a call that Reserve would refuse costs little.
+type EarlyCheck struct {
+	ledger    *Ledger
+	user      Reservation // without tokens
+	minTokens int
+	usageKey  db.Key
+	minute    limit.Counter
+}
+
+// NewEarlyCheck returns the check for a call at the time began that needs at least minTokens tokens.
+func (l *Ledger) NewEarlyCheck(userID string, began time.Time, minTokens int) EarlyCheck {
+	user := Reservation{UserID: userID, Began: began}
+	return EarlyCheck{
+		ledger: l, user: user, minTokens: minTokens, usageKey: db.UsageKey(userID, user.month().String()),
+		minute: l.counters.Counter(l.limits.minuteRule(), userID),
 	}
-	return []db.Ref{l.table.Ref(usageKey), l.table.Ref(minute.Key())}, refuse
+}
+
+// Refs returns the items that Refuse needs.
+func (c EarlyCheck) Refs() []db.Ref {
+	return []db.Ref{c.ledger.table.Ref(c.usageKey), c.ledger.table.Ref(c.minute.Key())}
+}
+
+// Refuse returns an error if Reserve would refuse the call because of the user's limit of calls or tokens. It counts the
+// refused call, and releases the reservations of crashed generations, like Reserve. Errors: RATE_LIMITED with
+// Retry-After, QUOTA_EXCEEDED, the error classes of db.
+func (c EarlyCheck) Refuse(ctx context.Context, items map[db.Key]db.Item) error {
+	l := c.ledger
+	if err := c.minute.Load(items[c.minute.Key()]); err != nil {
+		return err
+	}
+	usage, err := db.Decode[Usage](items[c.usageKey])
+	if err != nil {
+		return err
+	}
+	if c.minute.Remaining() == 0 {
+		_, err := l.counters.Count(ctx, c.minute) // makes no call
+		return err
+	}
+	left := l.limits.MonthlyTokens - usage.Taken
+	if left >= c.minTokens {
+		return nil
+	}
+	if hasReleased, err := l.releaseCrashed(ctx, c.user); hasReleased || err != nil {
+		return err
+	}
+	return l.countRefused(ctx, c.minute, l.limits.errExceeded(shortage{user: &usage}, c.user.month(), max(0, left)))
 }

@@ -52,9 +52,9 @@ const (
 	attrCancelled = "cancelled"
 )
 
-// take returns the write that counts a call and reserves its tokens in the usage of a month. Its condition is that the
-// used and reserved tokens do not exceed the limit.
-func (l *Ledger) take(key db.Key, tokens, limit int) db.Write {
+// reserveWrite returns the write that counts a call and reserves its tokens in the usage of a month. Its condition is
+// that the used and reserved tokens do not exceed the limit.
+func (l *Ledger) reserveWrite(key db.Key, tokens, limit int) db.Write {
 	taken := expression.Name(attrTaken)
 	fits := taken.LessThanEqual(expression.Value(limit - tokens))
 	if tokens <= limit {
@@ -74,12 +74,12 @@ func (l *Ledger) setEnd(userID, messageID string, end ending, at time.Time) db.W
 // release returns the transaction that releases the tokens that a generation has reserved. Its error is errEnded if the
 // generation has ended.
 func (l *Ledger) release(userID string, g generation, at time.Time) *db.Tx {
-	back := expression.Add(expression.Name(attrTaken), expression.Value(-g.Tokens))
-	isOpen := expression.AttributeNotExists(expression.Name(attrEnd))
-	tx := l.client.Tx(l.setEnd(userID, g.ID, endReleased, at).If(isOpen).Else(errEnded),
-		l.table.Update(db.UsageKey(userID, g.Month), back))
+	giveBack := expression.Add(expression.Name(attrTaken), expression.Value(-g.Tokens))
+	hasNotEnded := expression.AttributeNotExists(expression.Name(attrEnd))
+	tx := l.client.Tx(l.setEnd(userID, g.ID, endReleased, at).If(hasNotEnded).Else(errEnded),
+		l.table.Update(db.UsageKey(userID, g.Month), giveBack))
 	if g.Shard > 0 {
-		tx.Add(l.table.Update(db.GlobalUsageKey(g.Month, g.Shard), back))
+		tx.Add(l.table.Update(db.GlobalUsageKey(g.Month, g.Shard), giveBack))
 	}
 	return tx
 }

@@ -33,9 +33,9 @@ const (
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
 	ctx, cancel := async.Detach(ctx, settleTime) // the tokens were used, even if the client has disconnected
 	defer cancel()
-	at, month, released := l.now(), s.month().String(), false
-	ended, reserved := expression.Name(attrEnd), s.Tokens
-	condition := expression.AttributeNotExists(ended)
+	at, month, reserved, wasReleased := l.now(), s.month().String(), s.Tokens, false
+	end := expression.Name(attrEnd)
+	condition := expression.AttributeNotExists(end)
 	if s.UnlessCancelled {
 		condition = condition.And(expression.AttributeNotExists(expression.Name(attrCancelled)))
 	}
@@ -62,8 +62,8 @@ func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) err
 			return err
 		case s.UnlessCancelled && before.End == "" && before.Cancelled:
 			return ErrCancelled
-		case before.End == endReleased && !released: // try again without the released tokens
-			condition, reserved, released = ended.Equal(expression.Value(endReleased)), 0, true
+		case before.End == endReleased && !wasReleased: // try again without the released tokens
+			condition, reserved, wasReleased = end.Equal(expression.Value(endReleased)), 0, true
 			return db.ErrStale
 		}
 		return nil // the reservation was settled before, or its record has expired

@@ -16,11 +16,11 @@ const connect = "For everything else, connect a language model, such as one that
 	"- `AI_PROVIDER=openai`\n- `AI_MODEL=qwen3-coder`\n- `OPENAI_BASE_URL=http://localhost:11434/v1`"
 
 // chat answers a message about a project. Its errors are reasons for a refusal.
-func chat(f model.Facts) (answer, error) {
-	if len(f.Paths) > 0 {
+func chat(s model.Subject) (answer, error) {
+	if len(s.Paths) > 0 {
 		return answer{}, refusef("The project has files already, and I cannot change them or add others.")
 	}
-	chosen, err := choose(f.Prompt, f.Framework)
+	chosen, err := choose(s.Prompt, s.Framework)
 	if err != nil {
 		return answer{}, err
 	}
@@ -54,17 +54,17 @@ func refusal(reason error) answer {
 
 // summarize returns one line for each turn: the question, and the actions of the answer. The oldest lines are left out
 // if there is no room for them.
-func summarize(f model.Facts, maxTokens int) string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(f.Summary, "�")), "\n")
+func summarize(s model.Subject, maxTokens int) string {
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(s.Summary, "�")), "\n")
 	if lines[0] == "" {
 		lines = nil
 	}
-	for _, t := range f.Turns {
-		done := "nothing was changed"
+	for _, t := range s.Turns {
+		changes := "nothing was changed"
 		if len(t.Actions) > 0 {
-			done = strings.ToValidUTF8(strings.Join(t.Actions, ", "), "�")
+			changes = strings.ToValidUTF8(strings.Join(t.Actions, ", "), "�")
 		}
-		lines = append(lines, fmt.Sprintf("- “%s”: %s", quoteShort(t.User), done))
+		lines = append(lines, fmt.Sprintf("- “%s”: %s", quoteShort(t.User), changes))
 	}
 	for len(lines) > 0 && (answer{text: strings.Join(lines, "\n")}).tokens() > maxTokens {
 		lines = lines[1:]

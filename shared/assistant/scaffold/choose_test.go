@@ -88,16 +88,16 @@ func TestKeywordsAndFrameworks(t *testing.T) {
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]model.Request{
-		"no keyword": {Task: model.TaskChat, Facts: model.Facts{Prompt: "Build a Twitter clone"}},
+		"no keyword": {Task: model.TaskChat, Subject: model.Subject{Prompt: "Build a Twitter clone"}},
 		"project with files": {
-			Task: model.TaskChat, Facts: model.Facts{Prompt: "Create a blog.", Paths: []string{"/README.md"}},
+			Task: model.TaskChat, Subject: model.Subject{Prompt: "Create a blog.", Paths: []string{"/README.md"}},
 		},
 		"long framework": {
-			Task: model.TaskChat, Facts: model.Facts{Prompt: "Create a blog.", Framework: strings.Repeat("ü", 32_000)},
+			Task: model.TaskChat, Subject: model.Subject{Prompt: "Create a blog.", Framework: strings.Repeat("ü", 32_000)},
 		},
-		"code without a project": {Task: model.TaskGenerate, Facts: model.Facts{Prompt: "Create a blog."}},
+		"code without a project": {Task: model.TaskGenerate, Subject: model.Subject{Prompt: "Create a blog."}},
 		"code in a language": {
-			Task: model.TaskGenerate, Facts: model.Facts{Prompt: "a login form in TypeScript", Framework: "react"},
+			Task: model.TaskGenerate, Subject: model.Subject{Prompt: "a login form in TypeScript", Framework: "react"},
 		},
 	} {
 		r.MaxOutput = 8192

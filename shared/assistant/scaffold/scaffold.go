@@ -6,7 +6,7 @@
 // starters.go has the starters, choose.go the rules, answers.go the answers, and stream.go emits an answer. Each folder
 // in starters is a project that is deployed as it is, so nothing else belongs there.
 //
-// It reads the task and the facts of a model.Request, and not the prompt text that was written for models. Storage,
+// It reads the task and the subject of a model.Request, and not the prompt text that was written for models. Storage,
 // HTTP and conversations do not belong here.
 package scaffold
 
@@ -47,12 +47,12 @@ func (Provider) Generate(ctx context.Context, r model.Request, emit func(model.P
 	case len(a.calls) > 0:
 		outcome.Stop = model.StopTools
 	}
-	w := &writer{ctx: ctx, emit: emit, prefix: callPrefix(r.Facts)}
+	w := &writer{ctx: ctx, emit: emit, prefix: callPrefix(r.Subject)}
 	err := w.write(a)
 	if err != nil {
 		outcome.Stop = ""
 	}
-	outcome.Usage = model.Usage{Input: tokens(utf8.RuneCountInString(r.Facts.Prompt)), Output: tokens(w.written)}
+	outcome.Usage = model.Usage{Input: tokens(utf8.RuneCountInString(r.Subject.Prompt)), Output: tokens(w.written)}
 	return outcome, err
 }
 
@@ -65,9 +65,9 @@ func answerTo(r model.Request) answer {
 		return refusal(refusef("I cannot write a single piece of code. A starter has several files: ask for it in the chat " +
 			"of an empty project."))
 	case model.TaskSummarize:
-		return answer{text: summarize(r.Facts, r.MaxOutput)}
+		return answer{text: summarize(r.Subject, r.MaxOutput)}
 	}
-	a, err := chat(r.Facts)
+	a, err := chat(r.Subject)
 	if err != nil {
 		return refusal(err)
 	}

@@ -71,7 +71,7 @@ func (noFiles) Read(context.Context, string) (content string, text bool, err err
 
 func TestSummary(t *testing.T) {
 	t.Parallel()
-	r := model.Request{Task: model.TaskSummarize, MaxOutput: 400, Facts: model.Facts{
+	r := model.Request{Task: model.TaskSummarize, MaxOutput: 400, Subject: model.Subject{
 		Summary: "- “a”: nothing was changed",
 		Turns:   []model.Turn{{User: "a login\nform", Actions: []string{"create_file /a", "delete_file /b"}}, {User: "hm"}},
 	}}
@@ -89,7 +89,7 @@ func TestRepairIsDeclined(t *testing.T) {
 	t.Parallel()
 	failed := model.Message{Role: model.User, Results: []model.Result{{CallID: "1", Text: "no", Failed: true}}}
 	h := send(t, model.Request{
-		Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: "a todo app"}, Messages: []model.Message{failed},
+		Task: model.TaskChat, MaxOutput: 8192, Subject: model.Subject{Prompt: "a todo app"}, Messages: []model.Message{failed},
 	})
 	if len(h.calls) > 0 || h.text == "" || h.outcome.Stop != model.StopEnd {
 		t.Errorf("got %d calls, the text %q and the reason %q", len(h.calls), h.text, h.outcome.Stop)
@@ -98,7 +98,7 @@ func TestRepairIsDeclined(t *testing.T) {
 
 func TestOutcome(t *testing.T) {
 	t.Parallel()
-	r := model.Request{Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: "a todo app"}}
+	r := model.Request{Task: model.TaskChat, MaxOutput: 8192, Subject: model.Subject{Prompt: "a todo app"}}
 	h := send(t, r)
 	usage := h.outcome.Usage
 	if h.outcome.Stop != model.StopTools || h.outcome.Model != Model || usage.Input != 3 || usage.Output < 1000 {
@@ -107,7 +107,7 @@ func TestOutcome(t *testing.T) {
 	if again := send(t, r); again.calls[0] != h.calls[0] {
 		t.Error("the same request got another answer")
 	}
-	r.Facts.Turns = []model.Turn{{User: "hm"}}
+	r.Subject.Turns = []model.Turn{{User: "hm"}}
 	if later := send(t, r); later.calls[0].ID == h.calls[0].ID {
 		t.Error("the IDs of calls are not unique in a conversation")
 	}
@@ -120,7 +120,7 @@ func TestOutcome(t *testing.T) {
 // An error of emit, or the end of the context, ends the generation.
 func TestGenerationStops(t *testing.T) {
 	t.Parallel()
-	r := model.Request{Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: "a todo app"}}
+	r := model.Request{Task: model.TaskChat, MaxOutput: 8192, Subject: model.Subject{Prompt: "a todo app"}}
 	failed := errors.New("failed")
 	parts := 0
 	_, err := New().Generate(t.Context(), r, func(model.Part) error { parts++; return failed })
@@ -148,7 +148,7 @@ func FuzzGenerate(f *testing.F) {
 	f.Add("create a \x00\xff blog called `\u202e`", "\xff")
 	f.Fuzz(func(t *testing.T, prompt, framework string) {
 		for _, task := range []model.Task{model.TaskChat, model.TaskGenerate, model.TaskSummarize} {
-			h := send(t, model.Request{Task: task, MaxOutput: 8192, Facts: model.Facts{
+			h := send(t, model.Request{Task: task, MaxOutput: 8192, Subject: model.Subject{
 				Prompt: prompt, Framework: framework, Turns: []model.Turn{{User: prompt}},
 			}})
 			if h.text == "" {

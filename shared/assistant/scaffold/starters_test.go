@@ -24,7 +24,7 @@ func TestStarters(t *testing.T) {
 		t.Fatalf("got %d folders for %d starters, error %v", len(folders), len(starters), err)
 	}
 	for _, s := range starters {
-		h := send(t, model.Request{Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: s.request}})
+		h := send(t, model.Request{Task: model.TaskChat, MaxOutput: 8192, Subject: model.Subject{Prompt: s.request}})
 		if h.outcome.Stop != model.StopTools {
 			t.Errorf("%s: the answer ended because of %q: %s", s.folder, h.outcome.Stop, h.text)
 			continue

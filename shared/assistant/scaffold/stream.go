@@ -28,10 +28,10 @@ type writer struct {
 }
 
 // callPrefix returns a hash of the question and the conversation before it.
-func callPrefix(f model.Facts) string {
+func callPrefix(s model.Subject) string {
 	h := fnv.New32a()
-	texts := []string{f.Prompt, f.Summary}
-	for _, t := range f.Turns {
+	texts := []string{s.Prompt, s.Summary}
+	for _, t := range s.Turns {
 		texts = append(texts, t.User, t.Assistant)
 	}
 	_, _ = h.Write([]byte(strings.Join(texts, "\x00"))) // never fails

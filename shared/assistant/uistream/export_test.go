@@ -4,5 +4,5 @@ package uistream
 func (w *Writer) Begun() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.begun
+	return w.hasSent
 }

@@ -63,13 +63,14 @@ type Writer struct {
 	mu     sync.Mutex
 	timer  *time.Timer // fires at the end of Hold, and then after the time keepAlive without a frame
 	frames []byte      // frames that were not sent yet; the buffer is reused
-	hold   bool        // the next frame is delayed until another frame follows
-	begun  bool        // something was sent
-	ended  bool
-	err    error  // of the first write that failed
-	texts  int    // number of text parts so far
-	inText bool   // a text part is open
-	calls  []call // open calls, in the order in which they started
+	// holdsNext reports whether the next frame is delayed until another frame follows.
+	holdsNext bool
+	hasSent   bool // something was sent
+	hasEnded  bool
+	err       error  // of the first write that failed
+	texts     int    // number of text parts so far
+	isInText  bool   // a text part is open
+	openCalls []call // in the order in which they started
 }
 
 // call is a tool call that has started and not ended.
@@ -79,7 +80,7 @@ type call struct{ id, name string }
 // until Close is called. Nothing is sent before the first frame or comment. If the io.Writer is an http.ResponseWriter,
 // its headers are set when the first byte is sent.
 func NewWriter(to io.Writer, flush func() error, o Options) *Writer {
-	w := &Writer{to: to, flush: flush, keepAlive: cmp.Or(o.KeepAlive, DefaultKeepAlive), hold: o.Hold > 0}
+	w := &Writer{to: to, flush: flush, keepAlive: cmp.Or(o.KeepAlive, DefaultKeepAlive), holdsNext: o.Hold > 0}
 	w.mu.Lock() // onTimer uses w.timer
 	w.timer = async.AfterFunc(cmp.Or(o.Hold, w.keepAlive), w.onTimer)
 	w.mu.Unlock()
@@ -107,11 +108,11 @@ func (w *Writer) Text(delta string) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.ready(); err != nil || delta == "" {
+	if err := w.checkOpen(); err != nil || delta == "" {
 		return err
 	}
-	if !w.inText {
-		w.inText = true
+	if !w.isInText {
+		w.isInText = true
 		w.texts++
 		w.add("text-start", "id", w.textID())
 	}
@@ -126,7 +127,7 @@ func (w *Writer) ToolStart(callID, name string) error {
 		if w.indexOf(callID) >= 0 {
 			return fmt.Errorf("uistream: the call %q is already open", callID)
 		}
-		w.calls = append(w.calls, call{callID, name})
+		w.openCalls = append(w.openCalls, call{callID, name})
 		w.add("tool-input-start", "toolCallId", callID, "toolName", name)
 		return nil
 	})
@@ -212,10 +213,10 @@ func (w *Writer) Close() {
 func (w *Writer) Discard() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.begun {
+	if !w.hasSent {
 		w.end()
 	}
-	return !w.begun
+	return !w.hasSent
 }
 
 // write closes the open text part, calls addFrames, and sends the frames that were added.
@@ -225,11 +226,11 @@ func (w *Writer) write(addFrames func() error) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.ready(); err != nil {
+	if err := w.checkOpen(); err != nil {
 		return err
 	}
-	if w.inText {
-		w.inText = false
+	if w.isInText {
+		w.isInText = false
 		w.add("text-end", "id", w.textID())
 	}
 	if err := addFrames(); err != nil {
@@ -238,12 +239,12 @@ func (w *Writer) write(addFrames func() error) error {
 	return w.send()
 }
 
-// ready returns an error if nothing can be sent: an earlier write failed, or the stream has ended.
-func (w *Writer) ready() error {
+// checkOpen returns an error if nothing can be sent: an earlier write failed, or the stream has ended.
+func (w *Writer) checkOpen() error {
 	if w.err != nil {
 		return w.err
 	}
-	if w.ended {
+	if w.hasEnded {
 		return ErrEnded
 	}
 	return nil
@@ -251,7 +252,7 @@ func (w *Writer) ready() error {
 
 // end makes all later writes fail. The caller holds mu.
 func (w *Writer) end() {
-	w.ended = true
+	w.hasEnded = true
 	w.timer.Stop()
 }
 
@@ -259,21 +260,21 @@ func (w *Writer) end() {
 func (w *Writer) textID() string { return "text-" + strconv.Itoa(w.texts) }
 
 func (w *Writer) indexOf(callID string) int {
-	return slices.IndexFunc(w.calls, func(c call) bool { return c.id == callID })
+	return slices.IndexFunc(w.openCalls, func(c call) bool { return c.id == callID })
 }
 
 func (w *Writer) closeCall(callID string) {
 	if i := w.indexOf(callID); i >= 0 {
-		w.calls = slices.Delete(w.calls, i, i+1)
+		w.openCalls = slices.Delete(w.openCalls, i, i+1)
 	}
 }
 
 // closeCalls ends the open calls with an error. Without the error, a client would show them as in progress forever.
 func (w *Writer) closeCalls() {
-	for _, c := range w.calls {
+	for _, c := range w.openCalls {
 		w.addFailed(c, notCompleted)
 	}
-	w.calls = nil
+	w.openCalls = nil
 }
 
 // addFailed adds the frame of a failed call. The client requires an input, so the frame contains null as the input.
@@ -327,14 +328,14 @@ func (w *Writer) send() error {
 	if len(w.frames) == 0 {
 		return nil
 	}
-	if w.hold && !w.ended {
-		w.hold = false
+	if w.holdsNext && !w.hasEnded {
+		w.holdsNext = false
 		return nil
 	}
-	if h, ok := w.to.(http.ResponseWriter); ok && !w.begun {
+	if h, ok := w.to.(http.ResponseWriter); ok && !w.hasSent {
 		Header(h.Header())
 	}
-	w.begun = true
+	w.hasSent = true
 	_, err := w.to.Write(w.frames)
 	w.frames = w.frames[:0]
 	if err == nil {
@@ -344,7 +345,7 @@ func (w *Writer) send() error {
 		w.err = fmt.Errorf("uistream: %w", err)
 		return w.err
 	}
-	if !w.ended {
+	if !w.hasEnded {
 		w.timer.Reset(w.keepAlive)
 	}
 	return nil
@@ -355,10 +356,10 @@ func (w *Writer) onTimer() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case w.ready() != nil:
+	case w.checkOpen() != nil:
 		return
-	case w.hold: // there is no frame yet
-		w.hold = false
+	case w.holdsNext: // there is no frame yet
+		w.holdsNext = false
 		w.timer.Reset(w.keepAlive)
 		return
 	case len(w.frames) == 0:

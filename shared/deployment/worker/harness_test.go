@@ -113,7 +113,7 @@ func (f *fixture) process(through httpDoer) *clients {
 	})
 	c.jobs = job.Store{DB: client, Projects: projects}
 	c.worker = job.NewWorker(job.Deps{
-		Jobs: c.jobs, Kinds: c.builder.Kinds(), Clock: f.Clock.Now, Logger: logger, Hide: builds.Hide, Send: builds.SendOne,
+		Jobs: c.jobs, Kinds: c.builder.Kinds(), Clock: f.Clock.Now, Logger: logger, ReturnAfter: builds.ReturnAfter, Send: builds.SendOne,
 		Metrics: metric.New(logger, "stack", f.Clock.Now),
 	})
 	return c

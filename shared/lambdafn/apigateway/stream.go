@@ -42,7 +42,7 @@ func newStream(handler http.Handler, maxUnread int) StreamFunction {
 		ctx, finish := lambdafn.WithMargin(ctx)
 		ctx, cancel := context.WithCancel(ctx)
 		r := requests.request(ctx, payload)
-		s := newStreamed(r.Method == http.MethodHead, maxUnread, cancel, finish)
+		s := newStreamedResponse(r.Method == http.MethodHead, maxUnread, cancel, finish)
 		async.WhenDone(ctx, s.expire)
 		async.Go(func() error {
 			handler.ServeHTTP(s, r)
@@ -56,12 +56,12 @@ func newStream(handler http.Handler, maxUnread int) StreamFunction {
 // errIncomplete is the error that ends a body whose handler panicked.
 var errIncomplete = errors.New("apigateway: the response is incomplete")
 
-// streamed is a streamed response: its handler writes in one goroutine, and Lambda's runtime client reads in another.
+// streamedResponse is a response whose handler writes in one goroutine, and Lambda's runtime client reads in another.
 // If the buffer between them is unbounded, a slow reader does not delay the handler, which must finish within the
 // function's time limit. If it is bounded, a large response does not need more memory than a small one.
-type streamed struct {
+type streamedResponse struct {
 	header    http.Header        // set by the handler
-	noBody    bool               // whether the method is HEAD; the gateway does not remove the body of a streamed response
+	noBody    bool               // the method is HEAD; the gateway does not remove the body of a streamed response
 	maxUnread int                // the size of body above which Write waits
 	cancel    context.CancelFunc // cancels the context of the request
 	finish    func()             // waits for the work beside the invocation
@@ -74,16 +74,15 @@ type streamed struct {
 	sent   http.Header
 	body   bytes.Buffer
 	err    error // the result of Read at the end of the body; nil while the handler may write more
-	closed bool  // whether the reader has closed the body
-	// expired is whether the context of the request has ended.
-	expired bool
+	// isClosed reports whether the reader has closed the body, and isExpired whether the context of the request has ended.
+	isClosed, isExpired bool
 }
 
 // unbounded is the value of maxUnread with which Write never waits.
 const unbounded = math.MaxInt
 
-func newStreamed(noBody bool, maxUnread int, cancel context.CancelFunc, finish func()) *streamed {
-	s := &streamed{
+func newStreamedResponse(noBody bool, maxUnread int, cancel context.CancelFunc, finish func()) *streamedResponse {
+	s := &streamedResponse{
 		header: http.Header{}, noBody: noBody, maxUnread: maxUnread, cancel: cancel, finish: finish,
 		begun: make(chan struct{}), ended: make(chan struct{}),
 	}
@@ -93,7 +92,7 @@ func newStreamed(noBody bool, maxUnread int, cancel context.CancelFunc, finish f
 
 // end ends the body after the handler has returned. panicked is the handler's panic, or nil. If the handler panicked
 // before the response started, there is no response.
-func (s *streamed) end(panicked error) {
+func (s *streamedResponse) end(panicked error) {
 	defer close(s.ended)
 	defer s.cancel()
 	s.finish()
@@ -112,7 +111,7 @@ func (s *streamed) end(panicked error) {
 }
 
 // begin makes the status and the headers final. The caller must hold mu.
-func (s *streamed) begin() {
+func (s *streamedResponse) begin() {
 	if s.status == 0 {
 		s.status = http.StatusOK
 	}
@@ -122,7 +121,7 @@ func (s *streamed) begin() {
 
 // response returns the response for Lambda's runtime client. It returns an error if the handler panicked before the
 // response started.
-func (s *streamed) response() (*events.APIGatewayProxyStreamingResponse, error) {
+func (s *streamedResponse) response() (*events.APIGatewayProxyStreamingResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sent == nil {
@@ -132,10 +131,10 @@ func (s *streamed) response() (*events.APIGatewayProxyStreamingResponse, error) 
 }
 
 // Header returns the headers with which the response starts.
-func (s *streamed) Header() http.Header { return s.header }
+func (s *streamedResponse) Header() http.Header { return s.header }
 
 // WriteHeader sets the status. As in net/http, only the first call has an effect.
-func (s *streamed) WriteHeader(status int) {
+func (s *streamedResponse) WriteHeader(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.status == 0 {
@@ -144,16 +143,16 @@ func (s *streamed) WriteHeader(status int) {
 }
 
 // expire wakes a Write that waits.
-func (s *streamed) expire() {
+func (s *streamedResponse) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.expired = true
+	s.isExpired = true
 	s.more.Broadcast()
 }
 
 // wait starts the response and waits until the buffer is not full. The caller must hold mu.
-func (s *streamed) wait() {
-	for s.body.Len() >= s.maxUnread && !s.closed && !s.expired {
+func (s *streamedResponse) wait() {
+	for s.body.Len() >= s.maxUnread && !s.isClosed && !s.isExpired {
 		if s.sent == nil {
 			s.begin()
 		}
@@ -164,7 +163,7 @@ func (s *streamed) wait() {
 // Write appends to the body. It waits for the reader only if the buffer is bounded and full. Errors:
 // http.ErrBodyNotAllowed; io.ErrClosedPipe if the reader has closed the body; context.DeadlineExceeded if the request's
 // context ended while the buffer was full.
-func (s *streamed) Write(p []byte) (int, error) {
+func (s *streamedResponse) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -173,7 +172,7 @@ func (s *streamed) Write(p []byte) (int, error) {
 	case s.noBody:
 		return len(p), nil
 	}
-	if s.wait(); s.closed {
+	if s.wait(); s.isClosed {
 		return 0, io.ErrClosedPipe
 	}
 	if s.body.Len() >= s.maxUnread {
@@ -188,13 +187,13 @@ func (s *streamed) Write(p []byte) (int, error) {
 }
 
 // FlushError starts the response. Error: io.ErrClosedPipe if the reader has closed the body.
-func (s *streamed) FlushError() error {
+func (s *streamedResponse) FlushError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sent == nil {
 		s.begin()
 	}
-	if s.closed {
+	if s.isClosed {
 		return io.ErrClosedPipe
 	}
 	return nil
@@ -202,14 +201,14 @@ func (s *streamed) FlushError() error {
 
 // Read waits for the next part of the body. Lambda's runtime client reports every error except io.EOF as a function
 // error, and ignores bytes that are returned together with an error.
-func (s *streamed) Read(p []byte) (int, error) {
+func (s *streamedResponse) Read(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.body.Len() == 0 && s.err == nil && !s.closed {
+	for s.body.Len() == 0 && s.err == nil && !s.isClosed {
 		s.more.Wait()
 	}
 	switch {
-	case s.closed:
+	case s.isClosed:
 		return 0, io.ErrClosedPipe
 	case s.body.Len() == 0:
 		return 0, s.err
@@ -220,9 +219,9 @@ func (s *streamed) Read(p []byte) (int, error) {
 
 // Close cancels the handler's context and waits until the handler has returned, because Lambda freezes the process
 // after the invocation.
-func (s *streamed) Close() error {
+func (s *streamedResponse) Close() error {
 	s.mu.Lock()
-	s.closed = true
+	s.isClosed = true
 	s.more.Signal()
 	s.mu.Unlock()
 	s.cancel()

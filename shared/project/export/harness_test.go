@@ -78,7 +78,7 @@ func (f *fixture) clients(through aws.HTTPClient) *clients {
 			HourlyLimit: export.DefaultHourlyLimit,
 		}),
 		worker: job.NewWorker(job.Deps{
-			Jobs: job.Store{DB: client, Projects: projects}, Kinds: worker.Kinds(), Send: q.SendOne, Hide: q.Hide,
+			Jobs: job.Store{DB: client, Projects: projects}, Kinds: worker.Kinds(), Send: q.SendOne, ReturnAfter: q.ReturnAfter,
 			Clock: f.Clock.Now, Logger: logger, Metrics: metric.New(logger, "stack", f.Clock.Now),
 		}),
 	}

@@ -2,7 +2,6 @@ package file
 
 import (
 	"context"
-	"errors"
 
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -22,37 +21,35 @@ type Project struct {
 func (s *Service) Open(
 	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action,
 ) (Project, error) {
-	return s.OpenWith(ctx, caller, projectID, action, nil, func(map[db.Key]db.Item) error { return nil })
-}
-
-// OpenWith is like Open. Its first call to storage also reads more items, and then it calls check with the items. If
-// check returns an error, OpenWith returns that error, whether or not the project exists, and makes no second call.
-// Errors: the errors of Open and check.
-func (s *Service) OpenWith(
-	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action,
-	more []db.Ref, check func(map[db.Key]db.Item) error,
-) (Project, error) {
-	access, err := s.store.LocateWith(ctx, projectID, more)
-	if err != nil && !errors.Is(err, workspace.ErrProjectNotFound) {
-		return Project{}, err
-	}
-	if refused := check(access.Items); refused != nil {
-		return Project{}, refused
-	}
+	access, err := s.Locate(ctx, projectID)
 	if err != nil {
 		return Project{}, err
 	}
-	if err = s.store.Load(ctx, caller.UserID, &access); err == nil {
+	return s.OpenLocated(ctx, caller, access, action)
+}
+
+// Locate makes the first call of Open, and also reads more items. If the project does not exist, it returns these items
+// with PROJECT_NOT_FOUND.
+func (s *Service) Locate(ctx context.Context, projectID string, more ...db.Ref) (workspace.ProjectAccess, error) {
+	return s.store.LocateWith(ctx, projectID, more)
+}
+
+// OpenLocated makes the second call of Open, for the result of Locate.
+func (s *Service) OpenLocated(
+	ctx context.Context, caller httpapi.Caller, access workspace.ProjectAccess, action workspace.Action,
+) (Project, error) {
+	err := s.store.Load(ctx, caller.UserID, &access)
+	if err == nil {
 		err = access.Check(action)
 	}
 	if err != nil {
 		return Project{}, err
 	}
-	p, err := db.Decode[Project](access.Items[db.ProjectKey(access.WorkspaceID, projectID)])
+	p, err := db.Decode[Project](access.Items[db.ProjectKey(access.WorkspaceID, access.ProjectID)])
 	if err != nil {
 		return p, err
 	}
-	tree, err := db.Decode[Tree](access.Items[db.TreeKey(projectID)])
+	tree, err := db.Decode[Tree](access.Items[db.TreeKey(access.ProjectID)])
 	p.Files = tree.Files
 	return p, err
 }

@@ -159,7 +159,7 @@ func (w *worker) returnAfter(ctx context.Context, m lambdafn.QueueMessage, wait 
 // returnTo returns a message to its queue, where it becomes visible after a wait. If that fails, the message becomes
 // visible at the end of its visibility timeout, or the retry job sends a new one.
 func (w *worker) returnTo(ctx context.Context, q queue.Queue, m lambdafn.QueueMessage, wait time.Duration) error {
-	if err := q.Hide(ctx, m.ReceiptHandle, wait); err != nil {
+	if err := q.ReturnAfter(ctx, m.ReceiptHandle, wait); err != nil {
 		w.logger.WarnContext(ctx, "message was not returned to the queue", "messageId", m.ID, "cause", err.Error())
 	}
 	return fmt.Errorf("%w: the message is visible again in %v", lambdafn.ErrLater, wait.Round(time.Millisecond))

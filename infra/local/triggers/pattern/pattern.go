@@ -1,160 +1,129 @@
+// Package pattern implements event filters: the patterns in the FilterCriteria of an event source mapping.
+//
+// A pattern is a JSON object in the shape of the event. All of its fields must match. Each leaf is an array. One of its
+// elements must match: a string, a number, true, false or null, which must be equal, or {"exists": true} or
+// {"exists": false}. If the event has an array, one element must match. exists applies to leaves only: for an object,
+// {"exists": false} matches. Numbers are compared as they are written, as Lambda documents it: 300 and 300.0 differ.
+// Other operators of AWS (prefix, numeric, anything-but, $or and others), and objects in arrays of the event, are not
+// supported: a pattern with another operator is an error.
+//
+// https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventfiltering.html
+//
+// The package must not know the events of a certain source, such as DynamoDB.
 package pattern
 
 import (
 	"encoding/json"
-	"math"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // Pattern is a parsed pattern. It may be used concurrently.
-type Pattern struct{ root object }
-
-// object is the pattern of a JSON object: all fields match, and one alternative of each "$or".
-type object struct {
-	fields       []field
-	alternatives [][]object
-}
+type Pattern struct{ fields []field }
 
 // field is the pattern of a field: either nested, or the rest.
 type field struct {
 	name   string
-	nested *object
-	tests  []test // one of them accepts one of the leaves
-	absent bool   // or there is no leaf
+	nested *Pattern
+	equal  []any // one of them is equal to the leaf
+	exists *bool // or there is a leaf, or there is none
 }
 
-// test reports whether it accepts a leaf: a string, json.Number, bool or nil.
-type test func(leaf any) bool
+// Parse parses a pattern. The error contains the path in the pattern.
+func Parse(text string) (*Pattern, error) {
+	var value any
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&value); err != nil {
+		return nil, fmt.Errorf("filter pattern: not JSON: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("filter pattern: there is more after the end of the pattern")
+	}
+	members, isObject := value.(map[string]any)
+	if !isObject {
+		return nil, errors.New("filter pattern: it must be an object")
+	}
+	p, err := parse("", members)
+	if err != nil {
+		return nil, fmt.Errorf("filter pattern: %w", err)
+	}
+	return p, nil
+}
+
+// parse parses the object at a path, such as ".dynamodb.Keys".
+func parse(path string, members map[string]any) (*Pattern, error) {
+	if len(members) == 0 {
+		return nil, fmt.Errorf("%s: empty objects are not allowed", path)
+	}
+	p := &Pattern{}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		f, at := field{name: name}, path+"."+name
+		switch value := members[name].(type) {
+		case map[string]any:
+			nested, err := parse(at, value)
+			if err != nil {
+				return nil, err
+			}
+			f.nested = nested
+		case []any:
+			if err := f.parseLeaf(value); err != nil {
+				return nil, fmt.Errorf("%s: %w", at, err)
+			}
+		default:
+			return nil, fmt.Errorf("%s: it must be an object or an array: write leaf values in arrays", at)
+		}
+		p.fields = append(p.fields, f)
+	}
+	return p, nil
+}
+
+func (f *field) parseLeaf(elements []any) error {
+	if len(elements) == 0 {
+		return errors.New("empty arrays are not allowed")
+	}
+	for _, element := range elements {
+		switch e := element.(type) {
+		case []any:
+			return errors.New("a string, a number, true, false or null is expected")
+		case map[string]any:
+			exists, isExists := e["exists"].(bool)
+			if !isExists || len(e) != 1 || f.exists != nil {
+				return fmt.Errorf("%v is not supported by the local platform: use equal values, or exists once",
+					slices.Sorted(maps.Keys(e)))
+			}
+			f.exists = &exists
+		default:
+			f.equal = append(f.equal, e)
+		}
+	}
+	return nil
+}
 
 // Match reports whether an event matches. The event is JSON as encoding/json decodes it with UseNumber: map[string]any,
 // []any, string, json.Number, bool and nil. Numbers of other types match nothing.
-func (p *Pattern) Match(event any) bool {
-	here, _ := event.(map[string]any)
-	return p.root.match(here, []map[string]any{here})
+func (p *Pattern) Match(event map[string]any) bool {
+	return !slices.ContainsFunc(p.fields, func(f field) bool { return !f.match(event) })
 }
 
-// match reports whether an object of the event matches. everywhere holds all objects at the same path. There
-// are several if the path leads through arrays. A field that must be absent must be absent from each of them.
-func (o *object) match(here map[string]any, everywhere []map[string]any) bool {
-	for i := range o.fields {
-		if !o.fields[i].match(here, everywhere) {
-			return false
-		}
+func (f *field) match(event map[string]any) bool {
+	value, isPresent := event[f.name]
+	object, isObject := value.(map[string]any)
+	if f.nested != nil {
+		return f.nested.Match(object) // nil if there is no object: the pattern may only require that fields are absent
 	}
-	for _, alternatives := range o.alternatives {
-		if !slices.ContainsFunc(alternatives, func(a object) bool { return a.match(here, everywhere) }) {
-			return false
-		}
+	leaves, isArray := value.([]any)
+	if !isArray && isPresent && !isObject {
+		leaves = []any{value}
 	}
-	return true
-}
-
-func (f *field) match(here map[string]any, everywhere []map[string]any) bool {
-	objects, leaves := f.values(here)
-	if f.nested == nil {
-		return f.matchLeaf(leaves, everywhere)
+	if f.exists != nil && *f.exists == (len(leaves) > 0) {
+		return true
 	}
-	var all []map[string]any
-	for _, o := range everywhere {
-		more, _ := f.values(o)
-		all = append(all, more...)
-	}
-	if len(objects) == 0 { // the pattern may only require that fields are absent
-		return f.nested.match(nil, all)
-	}
-	return slices.ContainsFunc(objects, func(o map[string]any) bool { return f.nested.match(o, all) })
-}
-
-func (f *field) matchLeaf(leaves []any, everywhere []map[string]any) bool {
-	for _, leaf := range leaves {
-		if slices.ContainsFunc(f.tests, func(accepts test) bool { return accepts(leaf) }) {
-			return true
-		}
-	}
-	return f.absent && !slices.ContainsFunc(everywhere, func(o map[string]any) bool {
-		_, found := f.values(o)
-		return len(found) > 0
+	return slices.ContainsFunc(leaves, func(leaf any) bool {
+		return slices.ContainsFunc(f.equal, func(want any) bool { return leaf == want })
 	})
-}
-
-// values returns the values of the field in an object. The elements of arrays are values of their own.
-func (f *field) values(o map[string]any) (objects []map[string]any, leaves []any) {
-	value, found := o[f.name]
-	if found {
-		flatten(value, &objects, &leaves)
-	}
-	return objects, leaves
-}
-
-func flatten(value any, objects *[]map[string]any, leaves *[]any) {
-	switch v := value.(type) {
-	case map[string]any:
-		*objects = append(*objects, v)
-	case []any:
-		for _, element := range v {
-			flatten(element, objects, leaves)
-		}
-	default:
-		*leaves = append(*leaves, v)
-	}
-}
-
-func equals(want any) test {
-	return func(leaf any) bool { return leaf == want }
-}
-
-// textTests are the tests of strings by their operators, foldTests those with the operand {"equals-ignore-case": x}.
-var (
-	textTests = map[string]func(s, operand string) bool{
-		"prefix": strings.HasPrefix, "suffix": strings.HasSuffix, "equals-ignore-case": strings.EqualFold,
-	}
-	foldTests = map[string]func(s, operand string) bool{
-		"prefix": func(s, prefix string) bool {
-			all, n := []rune(s), len([]rune(prefix))
-			return n <= len(all) && strings.EqualFold(string(all[:n]), prefix)
-		},
-		"suffix": func(s, suffix string) bool {
-			all, n := []rune(s), len([]rune(suffix))
-			return n <= len(all) && strings.EqualFold(string(all[len(all)-n:]), suffix)
-		},
-	}
-)
-
-// onText returns a test that accepts strings only.
-func onText(accepts func(s, operand string) bool, operand string) test {
-	return func(leaf any) bool {
-		s, ok := leaf.(string)
-		return ok && accepts(s, operand)
-	}
-}
-
-// maxNumber limits the numbers that numeric compares, as on AWS.
-const maxNumber = 5e9
-
-// comparison is an operator of numeric with its operand.
-type comparison struct {
-	operator string
-	operand  float64
-}
-
-var operators = map[string]func(a, b float64) bool{
-	"=":  func(a, b float64) bool { return a == b },
-	"<":  func(a, b float64) bool { return a < b },
-	"<=": func(a, b float64) bool { return a <= b },
-	">":  func(a, b float64) bool { return a > b },
-	">=": func(a, b float64) bool { return a >= b },
-}
-
-func numeric(comparisons []comparison) test {
-	return func(leaf any) bool {
-		n, ok := leaf.(json.Number)
-		if !ok {
-			return false
-		}
-		value, err := n.Float64()
-		return err == nil && math.Abs(value) <= maxNumber && !slices.ContainsFunc(comparisons, func(c comparison) bool {
-			return !operators[c.operator](value, c.operand)
-		})
-	}
 }

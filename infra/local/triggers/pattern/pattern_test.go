@@ -8,11 +8,11 @@ import (
 	"devplatform/infra/local/triggers/pattern"
 )
 
-func decode(t testing.TB, text string) any {
+func decode(t testing.TB, text string) map[string]any {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
-	var event any
+	var event map[string]any
 	if err := decoder.Decode(&event); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -60,47 +60,7 @@ func TestMatch(t *testing.T) {
 		{`{"dynamodb": {"SizeBytes": [59.0]}}`, false},
 		{`{"dynamodb": {"SizeBytes": ["59"]}}`, false},
 		{`{"account": [123456789012]}`, true},
-		{`{"dynamodb": {"SizeBytes": [{"numeric": ["=", 59.0]}]}}`, true},
-		{`{"dynamodb": {"SizeBytes": [{"numeric": ["=", 5.9e1]}]}}`, true},
-		{`{"dynamodb": {"SizeBytes": [{"numeric": [">", 58, "<=", 59]}]}}`, true},
-		{`{"dynamodb": {"SizeBytes": [{"numeric": [">=", 59, "<", 60]}]}}`, true},
-		{`{"dynamodb": {"SizeBytes": [{"numeric": [">", 59]}]}}`, false},
-		{`{"dynamodb": {"SizeBytes": [{"numeric": ["<", 59]}]}}`, false},
-		{`{"dynamodb": {"ApproximateCreationDateTime": [{"numeric": ["=", 1700000000.500]}]}}`, true},
-		{`{"dynamodb": {"NewImage": {"size": {"N": [{"numeric": ["=", 5]}]}}}}`, false}, // a string in DynamoDB's JSON
 		{`{"dynamodb": {"NewImage": {"size": {"N": ["5"]}}}}`, true},
-		{`{"big": [{"numeric": [">", 0]}]}`, false}, // larger than maxNumber
-		{`{"eventName": [{"numeric": [">", 0]}]}`, false},
-
-		{`{"eventName": [{"prefix": "INS"}]}`, true},
-		{`{"eventName": [{"prefix": "ins"}]}`, false},
-		{`{"eventName": [{"prefix": {"equals-ignore-case": "ins"}}]}`, true},
-		{`{"eventName": [{"prefix": {"equals-ignore-case": "inserted"}}]}`, false},
-		{`{"eventName": [{"suffix": "ERT"}]}`, true},
-		{`{"eventName": [{"suffix": "INS"}]}`, false},
-		{`{"eventName": [{"suffix": {"equals-ignore-case": "ert"}}]}`, true},
-		{`{"eventName": [{"suffix": {"equals-ignore-case": "an insert"}}]}`, false},
-		{`{"eventName": [{"equals-ignore-case": "insert"}]}`, true},
-		{`{"eventName": [{"equals-ignore-case": "inser"}]}`, false},
-		{`{"yes": [{"prefix": ""}]}`, false}, // not a string
-		{`{"empty": [{"prefix": ""}]}`, true},
-		{`{"eventName": [{"prefix": "x"}, {"suffix": "T"}]}`, true},
-
-		{`{"eventName": [{"anything-but": "REMOVE"}]}`, true},
-		{`{"eventName": [{"anything-but": "INSERT"}]}`, false},
-		{`{"eventName": [{"anything-but": ["INSERT", "MODIFY"]}]}`, false},
-		{`{"eventName": [{"anything-but": ["REMOVE", "MODIFY"]}]}`, true},
-		{`{"dynamodb": {"SizeBytes": [{"anything-but": [58, 60]}]}}`, true},
-		{`{"dynamodb": {"SizeBytes": [{"anything-but": 59}]}}`, false},
-		{`{"dynamodb": {"SizeBytes": [{"anything-but": "59"}]}}`, true},
-		{`{"eventName": [{"anything-but": {"prefix": "INS"}}]}`, false},
-		{`{"eventName": [{"anything-but": {"prefix": ["MOD", "REM"]}}]}`, true},
-		{`{"eventName": [{"anything-but": {"suffix": "T"}}]}`, false},
-		{`{"eventName": [{"anything-but": {"suffix": ["X", "Y"]}}]}`, true},
-		{`{"eventName": [{"anything-but": {"equals-ignore-case": ["insert"]}}]}`, false},
-		{`{"absent": [{"anything-but": "x"}]}`, false},
-		{`{"nothing": [{"anything-but": "x"}]}`, true},
-		{`{"dynamodb": {"NewImage": {"tags": {"SS": [{"anything-but": "a"}]}}}}`, true}, // b is another
 
 		{`{"eventName": [{"exists": true}]}`, true},
 		{`{"eventName": [{"exists": false}]}`, false},
@@ -118,22 +78,8 @@ func TestMatch(t *testing.T) {
 
 		{`{"dynamodb": {"NewImage": {"tags": {"SS": ["c", "b"]}}}}`, true},
 		{`{"dynamodb": {"NewImage": {"tags": {"SS": ["c"]}}}}`, false},
-		{`{"list": [2]}`, true},
-		{`{"list": ["deep"]}`, true},
+		{`{"list": [1]}`, true},
 		{`{"list": [3]}`, false},
-		{`{"rows": {"a": [3]}}`, true},
-		{`{"rows": {"a": [1], "b": [2]}}`, true},
-		{`{"rows": {"a": [3], "b": [2]}}`, false}, // not in one element
-		{`{"rows": {"b": [{"exists": false}]}}`, false},
-		{`{"rows": {"c": [{"exists": false}], "a": [3]}}`, true},
-		{`{"dynamodb": {"NewImage": {"people": {"L": {"M": {"first": {"S": ["Bob"]}, "last": {"S": ["Jones"]}}}}}}}`, true},
-		{`{"dynamodb": {"NewImage": {"people": {"L": {"M": {"first": {"S": ["Anna"]}, "last": {"S": ["Jones"]}}}}}}}`, false},
-
-		{`{"$or": [{"eventName": ["REMOVE"]}, {"awsRegion": [{"prefix": "eu-"}]}]}`, true},
-		{`{"$or": [{"eventName": ["REMOVE"]}, {"awsRegion": ["us-east-1"]}]}`, false},
-		{`{"eventName": ["INSERT"], "$or": [{"empty": ["x"]}, {"no": [true]}]}`, false},
-		{`{"dynamodb": {"$or": [{"SizeBytes": [1]}, {"NewImage": {"flag": {"BOOL": [true]}, "gone": {"NULL": [true]}}}]}}`, true},
-		{`{"$or": [{"$or": [{"absent": [1]}, {"yes": [true]}], "no": [false]}, {"absent": [2]}]}`, true},
 	} {
 		p, err := pattern.Parse(tc.pattern)
 		if err != nil {
@@ -146,73 +92,43 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-func TestMatchWithoutAnObject(t *testing.T) {
-	t.Parallel()
-	p, err := pattern.Parse(`{"a": [1]}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{`null`, `"a"`, `[{"a": 1}]`, `{}`} {
-		if p.Match(decode(t, text)) {
-			t.Errorf("%s matches", text)
-		}
-	}
-}
-
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
+	const operator = "is not supported by the local platform"
 	for _, tc := range []struct{ pattern, want string }{
 		{``, "not JSON"},
 		{`{`, "not JSON"},
 		{`[]`, "it must be an object"},
-		{`"x"`, "it must be an object"},
 		{`{}`, "empty objects are not allowed"},
-		{`{"a": {}}`, "a: empty objects"},
-		{`{"a": []}`, "a: empty arrays"},
-		{`{"a": "x"}`, "a: it must be an object or an array"},
-		{`{"a": {"b": 1}}`, "a.b: it must be an object or an array"},
-		{`{"a": [[1]]}`, "a: a string, a number"},
-		{`{"a": [1], "a": [2]}`, "duplicate"},
+		{`{"a": {}}`, ".a: empty objects"},
+		{`{"a": []}`, ".a: empty arrays"},
+		{`{"a": "x"}`, ".a: it must be an object or an array"},
+		{`{"a": {"b": 1}}`, ".a.b: it must be an object or an array"},
+		{`{"a": [[1]]}`, ".a: a string, a number"},
 		{`{"a": [1]} {"b": [2]}`, "more after"},
-		{`{"a": [01]}`, "not JSON"},
-		{`{"a": [{}]}`, "a: an operator is missing"},
-		{`{"a": [{"like": "x"}]}`, `a: unknown operator "like"`},
-		{`{"a": [{"wildcard": "x*"}]}`, `unknown operator "wildcard"`},
-		{`{"a": [{"cidr": "10.0.0.0/8"}]}`, `unknown operator "cidr"`},
-		{`{"a": [{"prefix": "x", "suffix": "y"}]}`, "only one operator"},
-		{`{"a": [{"prefix": 1}]}`, "a.prefix: it must be a string"},
-		{`{"a": [{"prefix": ["x"]}]}`, "a.prefix: it must be a string"},
-		{`{"a": [{"prefix": {"suffix": "x"}}]}`, `unknown operator "suffix"`},
-		{`{"a": [{"suffix": null}]}`, "a.suffix: it must be a string"},
-		{`{"a": [{"equals-ignore-case": ["x"]}]}`, "it must be a string"},
-		{`{"a": [{"exists": "true"}]}`, "a.exists: it must be true or false"},
-		{`{"a": [{"exists": {}}]}`, "a.exists: it must be true or false"},
-		{`{"a": [{"numeric": 5}]}`, "a.numeric: it must be an array"},
-		{`{"a": [{"numeric": []}]}`, "an array that is not empty"},
-		{`{"a": [{"numeric": ["!=", 5]}]}`, "!= is not one of its operators"},
-		{`{"a": [{"numeric": [5]}]}`, "5 is not one of its operators"},
-		{`{"a": [{"numeric": ["="]}]}`, "= has no number"},
-		{`{"a": [{"numeric": ["=", "5"]}]}`, "must be followed by a number"},
-		{`{"a": [{"numeric": ["=", 5000000001]}]}`, "not between"},
-		{`{"a": [{"numeric": ["<", 5, ">", 0]}]}`, "a lower bound followed by an upper"},
-		{`{"a": [{"numeric": [">", 5, "<", 5]}]}`, "less than the upper"},
-		{`{"a": [{"numeric": [">", 0, "<", 5, "<", 6]}]}`, "a lower bound followed by an upper"},
-		{`{"a": [{"anything-but": []}]}`, "a.anything-but: empty arrays"},
-		{`{"a": [{"anything-but": null}]}`, "strings or numbers"},
-		{`{"a": [{"anything-but": [true]}]}`, "strings or numbers"},
-		{`{"a": [{"anything-but": ["x", 1]}]}`, "all strings or all numbers"},
-		{`{"a": [{"anything-but": {"prefix": ""}}]}`, "not empty"},
-		{`{"a": [{"anything-but": {"prefix": 5}}]}`, "must be strings"},
-		{`{"a": [{"anything-but": {"numeric": ["=", 5]}}]}`, `unknown operator "numeric"`},
-		{`{"$or": {"a": [1]}}`, "$or: it must be an array"},
-		{`{"$or": [{"a": [1]}]}`, "at least two"},
-		{`{"$or": [1, 2]}`, "only objects"},
-		{`{"$or": [{"a": [1]}, {"prefix": ["x"]}]}`, "can't be a field inside of $or"},
-		{`{"a": ["` + strings.Repeat("x", pattern.MaxLength) + `"]}`, "the limit is 4096"},
+		{`{"a": [{}]}`, ".a: [] " + operator},
+		{`{"a": [{"prefix": "x"}]}`, ".a: [prefix] " + operator},
+		{`{"a": {"b": [{"anything-but": ["x"]}]}}`, ".a.b: [anything-but] " + operator},
+		{`{"a": [{"exists": "true"}]}`, ".a: [exists] " + operator},
+		{`{"a": [{"exists": true, "prefix": "x"}]}`, ".a: [exists prefix] " + operator},
+		{`{"a": [{"exists": true}, {"exists": false}]}`, ".a: [exists] " + operator},
+		{`{"$or": [{"a": [1]}, {"b": [1]}]}`, ".$or: [a] " + operator},
 	} {
 		_, err := pattern.Parse(tc.pattern)
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%.80s: %v, want %q", tc.pattern, err, tc.want)
+			t.Errorf("%s: %v, want %q", tc.pattern, err, tc.want)
 		}
 	}
+}
+
+// FuzzParse checks that Parse returns a pattern or an error, and that Match does not panic.
+func FuzzParse(f *testing.F) {
+	f.Add(`{"a": [1, "x", null, true, {"exists": true}]}`)
+	f.Add(`{"dynamodb": {"SizeBytes": [{"exists": false}], "NewImage": {"tags": {"SS": ["a"]}}}}`)
+	e := decode(f, event)
+	f.Fuzz(func(_ *testing.T, text string) {
+		if p, err := pattern.Parse(text); err == nil {
+			p.Match(e)
+		}
+	})
 }

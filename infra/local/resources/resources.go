@@ -1,4 +1,9 @@
-package stack
+// Package resources describes what the local platform runs: functions, APIs with their routes, tables, queues, buckets,
+// secrets, event source mappings and schedules. The package stack reads them from a template. The packages that run
+// them know only this package.
+//
+// What may not enter: how a template is read, except the tags for its decoder, and how a resource works.
+package resources
 
 import "time"
 
@@ -17,29 +22,18 @@ type Stack struct {
 	Buckets             []Bucket
 	EventSourceMappings []EventSourceMapping
 	Schedules           []Schedule
-
-	// Notices are messages for the log: properties that have no effect on the local platform, and SDKs that do not use it.
-	Notices []string
 }
 
 // Function is a Lambda function (AWS::Serverless::Function).
 type Function struct {
 	LogicalID string
-	// Name is FunctionName or, if the template does not set it, the logical id, so that
-	// `aws lambda invoke --function-name AuthFunction` finds it.
+	// Name is the logical id, so that `aws lambda invoke --function-name AuthFunction` finds it.
 	Name string
 	// Alias is the name of the function's alias (AutoPublishAlias), "" if it has none.
-	Alias       string
-	Description string
+	Alias string
 	// CodeURI is the folder of the source, relative to Stack.Dir.
 	CodeURI string
-	// ModuleDir is the absolute path of the folder of the go.mod in or above CodeURI, "" if there is none. PackageDir is
-	// the function's package relative to it, as the go command takes it: "." or "./functions/auth". [Load] sets both.
-	ModuleDir, PackageDir string
-	// Handler is the Handler property. Runtime is "provided.al2023" or "provided.al2".
-	Handler, Runtime string
-	// Architecture is "arm64" or "x86_64".
-	Architecture string
+	Handler string
 	// MemoryMB is 128 to 10,240.
 	MemoryMB int
 	// Timeout is 1 s to 900 s.
@@ -49,18 +43,9 @@ type Function struct {
 	Env map[string]string
 	// ReservedConcurrency limits the function's instances. 0 means no limit.
 	ReservedConcurrency int
-	Async               AsyncInvoke
 }
 
-// AsyncInvoke limits the retries of an asynchronous invocation that failed (SAM's EventInvokeConfig).
-// https://docs.aws.amazon.com/lambda/latest/api/API_PutFunctionEventInvokeConfig.html
-type AsyncInvoke struct {
-	MaximumRetryAttempts int `cfn:",default=2,min=0,max=2"`
-	// MaximumEventAge is the time after which the event is discarded.
-	MaximumEventAge time.Duration `cfn:"MaximumEventAgeInSeconds,default=21600,min=60,max=21600"`
-}
-
-// API is a REST API with its stage (AWS::Serverless::Api, or SAM's implicit ServerlessRestApi).
+// API is a REST API with its stage (AWS::Serverless::Api).
 type API struct {
 	LogicalID string
 	// ID is the value of Ref: ten lower-case characters, as on AWS.
@@ -74,8 +59,6 @@ type API struct {
 	GatewayResponses map[string]GatewayResponse
 	// BinaryMediaTypes are media types or patterns such as "*/*" and "image/*".
 	BinaryMediaTypes []string
-	// Variables are the stage's variables, which functions get as stageVariables.
-	Variables map[string]string
 	// Domains are the custom domain names that the template maps to the API (AWS::ApiGateway::BasePathMapping), such as
 	// "api.example.com" or "*.example.app".
 	Domains []string
@@ -101,11 +84,11 @@ type GatewayResponse struct {
 	StatusCode int
 	// Headers maps a header to a value as in the template: "'a literal'" or "context.requestId".
 	Headers map[string]string
-	// Templates maps a media type to a body template.
+	// Templates maps a media type to a body.
 	Templates map[string]string
 }
 
-// Table is a DynamoDB table (AWS::DynamoDB::Table, AWS::Serverless::SimpleTable).
+// Table is a DynamoDB table (AWS::DynamoDB::Table).
 type Table struct {
 	LogicalID, Name string
 	Attributes      []Attribute
@@ -155,42 +138,35 @@ type Queue struct {
 	Attributes map[string]string
 }
 
-// EventSourceMapping lets a function read a table's stream or a queue (SAM's event types DynamoDB and SQS), with
-// defaults applied.
+// EventSourceMapping lets a function read a table's stream or a queue (SAM's event types DynamoDB and SQS). The function
+// returns the items that failed (ReportBatchItemFailures). A mapping of a stream begins at the oldest record, and splits
+// a batch whose invocation failed (BisectBatchOnFunctionError).
 type EventSourceMapping struct {
 	// Name is the mapping's logical id: the id of the function followed by the id of the event.
 	Name string
 	// Function is the Name of the function.
 	Function string
+	// BatchSize is the maximum number of records in an invocation.
+	BatchSize int
+
+	// Queue is the Name of the queue, "" if Table is set. MaximumConcurrency is the maximum number of its batches in
+	// flight.
+	Queue              string
+	MaximumConcurrency int
+
 	// Table is the Name of the table whose stream is read, "" if Queue is set. The ARN of the stream is only known when
 	// the table exists.
 	Table string
-	// Queue is the Name of the queue, "" if Table is set. Of the fields below it has Enabled, BatchSize, BatchingWindow,
-	// Filters, ReportBatchItemFailures and MaximumConcurrency.
-	Queue   string
-	Enabled bool
-	// StartingPosition is where a mapping without a stored position begins: "TRIM_HORIZON" or "LATEST".
-	StartingPosition string
-	// BatchSize is the maximum number of records in an invocation, 1 to 10,000. BatchingWindow is how long to gather them,
-	// up to 5 min.
-	BatchSize      int
+	// BatchingWindow is how long to gather records, up to 5 min.
 	BatchingWindow time.Duration
 	// Filters are patterns as JSON text. A record must match one of them. Without filters, every record matches.
 	Filters []string
 	// ParallelizationFactor is the number of batches in flight per shard, 1 to 10. Records of one item stay in order.
 	ParallelizationFactor int
-	// ReportBatchItemFailures means that the function returns the records that failed.
-	ReportBatchItemFailures bool
-	// BisectOnError splits a batch whose invocation failed.
-	BisectOnError bool
-	// MaximumRetryAttempts is how often a batch is retried, 0 to 10,000. -1 retries it until its records are too old.
-	MaximumRetryAttempts int
-	// MaximumRecordAge is 1 min to 7 days. 0 is as long as the stream keeps a record.
+	// MaximumRecordAge is 1 min to 7 days. Older records are discarded.
 	MaximumRecordAge time.Duration
-	// OnFailureQueue is the Name of the queue that gets a message about discarded records of a stream, "" for none.
+	// OnFailureQueue is the Name of the queue that gets a message about discarded records.
 	OnFailureQueue string
-	// MaximumConcurrency is the maximum number of a queue's batches in flight, 2 to 1,000. 0 means no limit.
-	MaximumConcurrency int
 }
 
 // Schedule is a schedule of EventBridge Scheduler (SAM's event type ScheduleV2), with the defaults applied.
@@ -199,17 +175,11 @@ type Schedule struct {
 	// Function is the Name of the function.
 	Function string
 	Enabled  bool
-	// Expression is "rate(1 minute)" or "cron(0 9 ? * MON-FRI *)".
+	// Expression is the text in the template, such as "rate(1 minute)". Every is its period.
 	Expression string
-	// Timezone is the IANA name of the time zone of cron expressions.
-	Timezone string
+	Every      time.Duration
 	// Input is the JSON that the function gets, "" for the service's own event.
 	Input string
-	// MaximumRetryAttempts (0 to 185) and MaximumEventAge (1 min to 24 h) limit the retries of an invocation that failed.
-	MaximumRetryAttempts int
-	MaximumEventAge      time.Duration
-	// Async has the limits of the function. They apply when Lambda has accepted the event.
-	Async AsyncInvoke
 }
 
 // Secret is a secret of Secrets Manager (AWS::SecretsManager::Secret).
@@ -218,9 +188,8 @@ type Secret struct {
 	// ARN is the full ARN: see [SecretARN].
 	ARN         string
 	Description string
-	// Generate describes how the first value is generated. If it is nil, Literal is the first value; "" means no value.
+	// Generate describes how the first value is generated.
 	Generate *GenerateSecretString
-	Literal  string
 }
 
 // GenerateSecretString has the meaning of the CloudFormation property of this name.
@@ -256,25 +225,9 @@ type CORSRule struct {
 	MaxAge int `cfn:",max=2147483647"`
 }
 
-// LifecycleRule deletes objects, and unfinished uploads, whose keys begin with Prefix. 0 days delete nothing.
+// LifecycleRule deletes objects whose keys begin with Prefix.
 type LifecycleRule struct {
-	ID, Prefix                      string
-	Enabled                         bool
-	ExpirationDays, AbortUploadDays int
-}
-
-// Options are the circumstances in which a template is resolved.
-type Options struct {
-	// StackName, Region and Account are the values of the pseudo parameters. The defaults are "local", "us-east-1" and
-	// "000000000000".
-	StackName, Region, Account string
-	// Parameters are values of the template's parameters. The others have their defaults.
-	Parameters map[string]string
-	// Defaults replace the defaults of parameters. Those that the template does not have are ignored.
-	Defaults map[string]string
-	// QueueEndpoint is the beginning of the URLs of queues, such as http://127.0.0.1:4566. The default is the endpoint of
-	// SQS.
-	QueueEndpoint string
-	// Overrides replace variables of functions. A variable that the template does not set for a function is not added.
-	Overrides map[string]string
+	ID, Prefix     string
+	Enabled        bool
+	ExpirationDays int
 }
