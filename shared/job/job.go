@@ -1,5 +1,5 @@
 // Package job runs work that a request starts and a worker finishes in the background, such as builds and exports. It
-// contains what is the same for all kinds of jobs. The packages of the kinds do the work, and store its outcome.
+// contains the code that all kinds of jobs share. The packages of the kinds do the work, and store its outcome.
 //
 // Calls run in one direction: the Worker (worker.go, sweep.go) calls the Store (store.go), which has the writes and the
 // conditions.
@@ -36,9 +36,9 @@ const (
 	LeaseTime = 100 * time.Second
 	// ResendAfter is the time after which a new job is due, because its message was probably lost.
 	ResendAfter = time.Minute
-	// maxInterruptions is the number of attempts whose lease expired after which a job fails.
+	// maxInterruptions is the maximum number of interrupted attempts. The next attempt makes the job fail.
 	maxInterruptions = 2
-	// maxTime is the time after the first attempt after which a job is not tried again.
+	// maxTime is the maximum age of a job. An attempt after this time makes the job fail.
 	maxTime = 15 * time.Minute
 	// duePartition is the only partition of the index "due".
 	duePartition = "JOBS"
@@ -67,7 +67,7 @@ type Job struct {
 	Lease string `dynamodbav:"lease,omitempty"`
 	// LeaseEnds is the time before which no other worker can claim the job.
 	LeaseEnds *clock.Timestamp `dynamodbav:"leaseEnds,omitempty"`
-	// Attempts is the number of attempts that have not ended: the current one, and those that were interrupted.
+	// Attempts is the number of attempts that have not ended: the current attempt, and the interrupted attempts.
 	Attempts int `dynamodbav:"attempts"`
 
 	// Due and DueAt are the keys of the index "due".

@@ -18,7 +18,7 @@ import (
 // host of the bucket in its region, or the endpoint of an emulator. S3 accepts such a request until it expires, and
 // only as long as the credentials that signed it are valid.
 
-// Upload describes the one object that a client may create with a presigned request.
+// Upload describes the object that a client may create with a presigned request.
 type Upload struct {
 	Key    string
 	Size   int

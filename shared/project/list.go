@@ -82,7 +82,8 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 	return items, nil
 }
 
-// memberships returns the user's memberships, or only the one in the workspace if workspaceID is not "".
+// memberships returns the user's memberships. If workspaceID is not "", it returns only the membership in this
+// workspace.
 func (s *Service) memberships(ctx context.Context, userID, workspaceID string) ([]workspace.Membership, error) {
 	if workspaceID == "" {
 		return s.store.Memberships(ctx, userID)

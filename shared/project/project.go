@@ -30,7 +30,8 @@ type projectRecord struct {
 	CreatedAt    clock.Timestamp      `dynamodbav:"createdAt"`
 	UpdatedAt    clock.Timestamp      `dynamodbav:"updatedAt"`
 	LastOpenedAt clock.Timestamp      `dynamodbav:"lastOpenedAt"`
-	Revision     int                  `dynamodbav:"revision"` // incremented by each update, but not of LastOpenedAt and Site
+	// Revision is incremented by each update, except of LastOpenedAt and Site.
+	Revision int `dynamodbav:"revision"`
 	// Site is the site of the project, nil before the first deployment. Package deployment writes it.
 	Site *site.Summary `dynamodbav:"site,omitempty"`
 	// SiteBlocked reports that an operator has blocked the address of the site.

@@ -1,7 +1,6 @@
 package project_test
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
-	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/retry"
 	"devplatform/shared/workspace"
@@ -83,104 +81,6 @@ func TestTakenNameCostsNoWait(t *testing.T) {
 		if r.Want(t, http.StatusCreated); r.Calls != calls || r.Depth != calls {
 			t.Errorf("%s: got %d calls with depth %d, want %d", name, r.Calls, r.Depth, calls)
 		}
-	}
-}
-
-func TestProjectQuotaUnderConcurrency(t *testing.T) {
-	t.Parallel()
-	f := projecttest.New(t, projecttest.WithMaxProjects(5))
-	ada := f.NewUser("ada")
-	responses := slicetest.Concurrently(9, func(i int) response {
-		return ada.Do(http.MethodPost, "/api/projects", object{"name": fmt.Sprint("App ", i)})
-	})
-	projecttest.WantStatuses(t, responses, map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4})
-	listed, counter := len(ada.Get("/api/projects").List("projects")), storedProjectCount(f, ada.Personal)
-	if events := len(f.StoredEvents()); listed != 5 || counter != 5 || events != 5 {
-		t.Errorf("got %d projects, the project counter %d and %d events, want 5 each", listed, counter, events)
-	}
-}
-
-// Concurrent updates all succeed, one after the other, with one event each.
-func TestConcurrentUpdates(t *testing.T) {
-	t.Parallel()
-	f := projecttest.New(t)
-	ada := f.NewUser("ada")
-	projectID := ada.Project("", "App", workspace.Team)
-	changes := []object{
-		{"description": "new"}, {"framework": "go"}, {"visibility": "public"}, {"name": "Shop"},
-	}
-	responses := slicetest.Concurrently(len(changes), func(i int) response {
-		return ada.Do(http.MethodPut, projecttest.URL(projectID), changes[i])
-	})
-	if diff := cmp.Diff(map[int]int{http.StatusOK: len(changes)}, slicetest.CountStatuses(responses)); diff != "" {
-		t.Fatalf("number of responses by status: mismatch (-want +got):\n%s", diff)
-	}
-	r := ada.Get(projecttest.URL(projectID))
-	for _, change := range changes {
-		for field, want := range change {
-			if r.Body[field] != want {
-				t.Errorf("got %s %v, want %v", field, r.Body[field], want)
-			}
-		}
-	}
-	if n := len(f.StoredEvents()); n != 1+len(changes) {
-		t.Errorf("got %d events, want %d", n, 1+len(changes))
-	}
-}
-
-// A project is deleted only once, even with concurrent writes, and nothing is stored in it afterwards.
-func TestDeletionWithConcurrentWrites(t *testing.T) {
-	t.Parallel()
-	f := projecttest.New(t)
-	ada := f.NewUser("ada")
-	for round := range 10 {
-		projectID := ada.Project("", "App", workspace.Team)
-		f.PutFile(projectID, "/a.ts")
-		responses := slicetest.Concurrently(8, func(i int) response {
-			switch {
-			case i < 2:
-				return ada.Do(http.MethodDelete, projecttest.URL(projectID), nil)
-			case i < 4:
-				return ada.Do(http.MethodPut, projecttest.URL(projectID), object{"name": fmt.Sprint("New ", round, i)})
-			case i < 6:
-				return ada.Do(http.MethodPost, projecttest.URL(projectID)+"/comments", object{"body": "x", "path": "/a.ts"})
-			case i < 7:
-				return ada.SetVariables(projectID, []object{variable("VITE_A", "1", "all")})
-			}
-			return ada.Do(http.MethodGet, projecttest.URL(projectID), nil)
-		})
-		if n := slicetest.CountStatuses(responses[:2]); n[http.StatusOK] != 1 || n[http.StatusNotFound] != 1 {
-			t.Errorf("deletions: got responses by status %v, want one 200 and one 404", n)
-		}
-		for _, r := range responses[2:] {
-			if r.Status != http.StatusOK && r.Status != http.StatusCreated && r.Status != http.StatusNotFound {
-				t.Errorf("got %d %s, want success or 404", r.Status, r.Raw)
-			}
-		}
-		got := map[event.Type]int{}
-		for _, record := range f.StoredEvents() {
-			if record.ProjectID == projectID {
-				got[record.Type]++
-			}
-		}
-		want := map[event.Type]int{
-			event.ProjectDeleted: 1,
-			event.ProjectUpdated: slicetest.CountStatuses(slices.Concat(responses[2:4], responses[6:7]))[http.StatusOK],
-			event.CommentCreated: slicetest.CountStatuses(responses[4:6])[http.StatusCreated],
-		}
-		for kind, n := range want {
-			if got[kind] != n {
-				t.Errorf("got %d events of type %s, want %d", got[kind], kind, n)
-			}
-		}
-	}
-	for key := range f.Dump(f.Tables.Projects) {
-		if strings.HasPrefix(key.SK, "PROJECT#") || strings.HasPrefix(key.SK, "SLUG#") || key.SK == "TREE" {
-			t.Errorf("the item %v remains after the deletions", key)
-		}
-	}
-	if n := storedProjectCount(f, ada.Personal); n != 0 {
-		t.Errorf("got the project counter %d, want 0", n)
 	}
 }
 
@@ -268,26 +168,6 @@ func TestChangesBetweenReadAndWrite(t *testing.T) {
 	}
 	if n := storedProjectCount(f, ada.Personal); n != len(projectIDs) {
 		t.Errorf("got the project counter %d, want %d", n, len(projectIDs))
-	}
-}
-
-// A member who is removed or demoted loses access immediately.
-func TestRemovedMemberLosesAccessImmediately(t *testing.T) {
-	t.Parallel()
-	f := projecttest.New(t)
-	ada, bob := f.NewUser("ada"), f.NewUser("bob")
-	team := ada.Workspace("Team")
-	f.SetRole(team, bob, workspace.Admin)
-	projectID := bob.Project(team, "App", workspace.Private)
-	bob.Get(projecttest.URL(projectID)).Want(t, http.StatusOK)
-	f.SetRole(team, bob, workspace.Viewer)
-	// A viewer can still see a private project that the viewer created.
-	bob.Get(projecttest.URL(projectID)).Want(t, http.StatusOK)
-	bob.Do(http.MethodDelete, projecttest.URL(projectID), nil).Want(t, http.StatusForbidden)
-	f.RemoveMember(team, bob)
-	bob.Get(projecttest.URL(projectID)).Want(t, http.StatusNotFound)
-	if got := bob.Get("/api/projects").Values("projects", "id"); slices.Contains(got, any(projectID)) {
-		t.Error("the project is still listed for the removed member")
 	}
 }
 

@@ -9,8 +9,9 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// setVariables stores the variables of a project, and its new revision. v has the revision after the one that was read.
-// Call it within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale if the project or its variables have changed.
+// setVariables stores the variables of a project, and its new revision. v has the revision that follows the stored
+// revision. Call it within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale if the project or its variables have
+// changed.
 func (s store) setVariables(ctx context.Context, old, p projectRecord, v variablesRecord, event db.Write) error {
 	put := s.Projects.Create(db.VariablesKey(p.ID), v)
 	if v.Revision > 1 {

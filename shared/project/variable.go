@@ -20,7 +20,7 @@ type variablesRecord struct {
 	Revision  int                `dynamodbav:"revision"` // incremented by every change
 }
 
-// etag returns the entity tag of the variables, also if they were never set.
+// etag returns the entity tag of the variables, even if they were never set.
 func (v variablesRecord) etag() string { return strconv.Quote(strconv.Itoa(v.Revision)) }
 
 // openVariables reads a project with its variables, and checks that the caller may do the action. It makes two calls to

@@ -61,7 +61,7 @@ type part struct {
 }
 
 // negotiate evaluates the conditions and the range of a request for a file with a size, and sets the headers of the
-// response. The ETag must be set. net/http does the work: it responds to a HEAD request, so that it reads no content.
+// response. The ETag must be set. net/http computes the response to a HEAD request, for which it reads no content.
 func negotiate(header http.Header, r *http.Request, size int64) part {
 	head := r.WithContext(r.Context()) // a copy
 	head.Method = http.MethodHead

@@ -15,7 +15,7 @@ const (
 	readInterval = time.Minute
 	// readTimeout is the time limit of a read. The response to a client waits for it.
 	readTimeout = time.Second
-	// maxCounters is the number of counters in memory. More than that are forgotten and read again.
+	// maxCounters is the maximum number of counters in memory. The next counter replaces them all.
 	maxCounters = 10_000
 )
 

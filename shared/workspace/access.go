@@ -209,8 +209,8 @@ func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, more 
 	return err
 }
 
-// ChangeError returns the error of a write that found another version of a project's record or tree than the one that
-// was read. stored is nil if it found none. Errors: ErrProjectNotFound, db.ErrStale.
+// ChangeError returns the error of a write whose condition failed because a project's record or tree has changed.
+// stored is the item, or nil if it was deleted. Errors: ErrProjectNotFound, db.ErrStale.
 func ChangeError(stored db.Item) error {
 	if stored == nil {
 		return ErrProjectNotFound

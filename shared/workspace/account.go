@@ -9,8 +9,8 @@ import (
 	"devplatform/shared/db"
 )
 
-// The account of a workspace is the user whose limits apply to it: its owner, of several owners the one who was added
-// first. It is computed from the memberships. If the ownership changes, the next request uses the new account.
+// The account of a workspace is the user whose limits apply to it: the owner who was added first. It is computed from
+// the memberships. If the ownership changes, the next request uses the new account.
 
 // Account returns the user ID of a workspace's account. It reads all members, usually in one call to storage.
 // Error: ErrNotFound if the workspace has no owner, which means that it does not exist.

@@ -54,71 +54,37 @@ var changes = map[string]struct {
 	"leave as owner":     {do: ownerLeaves, wantStatus: http.StatusOK, wantEvents: 1},
 }
 
-// If a response is lost, the SDK sends the request again and gets the result of the first one. The change happens once.
-func TestLostResponseIsRetried(t *testing.T) {
+// A change is stored completely, with both copies of the membership, the counters and its event, or not at all. If a
+// response is lost, the SDK sends the request again and gets the result of the first one.
+func TestChangesUnderFaults(t *testing.T) {
 	t.Parallel()
 	for name, change := range changes {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newTeamFixture(t)
-			before := len(f.events())
-			f.wire.Break("TransactWriteItems", dynamotest.LostReply)
-			if r := change.do(f); r.Status != change.wantStatus {
-				t.Errorf("got %d %s, want status %d", r.Status, r.Raw, change.wantStatus)
-			}
-			if f.wire.Hits() != 1 {
-				t.Fatal("no response was lost")
-			}
-			if got := len(f.events()) - before; got != change.wantEvents {
-				t.Errorf("got %d events, want %d", got, change.wantEvents)
-			}
-		})
-	}
-}
-
-// A write that DynamoDB does not execute changes nothing: neither copy of the membership, no counter and no event.
-func TestFailedWriteChangesNothing(t *testing.T) {
-	t.Parallel()
-	for name, change := range changes {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newTeamFixture(t)
-			before, eventsBefore := f.snapshot(), f.events()
-			f.wire.Break("TransactWriteItems", dynamotest.ServerError.Times(dynamotest.Attempts))
-			change.do(f).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-			if f.wire.Hits() != dynamotest.Attempts {
-				t.Fatalf("got %d failed attempts, want %d", f.wire.Hits(), dynamotest.Attempts)
-			}
-			if diff := cmp.Diff(before, f.snapshot(), cmp.AllowUnexported(snapshot{})); diff != "" {
-				t.Errorf("the failed request changed stored items (-before +after):\n%s", diff)
-			}
-			if diff := cmp.Diff(eventsBefore, f.events()); diff != "" {
-				t.Errorf("the failed request changed the events (-before +after):\n%s", diff)
-			}
-			if r := change.do(f); r.Status != change.wantStatus {
-				t.Errorf("second request: got %d %s, want status %d", r.Status, r.Raw, change.wantStatus)
-			}
-		})
-	}
-}
-
-// If no response of DynamoDB arrives, the request fails, but the change is stored completely, with its event.
-func TestWriteWithoutResponseIsAtomic(t *testing.T) {
-	t.Parallel()
-	for name, change := range changes {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newTeamFixture(t)
-			before, eventsBefore := f.snapshot(), len(f.events())
-			f.wire.Break("TransactWriteItems", dynamotest.LostReplies.Times(dynamotest.Attempts))
-			change.do(f).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-			if cmp.Equal(before, f.snapshot(), cmp.AllowUnexported(snapshot{})) {
-				t.Error("the change was not stored")
-			}
-			if got := len(f.events()) - eventsBefore; got != change.wantEvents {
-				t.Errorf("got %d events, want %d", got, change.wantEvents)
-			}
-		})
+		for _, injected := range []dynamotest.Fault{
+			dynamotest.LostReply, dynamotest.LostReplies.Times(dynamotest.Attempts),
+			dynamotest.ServerError.Times(dynamotest.Attempts),
+		} {
+			t.Run(name+", "+injected.Name, func(t *testing.T) {
+				t.Parallel()
+				f := newTeamFixture(t)
+				before, eventsBefore := f.snapshot(), len(f.events())
+				wantStatus, wantEvents := http.StatusServiceUnavailable, 0
+				if injected.Name == dynamotest.LostReply.Name {
+					wantStatus = change.wantStatus
+				}
+				if injected.Executed {
+					wantEvents = change.wantEvents
+				}
+				f.wire.Break("TransactWriteItems", injected)
+				if r := change.do(f); r.Status != wantStatus || f.wire.Hits() != injected.Calls {
+					t.Errorf("got %d %s after %d faults, want status %d after %d",
+						r.Status, r.Raw, f.wire.Hits(), wantStatus, injected.Calls)
+				}
+				isStored := !cmp.Equal(before, f.snapshot(), cmp.AllowUnexported(snapshot{}))
+				if n := len(f.events()) - eventsBefore; isStored != injected.Executed || n != wantEvents {
+					t.Errorf("stored: %v, with %d events; want %v, with %d", isStored, n, injected.Executed, wantEvents)
+				}
+			})
+		}
 	}
 }
 

@@ -118,34 +118,6 @@ func TestDefaultMembershipQuota(t *testing.T) {
 	}
 }
 
-// The limit also applies to concurrent requests that create workspaces and add members.
-func TestMembershipQuotaUnderConcurrency(t *testing.T) {
-	t.Parallel()
-	const quota = 5
-	f := newFixture(t, withQuota(quota))
-	ada := f.newUser("ada")
-	var requests []func() response
-	for i := range 5 {
-		other := f.newUser(fmt.Sprint("user", i))
-		ws := other.create("Team")
-		requests = append(requests,
-			func() response { return other.add(ws, ada, workspace.Member) },
-			func() response { return ada.createWorkspace("Mine") },
-		)
-	}
-	statuses := concurrentStatuses(requests...)
-	// A request with too many conflicts may fail with CONFLICT.
-	created := statuses[http.StatusCreated]
-	failed := statuses[http.StatusPaymentRequired] + statuses[http.StatusConflict]
-	if created > quota-1 || created+failed != len(requests) {
-		t.Errorf("got responses by status %v, want at most %d with 201, the others 402 or 409", statuses, quota-1)
-	}
-	for len(ada.workspaces().List("workspaces")) < quota {
-		ada.create("More")
-	}
-	ada.createWorkspace("x").Want(t, http.StatusPaymentRequired)
-}
-
 // An addition that is repeated after a conflict makes the same calls again. The role of the function does not allow
 // GetItem.
 func TestAdditionAfterConflict(t *testing.T) {
@@ -159,46 +131,5 @@ func TestAdditionAfterConflict(t *testing.T) {
 	})
 	if added := ada.add(ws, eve, workspace.Viewer).Want(t, http.StatusCreated); added.Calls != 4 {
 		t.Errorf("got %d calls to DynamoDB, want 4", added.Calls)
-	}
-}
-
-func TestConcurrentAddAndRemoveOfOneMember(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, withQuota(100))
-	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
-	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Admin})
-	for range 15 {
-		statuses := concurrentStatuses(
-			func() response { return ada.add(ws, eve, workspace.Viewer) },
-			func() response { return grace.add(ws, eve, workspace.Admin) },
-		)
-		if statuses[http.StatusCreated] != 1 || statuses[http.StatusConflict] != 1 {
-			t.Fatalf("two additions: got responses by status %v, want one 201 and one 409", statuses)
-		}
-		statuses = concurrentStatuses(
-			func() response { return ada.remove(ws, eve) },
-			func() response { return eve.remove(ws, eve) },
-		)
-		if statuses[http.StatusOK] != 1 || statuses[http.StatusNotFound] != 1 {
-			t.Fatalf("two removals: got responses by status %v, want one 200 and one 404", statuses)
-		}
-	}
-}
-
-// After concurrent role changes, both copies of the membership have the same role. The fixture checks this at the end.
-func TestConcurrentRoleChanges(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
-	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Owner, eve: workspace.Member})
-	for i := range 10 {
-		statuses := concurrentStatuses(
-			func() response { return ada.setRole(ws, eve, roles[i%4]) },
-			func() response { return grace.setRole(ws, eve, roles[(i+1)%4]) },
-			func() response { return grace.setRole(ws, eve, roles[(i+2)%4]) },
-		)
-		if statuses[http.StatusOK]+statuses[http.StatusConflict] != 3 || statuses[http.StatusOK] == 0 {
-			t.Fatalf("got responses by status %v, want 200 or 409, and at least one 200", statuses)
-		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 // parallelProjects is the maximum number of projects whose records the sweep reads at the same time.
 const parallelProjects = 8
 
-// errInvalidRecord reports a record that cannot be decoded, so that it is not known to which object it refers.
+// errInvalidRecord reports a record that cannot be decoded. The object to which it refers is then unknown.
 var errInvalidRecord = errors.New("cleanup: invalid record")
 
 // removeOutput deletes all objects of a deployment, and returns their number.
@@ -33,8 +33,8 @@ func (s store) removeOutput(ctx context.Context, deploymentID string) (int, erro
 	return s.bucket.DeletePrefix(ctx, site.ObjectsOf(deploymentID))
 }
 
-// removeUnreferenced deletes those objects that were written before a time and to which no record refers. It returns
-// their number. It skips keys of other objects than contents, and projects that change in the meantime. Error:
+// removeUnreferenced deletes the objects that were written before a time and to which no record refers, and returns
+// their number. It skips objects that are not contents, and projects that change in the meantime. Error:
 // errInvalidRecord, after it has handled the other projects.
 func (s store) removeUnreferenced(ctx context.Context, objects []objectstore.Object, before time.Time) (int, error) {
 	old := map[string][]string{} // the keys of old objects by project
@@ -68,7 +68,7 @@ func (s store) removeUnreferenced(ctx context.Context, objects []objectstore.Obj
 	return int(removed.Load()), err
 }
 
-// findUnreferenced returns those keys of a project's objects to which no record of the project refers. It returns none
+// findUnreferenced returns the keys of a project's objects to which no record of the project refers. It returns none
 // if files or old versions change while it reads the records, because the records then do not show the state at one
 // point in time (see Sweep). Error: errInvalidRecord.
 func (s store) findUnreferenced(ctx context.Context, projectID string, keys []string) ([]string, error) {

@@ -7,7 +7,7 @@
 // An export that is running has a job of the kind Kind (package job). Each attempt writes the archive to a temporary
 // file and uploads it under a key of its own. The transaction that makes the export ready stores this key, on the
 // condition that the worker holds the lease of the job. So a worker that is interrupted or loses its lease changes
-// nothing, and the next attempt begins again. The bucket removes the archives of both after the same time.
+// nothing, and the next attempt begins again. The bucket removes all archives after the same time.
 package export
 
 import (

@@ -27,30 +27,6 @@ func bodyOf(r *http.Request) string {
 	return string(body)
 }
 
-// Concurrent saves of one file all succeed, and each of them creates a version.
-func TestConcurrentSavesOfOneFile(t *testing.T) {
-	t.Parallel()
-	f := projecttest.New(t)
-	client := f.NewFilesClient("ada")
-	const writers = 16
-	responses := slicetest.Concurrently(writers, func(i int) response {
-		return client.Save("/a", strings.Repeat("x", i+1))
-	})
-	projecttest.WantStatuses(t, responses, map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1})
-	if n := len(client.History("/a", "").List("versions")); n != writers {
-		t.Errorf("got %d versions, want %d", n, writers)
-	}
-	current := client.Read("/a")
-	writer := slices.IndexFunc(responses, func(r response) bool { return r.Text("version") == current.Text("version") })
-	if writer < 0 || len(contentOf(t, current.Body)) != writer+1 {
-		t.Errorf("got %s, which no writer saved", current.Raw)
-	}
-	if n := len(client.FileEvents()); n != writers {
-		t.Errorf("got %d events, want %d", n, writers)
-	}
-	client.CheckTree()
-}
-
 func TestOnlyOneConcurrentConditionalWriteSucceeds(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
@@ -93,37 +69,6 @@ func TestOnlyOneConcurrentConditionalWriteSucceeds(t *testing.T) {
 	client.CheckTree()
 }
 
-// If requests create a file and files inside its path at the same time, only one request succeeds.
-func TestConcurrentCreationOfFileAndFolder(t *testing.T) {
-	t.Parallel()
-	f := projecttest.New(t)
-	client := f.NewFilesClient("ada")
-	for round := range 15 {
-		root := fmt.Sprint("/", round)
-		paths := []string{root, root + "/b", root + "/b/c"}
-		responses := slicetest.Concurrently(len(paths), func(i int) response {
-			if round%3 == 0 { // some rounds use batches
-				return client.Batch(creation(paths[i], ""))
-			}
-			return client.Save(paths[i], "")
-		})
-		succeeded := 0
-		for _, r := range responses {
-			switch r.Status {
-			case http.StatusOK, http.StatusCreated:
-				succeeded++
-			case http.StatusConflict:
-			default:
-				t.Errorf("got %d %s, want success or 409", r.Status, r.Raw)
-			}
-		}
-		if succeeded != 1 {
-			t.Errorf("round %d: %d requests succeeded, want 1; files: %v", round, succeeded, client.Paths())
-		}
-	}
-	client.CheckTree()
-}
-
 // Concurrent saves fill the quota of files exactly.
 func TestFileQuotaUnderConcurrency(t *testing.T) {
 	t.Parallel()
@@ -131,41 +76,6 @@ func TestFileQuotaUnderConcurrency(t *testing.T) {
 	client := f.NewFilesClient("ada")
 	responses := slicetest.Concurrently(16, func(i int) response { return client.Save(fmt.Sprint("/", i), "x") })
 	projecttest.WantStatuses(t, responses, map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11})
-	client.CheckTree()
-}
-
-// Concurrent batches on the same files are atomic.
-func TestConcurrentBatchesAreAtomic(t *testing.T) {
-	t.Parallel()
-	f := projecttest.New(t)
-	client := f.NewFilesClient("ada")
-	paths := []string{"/a", "/b", "/c", "/d"}
-	for _, path := range paths {
-		client.Save(path, "0").Want(t, http.StatusCreated)
-	}
-	responses := slicetest.Concurrently(12, func(i int) response {
-		var ops []object
-		for n := range paths { // each batch starts with a different file
-			ops = append(ops, update(paths[(n+i)%len(paths)], fmt.Sprint("writer ", i)))
-		}
-		ops = append(ops, creation(fmt.Sprint("/writer/", i), ""))
-		return client.Batch(ops...)
-	})
-	n := slicetest.CountStatuses(responses)
-	if n[http.StatusOK]+n[http.StatusConflict] != len(responses) || n[http.StatusOK] == 0 {
-		t.Errorf("got responses by status %v, want 200 or 409, and at least one 200", n)
-	}
-	perBatch := len(paths) + 1 // the updates and the creation
-	contents := contents(client)
-	for _, path := range paths {
-		if contents[path] != contents["/a"] {
-			t.Errorf("%s has the content %q, want the same as /a: %q", path, contents[path], contents["/a"])
-		}
-	}
-	if len(contents) != len(paths)+n[http.StatusOK] || len(client.FileEvents()) != len(paths)+perBatch*n[http.StatusOK] {
-		t.Errorf("got %d files and %d events after responses by status %v, want one new file and %d events per success",
-			len(contents), len(client.FileEvents()), n, perBatch)
-	}
 	client.CheckTree()
 }
 

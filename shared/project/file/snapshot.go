@@ -20,7 +20,7 @@ type Snapshot struct {
 	Files []File
 
 	projectID string
-	changes   int // of the tree
+	changes   int // Tree.Changes at this moment
 	store     store
 }
 

@@ -13,7 +13,7 @@ import (
 // MaxVariableBytes is the maximum size of the names and values of all variables of a project.
 const MaxVariableBytes = 32 << 10
 
-// Target selects the deployments that get a variable: all, or those with one target.
+// Target selects the deployments that get a variable: all deployments, or the deployments with one target.
 type Target string
 
 // All is the target of variables that all deployments get. The other targets are the targets of deployments.
@@ -49,7 +49,7 @@ func CheckName(name string) string {
 //   - a secret of a webhook in the form of Standard Webhooks: whsec_ and base64
 //   - a session: a JWT whose claim sid is the ID of a session of this service
 //
-// Tokens of other services are allowed, also if they are JWTs, because many are made to be public. The value is not
+// Tokens of other services are allowed, even if they are JWTs, because many are made to be public. The value is not
 // compared with stored credentials: a credential that was revoked or is invalid breaks the rule, too.
 func CheckValue(value string) string {
 	if credentials.MatchString(value) || hasSession(value) {

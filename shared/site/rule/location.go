@@ -90,7 +90,7 @@ func parseTarget(text string, isFile bool) (string, error) {
 	return origin + text, nil
 }
 
-// normalize escapes what may not be in a URL, and checks what is escaped.
+// normalize escapes the bytes that a URL must not contain. It returns an error for an invalid escape sequence.
 func normalize(text string) (string, error) {
 	for i := range len(text) {
 		if text[i] == '%' && (i+2 >= len(text) || !isHex(text[i+1]) || !isHex(text[i+2])) {
