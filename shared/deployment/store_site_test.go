@@ -104,7 +104,7 @@ func TestHashedNames(t *testing.T) {
 	p := ada.newProject("Bakery", workspace.Team)
 	d := f.begin(p, ada.deploy(p, "production"))
 	names := site.NamesOf(site.Manifest{Files: map[string]site.File{"/assets/a-ABCD2345.js": {Hashed: true}}})
-	if _, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{Hashed: names}, f.Clock.Now()); err != nil {
+	if _, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{HashedNames: names}, f.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if own := f.address(d.Label); len(names) == 0 || !slices.Equal(own.Hashed, names) {
