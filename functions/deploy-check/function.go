@@ -41,7 +41,7 @@ const (
 	checksTimeout = 100 * time.Second
 	// parallelChecks is small, because a new account allows ten concurrent invocations.
 	parallelChecks = 3
-	// maxAttempts of a call, so that Lambda's throttling does not fail a deployment.
+	// maxAttempts is the number of attempts of a call. It is large, so that throttling does not fail a deployment.
 	maxAttempts = 8
 	// maxLogged is the number of bytes of an unexpected response that are logged.
 	maxLogged = 500
@@ -49,15 +49,15 @@ const (
 
 // handler checks new versions, and probes public URLs.
 type handler struct {
-	settings settings
-	logger   *slog.Logger
-	metrics  *metric.Metrics
-	lambda   *lambda.Client
-	deploy   *codedeploy.Client
-	public   *http.Client
+	settings     settings
+	logger       *slog.Logger
+	metrics      *metric.Metrics
+	lambda       *lambda.Client
+	codeDeploy   *codedeploy.Client
+	publicClient *http.Client
 }
 
-// run is the type of the function's handler.
+// run is the type of the handler of the function.
 type run = func(context.Context, event) (result, error)
 
 // newHandler builds the function's handler. It does no I/O. It returns an error if a function has no check.
@@ -70,13 +70,14 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (run, error)
 	retryer := retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = maxAttempts })
 	credentials, endpoint := awsclient.Credentials(cfg.AWS), awsclient.Endpoint("", cfg.AWS.Endpoint)
 	h := &handler{
-		settings: cfg, logger: logger, metrics: metric.New(logger, cfg.Metrics.Namespace, now), public: newPublicClient(),
+		settings: cfg, logger: logger, metrics: metric.New(logger, cfg.Metrics.Namespace, now),
+		publicClient: newPublicClient(),
 	}
 	h.lambda = lambda.New(lambda.Options{
 		Region: cfg.AWS.Region, Credentials: credentials, BaseEndpoint: endpoint, Retryer: retryer,
 		HTTPClient: awsclient.SlowHTTP(),
 	})
-	h.deploy = codedeploy.New(codedeploy.Options{
+	h.codeDeploy = codedeploy.New(codedeploy.Options{
 		Region: cfg.AWS.Region, Credentials: credentials, BaseEndpoint: endpoint, Retryer: retryer,
 		HTTPClient: awsclient.HTTP(),
 	})
@@ -105,11 +106,11 @@ func (h *handler) run(ctx context.Context, e event) (result, error) {
 		h.probe(ctx, *e.Probe)
 		return result{}, nil
 	}
-	r := h.check(ctx, h.deployed(ctx, e.DeploymentID))
+	r := h.checkAll(ctx, h.functionsToCheck(ctx, e.DeploymentID))
 	if e.DeploymentID == "" {
 		return r, nil
 	}
-	_, err := h.deploy.PutLifecycleEventHookExecutionStatus(ctx, &codedeploy.PutLifecycleEventHookExecutionStatusInput{
+	_, err := h.codeDeploy.PutLifecycleEventHookExecutionStatus(ctx, &codedeploy.PutLifecycleEventHookExecutionStatusInput{
 		DeploymentId: &e.DeploymentID, LifecycleEventHookExecutionId: &e.ExecutionID, Status: r.Status,
 	})
 	if err != nil {
@@ -118,10 +119,10 @@ func (h *handler) run(ctx context.Context, e event) (result, error) {
 	return r, nil
 }
 
-// deployed returns the logical IDs of the functions to check. This is the function of the deployment, whose deployment
-// group is named STACK-FUNCTIONDeploymentGroup-SUFFIX. If CodeDeploy does not return a known name, for example because
-// CloudFormation shortened it, all functions are checked.
-func (h *handler) deployed(ctx context.Context, deploymentID string) []string {
+// functionsToCheck returns the logical ID of the function that a deployment deploys. The name of its deployment group
+// is STACK-FUNCTIONDeploymentGroup-SUFFIX. If CodeDeploy does not return a known name, for example because
+// CloudFormation shortened it, or if deploymentID is "", it returns all functions.
+func (h *handler) functionsToCheck(ctx context.Context, deploymentID string) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(h.settings.Versions)) {
 		if h.settings.Versions[name] != "" {
@@ -131,7 +132,7 @@ func (h *handler) deployed(ctx context.Context, deploymentID string) []string {
 	if deploymentID == "" {
 		return all
 	}
-	out, err := h.deploy.GetDeployment(ctx, &codedeploy.GetDeploymentInput{DeploymentId: &deploymentID})
+	out, err := h.codeDeploy.GetDeployment(ctx, &codedeploy.GetDeploymentInput{DeploymentId: &deploymentID})
 	if err == nil && out.DeploymentInfo != nil {
 		group := aws.ToString(out.DeploymentInfo.DeploymentGroupName)
 		for _, name := range all {
@@ -146,12 +147,12 @@ func (h *handler) deployed(ctx context.Context, deploymentID string) []string {
 }
 
 // check checks the new versions of functions.
-func (h *handler) check(ctx context.Context, names []string) result {
+func (h *handler) checkAll(ctx context.Context, names []string) result {
 	ctx, cancel := context.WithTimeout(ctx, checksTimeout)
 	defer cancel()
 	all := checks(h.settings.SitesOrigin)
 	errs := lambdafn.Parallel(len(names), parallelChecks, func(i int) error {
-		return h.invoke(ctx, h.settings.Versions[names[i]], all[names[i]])
+		return h.runCheck(ctx, h.settings.Versions[names[i]], all[names[i]])
 	})
 	r := result{Status: types.LifecycleEventStatusSucceeded, Failures: map[string]string{}}
 	for i, err := range errs {
@@ -166,7 +167,7 @@ func (h *handler) check(ctx context.Context, names []string) result {
 }
 
 // invoke sends the check's request to a version.
-func (h *handler) invoke(ctx context.Context, version string, c check) error {
+func (h *handler) runCheck(ctx context.Context, version string, c check) error {
 	out, err := h.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &version, Payload: []byte(c.payload)})
 	if err != nil {
 		return fmt.Errorf("invoking %s: %w", version, err)

@@ -71,7 +71,7 @@ func (h *handler) request(ctx context.Context, method, url, body string, status 
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	response, err := h.public.Do(r)
+	response, err := h.publicClient.Do(r)
 	if err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}

@@ -60,7 +60,7 @@ func newCache[T any](fetch Fetch, now clock.Clock, parse func(string) (T, error)
 func (c *cache[T]) start() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.read()
+	c.startRead()
 }
 
 // get returns the secret. Errors: ErrUnavailable.
@@ -71,11 +71,11 @@ func (c *cache[T]) get(ctx context.Context) (value T, err error) {
 	switch {
 	case c.hasFailed(): // the last value, or the last error, is the result until the next read
 	case !c.isUsable(), age > staleAge, age < 0:
-		if err := c.await(ctx, c.read()); err != nil {
+		if err := c.await(ctx, c.startRead()); err != nil {
 			return value, err
 		}
 	case age > c.refreshAt:
-		async.EndAfter(ctx, c.read())
+		async.EndAfter(ctx, c.startRead())
 	}
 	if c.err != nil && !c.isUsable() {
 		return value, c.err
@@ -83,13 +83,13 @@ func (c *cache[T]) get(ctx context.Context) (value T, err error) {
 	return *c.value, nil
 }
 
-// reread returns the secret. It reads the secret first if the last read did not begin within the period that ends now.
-// If the last read failed, it returns the error. Errors: ErrUnavailable.
-func (c *cache[T]) reread(ctx context.Context, period time.Duration) (value T, err error) {
+// getNewerThan returns the secret. It reads the secret first if the last read did not begin within the period that ends
+// now. If the last read failed, it returns the error. Errors: ErrUnavailable.
+func (c *cache[T]) getNewerThan(ctx context.Context, period time.Duration) (value T, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.reading != nil || !c.hasReadWithin(period) {
-		if err := c.await(ctx, c.read()); err != nil {
+		if err := c.await(ctx, c.startRead()); err != nil {
 			return value, err
 		}
 	}
@@ -135,11 +135,11 @@ func (c *cache[T]) await(ctx context.Context, read <-chan struct{}) error {
 	}
 }
 
-// read begins to read the secret unless a read is in progress. It returns a channel that is closed when the read ends.
-// The read does not end with the context of its caller, because other callers use the result, too. Its attempts are
-// limited instead. All attempts together are limited only if a value can be used: Lambda may freeze the process between
-// its start and the first request, and then the first attempt fails. The caller holds c.mu.
-func (c *cache[T]) read() <-chan struct{} {
+// startRead begins to read the secret unless a read is in progress. It returns a channel that is closed when the read
+// ends. The read does not end with the context of its caller, because other callers use the result, too. Its attempts
+// are limited instead. All attempts together are limited only if a value can be used: Lambda may freeze the process
+// between its start and the first request, and then the first attempt fails. The caller holds c.mu.
+func (c *cache[T]) startRead() <-chan struct{} {
 	if c.reading != nil {
 		return c.reading
 	}

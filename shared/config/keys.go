@@ -98,7 +98,7 @@ func (k *Keys) find(ctx context.Context, kid string) (ringKey, error) {
 	if !validKid(kid) {
 		return ringKey{}, ErrUnknownKey
 	}
-	if r, err = k.cache.reread(ctx, rereadPeriod); err != nil {
+	if r, err = k.cache.getNewerThan(ctx, rereadPeriod); err != nil {
 		return ringKey{}, err
 	}
 	if key, ok := r.keys[kid]; ok {

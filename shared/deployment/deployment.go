@@ -34,7 +34,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"devplatform/shared/async"
 	"devplatform/shared/clock"
@@ -96,7 +95,7 @@ type Deployment struct {
 	Message     string      `dynamodbav:"message"`
 	Files       int         `dynamodbav:"files"` // of the output
 	CreatedBy   event.Actor `dynamodbav:"createdBy"`
-	// Hashed are the files of the output with hashed names. They are only stored with the own address of the deployment.
+	// HashedPaths are the files of the output with hashed names. They are only stored with the own address of the deployment.
 	HashedPaths site.PathSet `dynamodbav:"-"`
 
 	CreatedAt clock.Timestamp  `dynamodbav:"createdAt"`
@@ -106,8 +105,8 @@ type Deployment struct {
 	Error     *failure.Error   `dynamodbav:"error,omitempty"`   // only if the deployment failed
 }
 
-// buildOf returns the job that builds a new deployment.
-func buildOf(d Deployment) job.Job {
+// newBuildJob returns the job that builds a deployment.
+func newBuildJob(d Deployment) job.Job {
 	return job.New(BuildJob, d.ProjectID, d.ID, d.AccountID, d.CreatedAt.Time())
 }
 
@@ -123,11 +122,6 @@ type Summary struct {
 	AccountID string `dynamodbav:"accountId"`
 	Bytes     int    `dynamodbav:"bytes"`              // of the output, not compressed
 	Manifest  []byte `dynamodbav:"manifest,omitempty"` // SHA-256 of the manifest, if the deployment is ready
-}
-
-func stamp(t time.Time) *clock.Timestamp {
-	at := clock.Stamp(t)
-	return &at
 }
 
 // CreateDeployment requests a deployment of the current files of a project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
@@ -163,7 +157,7 @@ func (s *Service) CreateDeployment(
 	if err != nil {
 		return DeploymentItem{}, err
 	}
-	if err := buildOf(d).Send(ctx, s.send); err != nil { // the sweep sends it
+	if err := newBuildJob(d).Send(ctx, s.send); err != nil { // the sweep of package job sends it later
 		s.logger.WarnContext(ctx, "the message for a deployment was not sent", "project", projectID, "deployment", d.ID,
 			"cause", err.Error())
 	}
@@ -267,7 +261,7 @@ func (s *Service) CancelDeployment(
 		if c.site.Deployments[deploymentID].Status.hasEnded() {
 			return errHasEnded
 		}
-		endedAt = stamp(c.now)
+		endedAt = new(clock.Stamp(c.now))
 		c.cancel(deploymentID, actorOf(caller))
 		return nil
 	})

@@ -30,7 +30,7 @@ type deploymentRef struct {
 	DeploymentID string `path:"deploymentId" doc:"The deployment's ID" example:"dpl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-type pageOfDeploymentInput struct {
+type deploymentPageInput struct {
 	deploymentRef
 	httpapi.PageInput
 }

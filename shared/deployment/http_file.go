@@ -34,7 +34,7 @@ type filesOutput struct {
 }
 
 func (s *Service) handleListFiles(
-	ctx context.Context, caller httpapi.Caller, in *pageOfDeploymentInput,
+	ctx context.Context, caller httpapi.Caller, in *deploymentPageInput,
 ) (out *filesOutput, err error) {
 	out = &filesOutput{}
 	out.Body.Files, out.Body.NextCursor, err = s.ListFiles(ctx, caller, in.ProjectID, in.DeploymentID, in.PageInput)

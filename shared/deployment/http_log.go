@@ -26,7 +26,7 @@ type logOutput struct {
 }
 
 func (s *Service) handleReadLog(
-	ctx context.Context, caller httpapi.Caller, in *pageOfDeploymentInput,
+	ctx context.Context, caller httpapi.Caller, in *deploymentPageInput,
 ) (out *logOutput, err error) {
 	out = &logOutput{}
 	out.Body.Lines, out.Body.NextCursor, err = s.ReadLog(ctx, caller, in.ProjectID, in.DeploymentID, in.PageInput)

@@ -15,23 +15,23 @@ var labelPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,38}[a-z0-9]$`)
 
 // The words that no site can have as its label.
 var (
-	// discovered are the host names that programs look up below a domain automatically: for proxies, tunnels, the settings
-	// of mail and calendars, chats, the management of devices, mail security, and keys. A site with such a name could
-	// change the settings of other computers, or authenticate mail of the domain.
-	discovered = words(`
+	// discoveryNames are the host names that programs look up below a domain automatically: for proxies, tunnels, the
+	// settings of mail and calendars, chats, the management of devices, mail security, and keys. A site with such a name
+	// could change the settings of other computers, or authenticate mail of the domain.
+	discoveryNames = words(`
 		wpad isatap autodiscover autoconfig mta-sts openpgpkey bimi dkim dmarc caldav carddav kerberos
 		lyncdiscover lyncdiscoverinternal sip sipdir sipexternal sipfed sipinternal xmpp jabber stun turn
 		enterpriseenrollment enterpriseregistration msoid localhost localdomain broadcasthost`)
 
-	// hosts are names of machines and network services. They are also reserved with a number, such as www2 or ns-1.
-	hosts = words(`
+	// hostNames are names of machines and network services. They are also reserved with a number, such as www2 or ns-1.
+	hostNames = words(`
 		www ns dns mx mta mail email e-mail webmail owa exchange smtp imap pop relay
 		ftp sftp ssh vpn proxy gateway router firewall ldap ntp whois ocsp crl pki
 		api cdn static assets media images img files download downloads upload uploads origin server host`)
 
-	// official are words with which a site could pretend to be a part of the service. Labels that consist only of such
-	// words, such as account-login, are also reserved.
-	official = words(`
+	// officialWords are words with which a site could pretend to be a part of the service. Labels that consist only of
+	// such words, such as account-login, are also reserved.
+	officialWords = words(`
 		admin administrator administration root system internal official ops staff team operator moderator
 		postmaster hostmaster webmaster abuse support help helpdesk contact service services customer customers
 		status about legal terms privacy security secure safety trust compliance
@@ -46,7 +46,7 @@ var (
 		web app apps site sites my new go get docs doc blog news shop store
 		dev test staging preview production local`)
 
-	number = regexp.MustCompile(`-?[0-9]+$`)
+	trailingNumber = regexp.MustCompile(`-?[0-9]+$`)
 )
 
 func words(text string) map[string]bool {
@@ -72,12 +72,12 @@ func checkLabel(label string) string {
 // its network.
 func isReserved(label string) bool {
 	isOfficial := false
-	for part := range strings.SplitSeq(number.ReplaceAllString(label, ""), "-") {
-		if isOfficial = official[part]; !isOfficial {
+	for part := range strings.SplitSeq(trailingNumber.ReplaceAllString(label, ""), "-") {
+		if isOfficial = officialWords[part]; !isOfficial {
 			break
 		}
 	}
-	return isOfficial || discovered[label] || ownWords[label] || hosts[number.ReplaceAllString(label, "")]
+	return isOfficial || discoveryNames[label] || ownWords[label] || hostNames[trailingNumber.ReplaceAllString(label, "")]
 }
 
 // firstLabel returns the label that the first deployment takes for a project's slug. attempt counts from 0. The label
@@ -102,5 +102,5 @@ func firstLabel(slug string, attempt int) string {
 // randomBase32 returns up to 26 random characters: lowercase letters and the digits 2 to 7.
 func randomBase32(n int) string { return strings.ToLower(rand.Text()[:n]) }
 
-// ownLabel returns the label of a new deployment's own address.
-func ownLabel(label string) string { return label + "--" + randomBase32(16) }
+// deploymentLabel returns the label of a new deployment's own address.
+func deploymentLabel(label string) string { return label + "--" + randomBase32(16) }

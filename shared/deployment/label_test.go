@@ -35,7 +35,7 @@ func TestReservedLabels(t *testing.T) {
 func TestReservedWords(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, list := range []map[string]bool{discovered, hosts, official, ownWords} {
+	for _, list := range []map[string]bool{discoveryNames, hostNames, officialWords, ownWords} {
 		for word := range list {
 			if seen[word] || !regexp.MustCompile(`^[a-z][a-z0-9-]*[a-z0-9]$`).MatchString(word) {
 				t.Errorf("%q is not a word, or is in two lists", word)

@@ -35,7 +35,7 @@ type LogLine struct {
 }
 
 const (
-	// maxLines and maxLogBytes are the maximum size of the lines of a worker. If a log is longer, only its end is stored.
+	// maxLines and maxLogBytes limit the lines that a worker stores. If a log is longer, only its end is stored.
 	// With the notices, and the line about omitted lines, a log has at most 500 lines and 100 KiB.
 	maxLines    = 498
 	maxLogBytes = 99 << 10
@@ -51,8 +51,9 @@ type logRecord struct {
 	Lines   []LogLine `dynamodbav:"lines,omitempty"`   // of the latest attempt to build that stored any
 }
 
-// fit returns the last lines that fit into a log, after a line that says how many are left out. It shortens long lines.
-func fit(lines []LogLine) []LogLine {
+// fitLog returns the last lines that fit into a log, after a line that says how many are left out. It shortens long
+// lines.
+func fitLog(lines []LogLine) []LogLine {
 	lines = slices.Clone(lines)
 	for i := range lines {
 		lines[i].Text = excerpt.Start(lines[i].Text, maxText)

@@ -110,9 +110,9 @@ func (s *Service) open(
 	return p, err
 }
 
-// modify opens a project, and a deployment if deploymentID is not "", and stores the change of the site on which decide
-// decides. It returns the project as it is afterwards. It makes three calls to storage. Errors: the errors of open;
-// SITE_NOT_FOUND if deploymentID is ""; the errors of decide.
+// modify opens a project, and a deployment if deploymentID is not "". It calls decide, which makes a change of the
+// site, and commits the change. It returns the project after the change. It makes three calls to storage. Errors: the
+// errors of open; SITE_NOT_FOUND if deploymentID is ""; the errors of decide.
 func (s *Service) modify(
 	ctx context.Context, caller httpapi.Caller, operation, projectID, deploymentID string, decide func(c *change) error,
 ) (p state, err error) {

@@ -29,14 +29,14 @@ func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deploymen
 		if err != nil {
 			return err
 		}
-		slot, err := s.takeBuild(ctx, j, now)
+		slot, err := s.beginBuild(ctx, j, now)
 		if err != nil {
 			return err
 		}
 		d = p.deployment
 		d.Status = Building
 		if d.StartedAt == nil {
-			d.StartedAt = stamp(now)
+			d.StartedAt = new(clock.Stamp(now))
 		}
 		c := s.newChange(p, now)
 		c.putDeployment(d, equals("status", p.deployment.Status))
@@ -59,7 +59,7 @@ func (s Store) readBuild(ctx context.Context, j job.Job) (state, error) {
 	return p, job.ErrLost
 }
 
-// asLost converts the error of a change if the project was deleted meanwhile.
+// asLost returns job.ErrLost if a change failed because the project was deleted.
 func asLost(err error) error {
 	if errors.Is(err, workspace.ErrProjectNotFound) {
 		return fmt.Errorf("%w: %w", job.ErrLost, err)
@@ -75,15 +75,15 @@ type Outcome struct {
 	Bytes int // of the output, not compressed
 	// Manifest is the SHA-256 of the manifest of the output.
 	Manifest []byte
-	// Hashed are the files of the output with hashed names.
+	// HashedPaths are the files of the output with hashed names.
 	HashedPaths site.PathSet
 	// Log is the log of the attempt. It replaces the log of earlier attempts. nil keeps it.
 	Log []LogLine
 }
 
-// end returns a deployment as it is after the build.
-func (o Outcome) end(d Deployment, now time.Time) Deployment {
-	d.EndedAt = stamp(now)
+// applyTo returns a deployment with the outcome.
+func (o Outcome) applyTo(d Deployment, now time.Time) Deployment {
+	d.EndedAt = new(clock.Stamp(now))
 	if o.Error != nil {
 		short := *o.Error
 		short.Message = excerpt.Start(short.Message, maxText)
@@ -116,7 +116,7 @@ func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) 
 		if err != nil {
 			return err
 		}
-		p.Name, d = named.Name, o.end(p.deployment, now)
+		p.Name, d = named.Name, o.applyTo(p.deployment, now)
 		c := s.newChange(p, now)
 		c.putDeployment(d, equals("status", p.deployment.Status))
 		c.finish(j, d, o.Log)
@@ -133,13 +133,13 @@ func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
 	}
 	c.add(end, c.store.endBuild(j))
 	if len(log) > 0 { // it replaces the log of an earlier attempt
-		item, err := db.Encode(logRecord{Lines: fit(log)})
+		item, err := db.Encode(logRecord{Lines: fitLog(log)})
 		c.err = cmp.Or(c.err, err)
 		c.add(c.store.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"])))
 	}
 	c.addEvent(event.DeploymentCompleted, d.ID, d.CreatedBy, "")
 	if d.Status == Ready {
-		c.output[d.AccountID] += d.Bytes
+		c.addedBytes[d.AccountID] += d.Bytes
 		c.add(c.store.Sites.Create(db.AddressKey(d.Label), site.Address{
 			ProjectID: c.projectID, AccountID: d.AccountID, DeploymentID: d.ID, Manifest: d.Manifest, SPA: c.site.SPA,
 			HashedPaths: d.HashedPaths,
@@ -149,15 +149,15 @@ func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
 		c.goLive(d.ID, d.Sequence, d.CreatedBy, reasonDeploy)
 	}
 	c.prune()
-	if c.output[d.AccountID] > 0 {
+	if c.addedBytes[d.AccountID] > 0 {
 		c.quota = &quota{d.AccountID, errNoSpace(c.store.MaxOutput)}
 	}
 }
 
-// takeBuild returns the write that adds a build to those that its account has in progress, with the end of its lease.
-// The item has one attribute for each build. Its version changes whenever one is added, so that two workers cannot
-// both add the last one. The write removes the builds whose lease has expired. Error: job.ErrBusy.
-func (s Store) takeBuild(ctx context.Context, j job.Job, now time.Time) (db.Write, error) {
+// beginBuild returns the write that adds a build to the builds in progress of its account, with the end of its lease,
+// and removes the builds whose lease has expired. The item has one attribute for each build. Its version changes
+// whenever a build is added, so that two workers cannot both add the last one. Error: job.ErrBusy.
+func (s Store) beginBuild(ctx context.Context, j job.Job, now time.Time) (db.Write, error) {
 	key, version := db.BuildsKey(j.Group), expression.Name("version")
 	item, err := s.Projects.Get(ctx, key)
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
@@ -179,11 +179,11 @@ func (s Store) takeBuild(ctx context.Context, j job.Job, now time.Time) (db.Writ
 	if n >= s.MaxBuilds {
 		return db.Write{}, job.ErrBusy
 	}
-	same := expression.AttributeNotExists(version)
+	isUnchanged := expression.AttributeNotExists(version)
 	if before := item["version"]; before != nil {
-		same = version.Equal(expression.Value(before))
+		isUnchanged = version.Equal(expression.Value(before))
 	}
-	return s.Projects.Update(key, update).If(same), nil
+	return s.Projects.Update(key, update).If(isUnchanged), nil
 }
 
 // EndBuild ends an attempt to build that has no outcome, so that the account can start another build.
@@ -195,7 +195,7 @@ func (s Store) EndBuild(ctx context.Context, j job.Job) error {
 	return err
 }
 
-// endBuild returns the write that removes a build from those that its account has in progress.
+// endBuild returns the write that removes a build from the builds in progress of its account.
 func (s Store) endBuild(j job.Job) db.Write {
 	return s.Projects.Update(db.BuildsKey(j.Group), expression.Remove(expression.Name(j.ID)))
 }

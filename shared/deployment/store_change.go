@@ -26,11 +26,11 @@ type change struct {
 	isNew                        bool // whether the site has no record yet
 	isBlocked                    bool // whether an operator has blocked the label that the site takes
 	writes                       []db.Write
-	output                       map[string]int // bytes to add to the stored output, by account
+	addedBytes                   map[string]int // bytes to add to the stored output, by account
 	quota                        *quota         // nil if the change needs no space for output
-	// touched contains the IDs of the records that the change writes. A transaction can write a record only once.
-	touched map[string]bool
-	err     error // the first error of a method; nothing is written then
+	// writtenIDs contains the IDs of the records that the change writes. A transaction can write a record only once.
+	writtenIDs map[string]bool
+	err        error // the first error of a method; nothing is written then
 }
 
 // quota is the check that the stored output of an account has space for what the change adds, at least for one byte.
@@ -43,7 +43,7 @@ type quota struct {
 func (s Store) newChange(p state, now time.Time) *change {
 	c := &change{
 		store: s, projectID: p.ProjectID, workspaceID: p.WorkspaceID, name: p.Name, now: now, before: p.site, site: p.site,
-		isNew: !p.hasSite, output: map[string]int{}, touched: map[string]bool{},
+		isNew: !p.hasSite, addedBytes: map[string]int{}, writtenIDs: map[string]bool{},
 	}
 	c.site.Deployments = map[string]Summary{}
 	maps.Copy(c.site.Deployments, p.site.Deployments)
@@ -75,7 +75,7 @@ func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason 
 // putDeployment stores a record on a condition, and its summary in the site.
 func (c *change) putDeployment(d Deployment, condition expression.ConditionBuilder) {
 	c.site.Deployments[d.ID] = d.Summary
-	c.touched[d.ID] = true
+	c.writtenIDs[d.ID] = true
 	c.add(c.store.Projects.Put(db.DeploymentKey(d.ProjectID, d.ID), d).If(condition))
 }
 
@@ -89,8 +89,8 @@ func (c *change) createDeployment(d *Deployment, isPrivate bool) {
 	}
 	c.site.Number++
 	d.Number, d.Sequence = c.site.Number, c.nextSequence()
-	d.Label, d.CreatedAt = ownLabel(c.site.Label), clock.Stamp(c.now)
-	c.add(c.store.jobs().Add(buildOf(*d)))
+	d.Label, d.CreatedAt = deploymentLabel(c.site.Label), clock.Stamp(c.now)
+	c.add(c.store.jobs().Add(newBuildJob(*d)))
 	c.putDeployment(*d, expression.AttributeNotExists(expression.Name(db.AttrPK)))
 	if isPrivate {
 		notices := logRecord{Notices: []LogLine{privateNotice(d.CreatedAt)}}
@@ -101,7 +101,7 @@ func (c *change) createDeployment(d *Deployment, isPrivate bool) {
 
 // updateDeployment changes attributes of a record that has a summary in the site.
 func (c *change) updateDeployment(id string, update expression.UpdateBuilder) {
-	c.touched[id] = true
+	c.writtenIDs[id] = true
 	status := equals("status", c.site.Deployments[id].Status)
 	c.add(c.store.Projects.Update(db.DeploymentKey(c.projectID, id), update).If(status))
 }
@@ -115,8 +115,8 @@ func (c *change) cancel(id string, actor event.Actor) {
 	c.markCanceled(id, actor)
 }
 
-// removeOutput makes the removal of the objects of a deployment the job of the deployment. Its build thereby ends. If a
-// worker may still write objects, the removal waits until the lease of the worker has expired.
+// removeOutput replaces the job of a deployment by the removal of its objects, which also ends its build. If a worker
+// may still write objects, the removal waits until the lease of the worker has expired.
 func (c *change) removeOutput(id string) {
 	d, after := c.site.Deployments[id], c.now
 	if d.Status == Building || d.Status == Canceled {
@@ -133,8 +133,8 @@ func (c *change) markCanceled(id string, actor event.Actor) {
 	c.addEvent(event.DeploymentCompleted, id, actor, "")
 }
 
-// remove hides a deployment that is not live from clients, and makes its removal due. If the deployment has not ended,
-// it is canceled first.
+// remove hides a deployment that is not live from clients, and adds the job that removes it. If the deployment has not
+// ended, it is canceled first.
 func (c *change) remove(id string, actor event.Actor) {
 	d := c.site.Deployments[id]
 	c.updateDeployment(id, set("status", Removing))
@@ -144,7 +144,7 @@ func (c *change) remove(id string, actor event.Actor) {
 	}
 	if d.Status == Ready {
 		c.add(c.store.Sites.Delete(db.AddressKey(d.Label)))
-		c.output[d.AccountID] -= d.Bytes
+		c.addedBytes[d.AccountID] -= d.Bytes
 	}
 	delete(c.site.Deployments, id)
 }
@@ -161,7 +161,7 @@ func (c *change) prune() {
 	})
 	for _, id := range ids[min(maxKept, len(ids)):] {
 		isPrunable := c.site.Deployments[id].Status.hasEnded() && id != c.site.DeploymentID && !c.isEarlier(id) &&
-			!c.touched[id]
+			!c.writtenIDs[id]
 		if isPrunable && pruned < maxPruned {
 			c.remove(id, event.Actor{})
 			pruned++
@@ -175,9 +175,9 @@ func (c *change) commit(ctx context.Context) error {
 	if c.err != nil {
 		return c.err
 	}
-	isMoved := c.isNew || c.site.Label != c.before.Label
+	isAddressChanged := c.isNew || c.site.Label != c.before.Label
 	isLiveChanged := c.site.DeploymentID != c.before.DeploymentID
-	if isMoved || isLiveChanged || c.site.SPA != c.before.SPA {
+	if isAddressChanged || isLiveChanged || c.site.SPA != c.before.SPA {
 		c.site.UpdatedAt = clock.Stamp(c.now)
 	}
 	c.site.Version = c.before.Version + 1
@@ -188,9 +188,9 @@ func (c *change) commit(ctx context.Context) error {
 	}
 	tx := c.store.DB.Tx(c.store.access().ProjectExists(c.projectID), put)
 	tx.Add(c.writes...)
-	if isMoved || isLiveChanged { // the record of the project has a summary
+	if isAddressChanged || isLiveChanged { // the record of the project has a summary
 		update := set("site", site.Summary{Label: c.site.Label, DeploymentID: c.site.DeploymentID})
-		if isMoved { // operators set siteBlocked, so it only changes with the label
+		if isAddressChanged { // operators set siteBlocked, so it only changes with the label
 			update = update.Set(expression.Name("siteBlocked"), expression.Value(c.isBlocked))
 		}
 		tx.Add(c.store.Projects.Update(db.ProjectKey(c.workspaceID, c.projectID), update).If(c.store.Projects.Exists()))
@@ -202,10 +202,10 @@ func (c *change) commit(ctx context.Context) error {
 // outputWrites returns the writes that count the stored output of accounts, and check the quota.
 func (c *change) outputWrites() (writes []db.Write) {
 	if q := c.quota; q != nil {
-		c.output[q.accountID] += 0 // adds the account if it is missing, so that its quota is checked
+		c.addedBytes[q.accountID] += 0 // adds the account if it is missing, so that its quota is checked
 	}
-	for _, account := range slices.Sorted(maps.Keys(c.output)) {
-		n, key := c.output[account], db.OutputKey(account)
+	for _, account := range slices.Sorted(maps.Keys(c.addedBytes)) {
+		n, key := c.addedBytes[account], db.OutputKey(account)
 		w := c.store.Projects.Update(key, expression.Add(attrBytes, expression.Value(n)))
 		if c.quota != nil && c.quota.accountID == account {
 			hasSpace := expression.AttributeNotExists(attrBytes).

@@ -95,7 +95,7 @@ func (c *change) setSPA(spa bool) {
 }
 
 // createSite decides the settings of a new site by the record of its project, and takes its first label. takenLabels is
-// the number of labels that were taken before. Error, now or of the transaction: errLabelTaken.
+// the number of labels that were taken before. Error, of this call or of the transaction: errLabelTaken.
 func (c *change) createSite(ctx context.Context, item db.Item, accountID string, takenLabels int) error {
 	project, err := db.Decode[struct {
 		Slug      string `dynamodbav:"slug"`
@@ -110,7 +110,7 @@ func (c *change) createSite(ctx context.Context, item db.Item, accountID string,
 }
 
 // takeLabel makes a label that is free, or reserved for the workspace, the address of the site. It makes one call to
-// storage. Error, now or of the transaction: errLabelTaken.
+// storage. Error, of this call or of the transaction: errLabelTaken.
 func (c *change) takeLabel(ctx context.Context, label, accountID string) error {
 	key := db.AddressKey(label)
 	item, err := c.store.Sites.Get(ctx, key)
@@ -136,11 +136,11 @@ func (c *change) takeLabel(ctx context.Context, label, accountID string) error {
 	}
 	address.Blocked = before.Blocked // operators set it
 	c.isBlocked = before.Blocked
-	sameBlock := hasBlock()
+	isBlockUnchanged := hasBlock()
 	if !before.Blocked {
-		sameBlock = expression.Not(sameBlock)
+		isBlockUnchanged = expression.Not(isBlockUnchanged)
 	}
-	c.add(c.store.Sites.Put(key, address).If(equals("reservedFor", c.workspaceID).And(sameBlock)))
+	c.add(c.store.Sites.Put(key, address).If(equals("reservedFor", c.workspaceID).And(isBlockUnchanged)))
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (s *Service) RemoveSite(deleted event.Change, item db.Item, now time.Time) 
 		switch {
 		case d.Status == Ready:
 			c.add(c.store.Sites.Delete(db.AddressKey(d.Label)))
-			c.output[d.AccountID] -= d.Bytes
+			c.addedBytes[d.AccountID] -= d.Bytes
 		case !d.Status.hasEnded():
 			c.removeOutput(id)
 			c.markCanceled(id, deleted.Data.Actor)

@@ -12,8 +12,8 @@ import (
 )
 
 // A package of icons can export thousands of components from one module. The bundler would load all of them, and leave
-// out most of them later. Compiling them takes a minute, so exports that the project cannot use
-// are removed before the bundler reads the module.
+// out most of them later. Compiling them takes a minute, so exports that the project cannot use are removed before the
+// bundler reads the module.
 
 // barrelExport matches an export of the default export of another module. Its groups are the name and the path.
 var barrelExport = regexp.MustCompile(
@@ -41,7 +41,7 @@ func (b *bundler) withoutUnused(file string, code []byte) []byte {
 	var edits []edit
 	for _, m := range exports {
 		target := path.Join(path.Dir(file), string(code[m[4]:m[5]]))
-		if !b.barrels().words[string(code[m[2]:m[3]])] && b.exportsComponent(target) {
+		if !b.usedNames().words[string(code[m[2]:m[3]])] && b.exportsComponent(target) {
 			edits = append(edits, edit{start: m[0], end: m[1]})
 		}
 	}
@@ -72,8 +72,8 @@ func (b *bundler) canLeaveOut(file string) bool {
 	if err != nil || json.Unmarshal(data, &manifest, tree.JSON) != nil || manifest.SideEffects != false {
 		return false
 	}
-	use := b.barrels()
-	return !use.needed[name] && !use.whole[name]
+	use := b.usedNames()
+	return !use.dependencies[name] && !use.importedWhole[name]
 }
 
 // isWordSource reports whether a file can contain the names of components.
@@ -81,15 +81,15 @@ func isWordSource(file string) bool {
 	return isCode(file) || otherSources[strings.ToLower(path.Ext(file))]
 }
 
-// barrelUse is what a project uses, as far as it decides which exports can be left out.
-type barrelUse struct {
-	words  map[string]bool // in the sources of the project
-	whole  map[string]bool // packages whose exports the project imports as one object
-	needed map[string]bool // packages that other packages use
+// usedNames are the names that decide which exports of packages can be left out.
+type usedNames struct {
+	words         map[string]bool // in the sources of the project
+	importedWhole map[string]bool // packages whose exports the project imports as one object
+	dependencies  map[string]bool // packages that other packages use
 }
 
-func (p *project) findBarrelUse() barrelUse {
-	use := barrelUse{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+func (p *project) findUsedNames() usedNames {
+	use := usedNames{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for _, file := range p.names {
 		if !isWordSource(file) {
 			continue
@@ -99,7 +99,7 @@ func (p *project) findBarrelUse() barrelUse {
 			use.words[string(w)] = true
 		}
 		for _, m := range wholeImport.FindAllSubmatch(data, -1) {
-			use.whole[string(m[1])] = true
+			use.importedWhole[string(m[1])] = true
 		}
 	}
 	for file := range p.tree.Files() {
@@ -113,7 +113,7 @@ func (p *project) findBarrelUse() barrelUse {
 		if data, err := p.tree.Read(file); err == nil && json.Unmarshal(data, &manifest, tree.JSON) == nil {
 			for _, names := range []map[string]any{manifest.Dependencies, manifest.PeerDependencies} {
 				for name := range names {
-					use.needed[name] = true
+					use.dependencies[name] = true
 				}
 			}
 		}

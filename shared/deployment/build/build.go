@@ -107,7 +107,7 @@ var (
 // The files in /public win over other files with the same output path, except over HTML pages, which are an error.
 func Run(ctx context.Context, in Input) (Output, error) {
 	var root string
-	root, in.Files = in.atRoot()
+	root, in.Files = in.builtFolder()
 	if root != "" && len(in.Files) == 0 {
 		return Output{}, failf(failure.EntryNotFound, "The project has no files in %s, the root folder in its settings. "+
 			"Change rootDir of the project, or set it to \"\", so that the build finds the folder.", root)
@@ -131,7 +131,7 @@ func Run(ctx context.Context, in Input) (Output, error) {
 }
 
 func (in Input) run(ctx context.Context) (Output, error) {
-	if err := check(in); err != nil {
+	if err := checkFramework(in); err != nil {
 		return Output{}, err
 	}
 	dir, err := os.MkdirTemp("", "build-")
@@ -166,12 +166,12 @@ func (in Input) run(ctx context.Context) (Output, error) {
 	var r result
 	data, err := process.Run(ctx, newJob(in, t), &r)
 	if err != nil {
-		return Output{}, programError(err)
+		return Output{}, sandboxError(err)
 	}
 	return r.output(data, in)
 }
 
-func programError(err error) error {
+func sandboxError(err error) error {
 	switch {
 	case errors.Is(err, sandbox.ErrMemory):
 		return errMemory
@@ -185,7 +185,7 @@ func programError(err error) error {
 
 // checkLimits returns an error if an output is too large, or contains a path that API Gateway does not forward. Errors:
 // *failure.Error.
-func checkLimits(files []published) error {
+func checkLimits(files []outputFile) error {
 	if len(files) > maxFiles {
 		return failf(failure.OutputTooLarge, "The output has %d files, and the limit is %d. Delete files that the site does "+
 			"not need.", len(files), maxFiles)
@@ -241,10 +241,10 @@ func (r result) output(data []byte, in Input) (Output, error) {
 }
 
 // rules returns a file with rules.
-func (r result) rules(in Input, published string) Rules {
-	name := r.Rules[published]
+func (r result) rules(in Input, sitePath string) Rules {
+	name := r.Rules[sitePath]
 	data, ok := in.Files[name]
-	if !ok || !strings.HasSuffix(name, published) {
+	if !ok || !strings.HasSuffix(name, sitePath) {
 		return Rules{}
 	}
 	return Rules{Path: name, Data: data}

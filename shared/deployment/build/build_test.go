@@ -92,7 +92,7 @@ func run(t testing.TB, s sources) (Output, error) { return runBelow(t, t.TempDir
 func runBelow(t testing.TB, dir string, s sources) (Output, error) {
 	t.Helper()
 	in := s.input()
-	if err := check(in); err != nil {
+	if err := checkFramework(in); err != nil {
 		return Output{}, err
 	}
 	source, err := tree.Create(dir)
@@ -104,7 +104,7 @@ func runBelow(t testing.TB, dir string, s sources) (Output, error) {
 	if err := errors.Join(writeFiles(source, in), in.Install(ctx, nil, source), source.Finish(ctx)); err != nil {
 		t.Fatal(err)
 	}
-	r, data, err := runIn(dir, newJob(in, source))
+	r, data, err := runInFolder(dir, newJob(in, source))
 	if err != nil {
 		return Output{}, err
 	}

@@ -39,9 +39,9 @@ func (b *bundler) builtin(pb api.PluginBuild, ref reference) (api.OnResolveResul
 	case name == "process":
 		return api.OnResolveResult{Path: "/process", Namespace: nsGlobal}, nil
 	case !tree.IsInPackage(ref.importer), packagedBuiltins[name] && spec != ref.spec:
-		return unchanged, b.missing(ref.importer, ref.spec)
+		return noResult, b.errMissing(ref.importer, ref.spec)
 	case packagedBuiltins[name]:
-		return unchanged, nil // an error, unless the package handles it
+		return noResult, nil // an error, unless the package handles it
 	}
 	_, importer := tree.PackageOf(ref.importer)
 	b.warn(fmt.Sprintf("The package %q imports %q, a module of Node.js that browsers do not have. It is empty in the "+

@@ -22,34 +22,34 @@ import (
 	"devplatform/shared/deployment/sass"
 )
 
-// bundled is the result of the bundler.
-type bundled struct {
-	files   map[string][]byte       // with hashed names
-	entries map[string]bundledEntry // by key of the entry
-	inputs  map[string]bool         // files of the project that are in the bundle
+// bundleResult is the result of the bundler.
+type bundleResult struct {
+	files   map[string][]byte      // with hashed names
+	entries map[string]entryOutput // by key of the entry
+	inputs  map[string]bool        // files of the project that are in the bundle
 }
 
-// bundledEntry is the output of an entry.
-type bundledEntry struct {
+// entryOutput is the output of an entry.
+type entryOutput struct {
 	path   string
 	styles string // path of the style sheet of the script and of its dynamic imports, or ""
 	text   string // of an inline style sheet, which has no path
 }
 
 // bundle runs esbuild on the entries of the pages. Errors: *failure.Error.
-func bundle(p *project, s *pages) (*bundled, error) {
+func bundle(p *project, s *pages) (*bundleResult, error) {
 	b := &bundler{
-		state: &state{
-			project: p, importMap: s.imports, used: usage{}, nested: make(chan struct{}, 2), tailwind: new(tailwindCSS),
-			result: &bundled{files: map[string][]byte{}, inputs: map[string]bool{}},
+		buildState: &buildState{
+			project: p, importMapKeys: s.importMapKeys, used: usage{}, nestedSlots: make(chan struct{}, 2),
+			tailwind: new(tailwindCSS), result: &bundleResult{files: map[string][]byte{}, inputs: map[string]bool{}},
 		},
 		inline: map[string]entry{}, entries: map[string]string{},
 	}
 	defer b.tailwind.close()
 	b.sass = sass.New(sassProject{b})
 	defer b.sass.Close()
-	b.barrels = sync.OnceValue(p.findBarrelUse)
-	b.components = component.New(componentProject{b}, p.svelte)
+	b.usedNames = sync.OnceValue(p.findUsedNames)
+	b.components = component.New(componentProject{b}, p.svelteOptions)
 	defer b.components.Close()
 	points := b.entryPoints(s)
 	if len(points) == 0 {
@@ -67,7 +67,7 @@ func bundle(p *project, s *pages) (*bundled, error) {
 	for key, e := range b.inline {
 		if e.isStyle() {
 			name := entries[key].path
-			entries[key] = bundledEntry{text: string(bytes.TrimSpace(files[name]))}
+			entries[key] = entryOutput{text: string(bytes.TrimSpace(files[name]))}
 			delete(b.result.files, name)
 		}
 	}
@@ -76,38 +76,38 @@ func bundle(p *project, s *pages) (*bundled, error) {
 
 // bundler runs esbuild once: for the pages, or for a module that is a bundle of its own, such as a worker.
 type bundler struct {
-	*state
+	*buildState
 
-	inline  map[string]entry  // inline scripts and style sheets by key
-	entries map[string]string // keys of entries by entry point
-	nesting []string          // the files whose bundles contain this one
-	isBlob  bool              // whether the bundle is an inline worker, whose URL is not one of the site
-	pb      api.PluginBuild
+	inline     map[string]entry  // inline scripts and style sheets by key
+	entries    map[string]string // keys of entries by entry point
+	outerFiles []string          // the files whose bundles contain this one
+	isBlob     bool              // whether the bundle is an inline worker, whose URL is not one of the site
+	pb         api.PluginBuild
 }
 
-// state is shared by the bundler of the pages and the bundlers of nested bundles.
-type state struct {
+// buildState is shared by the bundler of the pages and the bundlers of nested bundles.
+type buildState struct {
 	*project
 
 	components *component.Compilers
 	sass       *sass.Compiler
-	barrels    func() barrelUse
+	usedNames  func() usedNames
 
-	importMap []string      // keys of import maps
-	nested    chan struct{} // limits the nested bundles that run at the same time
-	bundles   atomic.Int64  // number of nested bundles
-	tailwind  *tailwindCSS
-	sheets    sync.Map // what style sheets of the project use, by path
+	importMapKeys []string      // keys of import maps
+	nestedSlots   chan struct{} // limits the nested bundles that run at the same time
+	nestedCount   atomic.Int64  // number of nested bundles
+	tailwind      *tailwindCSS
+	sheets        sync.Map // what style sheets of the project use, by path
 
 	mu       sync.Mutex
 	patterns []string // of imports with computed paths
 	used     usage
-	result   *bundled
+	result   *bundleResult
 }
 
-// build runs the bundler once, and logs its warnings. It returns the entries by key, and the files by path. Errors:
-// *failure.Error.
-func (b *bundler) build(o api.BuildOptions) (map[string]bundledEntry, map[string][]byte, error) {
+// build runs the bundler once, and logs its warnings. It returns the outputs of the entries by key, and the files by
+// path. Errors: *failure.Error.
+func (b *bundler) build(o api.BuildOptions) (map[string]entryOutput, map[string][]byte, error) {
 	run := api.Build(o)
 	if err := b.failure(run.Errors); err != nil {
 		return nil, nil, err
@@ -133,35 +133,38 @@ func (b *bundler) publish(files map[string][]byte) {
 	maps.Copy(b.result.files, files)
 }
 
-// note adds a line to the log, once.
-func (s *state) note(text string) { s.log(&s.notes, text) }
-func (s *state) warn(text string) { s.log(&s.warnings, text) }
+// note and warn add a line to the log, once.
+func (s *buildState) note(text string) { s.log(&s.notes, text) }
+func (s *buildState) warn(text string) { s.log(&s.warnings, text) }
 
-func (s *state) log(to *lines, text string) {
+func (s *buildState) log(to *lines, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	to.addOnce(text)
 }
 
-// maxNested is the number of nested bundles in a build.
-const maxNested = 100
+// maxNestedBundles is the number of nested bundles in a build.
+const maxNestedBundles = 100
 
 // buildNested bundles a script or a style sheet into one file without imports. kind is the kind of the module that uses
-// the bundle. Errors:
-// *failure.Error.
-func (b *bundler) buildNested(file, kind string) (e bundledEntry, text []byte, err error) {
+// the bundle. Errors: *failure.Error.
+func (b *bundler) buildNested(file, kind string) (e entryOutput, text []byte, err error) {
 	switch {
-	case slices.Contains(b.nesting, file):
+	case slices.Contains(b.outerFiles, file):
 		return e, nil, failf(failure.BuildFailed, "The worker %s starts itself, directly or through other workers. Move "+
 			"its script to /public, and use its path.", file)
-	case b.bundles.Add(1) > maxNested:
-		return e, nil, failf(failure.BuildFailed, "The project starts more than %d workers. Combine some of them.", maxNested)
-	case len(b.nesting) == 0:
-		b.nested <- struct{}{}
-		defer func() { <-b.nested }()
+	case b.nestedCount.Add(1) > maxNestedBundles:
+		return e, nil, failf(failure.BuildFailed, "The project starts more than %d workers. Combine some of them.",
+			maxNestedBundles)
+	case len(b.outerFiles) == 0:
+		b.nestedSlots <- struct{}{}
+		defer func() { <-b.nestedSlots }()
 	}
 	const point = "nested:0"
-	n := &bundler{state: b.state, entries: map[string]string{point: file}, nesting: append(slices.Clone(b.nesting), file)}
+	n := &bundler{
+		buildState: b.buildState, entries: map[string]string{point: file},
+		outerFiles: append(slices.Clone(b.outerFiles), file),
+	}
 	o := n.options([]api.EntryPoint{{InputPath: point, OutputPath: outputName(file)}})
 	o.Splitting = false
 	if kind != kindInline {
@@ -191,7 +194,7 @@ var unsafeName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 // paths are keys instead of paths, because esbuild would read a * in a path as a pattern.
 func (b *bundler) entryPoints(s *pages) (points []api.EntryPoint) {
 	keys := map[string]bool{}
-	for _, page := range s.pages {
+	for _, page := range s.list {
 		for _, e := range page.entries {
 			if e.isInline() {
 				b.inline[e.key()] = e
@@ -229,7 +232,7 @@ func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
 		Engines: b.engines, Supported: map[string]bool{"top-level-await": true},
 		EntryNames: "assets/[name]-[hash]", ChunkNames: "assets/[name]-[hash]", AssetNames: "assets/[name]-[hash]",
 		Conditions: []string{"module", "production"}, ResolveExtensions: extensions,
-		Define: b.constants, TsconfigRaw: b.tsconfig, Alias: b.packages, PreserveSymlinks: true,
+		Define: b.constants, TsconfigRaw: b.tsconfig, Alias: b.packageAliases, PreserveSymlinks: true,
 		LogLevel: api.LogLevelSilent, Color: api.ColorNever, LogOverride: map[string]api.LogLevel{
 			"unsupported-dynamic-import": api.LogLevelWarning, "unsupported-require-call": api.LogLevelWarning,
 		},
@@ -252,21 +255,21 @@ type metafile struct {
 	} `json:"outputs"`
 }
 
-// namespaced matches the name of an input that is not a file, such as "raw:/src/a.svg".
-var namespaced = regexp.MustCompile(`^([a-z-]+):(/.*)$`)
+// namespacedInput matches the name of an input that is not a file, such as "raw:/src/a.svg".
+var namespacedInput = regexp.MustCompile(`^([a-z-]+):(/.*)$`)
 
 // entriesOf returns the outputs of the entries.
-func (b *bundler) entriesOf(m metafile) map[string]bundledEntry {
-	entries := map[string]bundledEntry{}
+func (b *bundler) entriesOf(m metafile) map[string]entryOutput {
+	entries := map[string]entryOutput{}
 	for name, o := range m.Outputs {
 		if o.EntryPoint == "" {
 			continue
 		}
 		key := "/" + o.EntryPoint
-		if in := namespaced.FindStringSubmatch(o.EntryPoint); in != nil {
+		if in := namespacedInput.FindStringSubmatch(o.EntryPoint); in != nil {
 			key = in[2]
 		}
-		e := bundledEntry{path: "/" + name}
+		e := entryOutput{path: "/" + name}
 		if o.CSSBundle != "" {
 			e.styles = "/" + o.CSSBundle
 		}

@@ -30,8 +30,8 @@ var compilers = map[string]compiler{
 	".wasm": {tool: "WebAssembly"},
 }
 
-// needsTool returns the error for a file whose tool builds do not have.
-func needsTool(file string) *failure.Error {
+// errNeedsTool returns the error for a file whose tool builds do not have.
+func errNeedsTool(file string) *failure.Error {
 	switch tool := compilers[strings.ToLower(path.Ext(file))].tool; tool {
 	case "Less", "Stylus":
 		return failf(failure.FrameworkUnsupported, "The style sheet %s needs %s, which builds do not have. Convert it to "+
@@ -88,14 +88,14 @@ export default ReactComponent;`, nil
 	}
 }
 
-var dashed = regexp.MustCompile(`-\w`)
+var dashedLetter = regexp.MustCompile(`-\w`)
 
 // styleOf returns an attribute style as React expects it.
 func styleOf(css string) map[string]string {
 	style := map[string]string{}
 	for declaration := range strings.SplitSeq(css, ";") {
 		if property, value, ok := strings.Cut(declaration, ":"); ok {
-			property = dashed.ReplaceAllStringFunc(strings.TrimSpace(property), func(s string) string {
+			property = dashedLetter.ReplaceAllStringFunc(strings.TrimSpace(property), func(s string) string {
 				return strings.ToUpper(s[1:])
 			})
 			style[property] = strings.TrimSpace(value)

@@ -68,8 +68,6 @@ func TestHostileCompilers(t *testing.T) {
 	}{
 		{"loop", tailwind3("for (;;);"), "10 seconds", true, "tailwind3"},
 		{"backtracking", tailwind3("/^(a+)+$/.test('a'.repeat(99) + 'b')"), "10 seconds", true, "tailwind3"},
-		{"memory", tailwind3("for (const all = [];;) all.push(new Uint8Array(1 << 20))"), "256 MiB", true, "tailwind3"},
-		{"recursion", tailwind3("const f = () => f(); f()"), "nested too deeply", true, "tailwind3"},
 		{"pollution", tailwind3(pollution + "module.exports = { content: ['*.html'] }"), "", false, "tailwind3"},
 		{"plugins", tailwind3("module.exports = { plugins: Array.from({ length: 5000 }, () => () => {}) }"), "",
 			true, "tailwind3"},

@@ -35,8 +35,8 @@ func (b *bundler) component(file string, data []byte) (api.OnLoadResult, error) 
 	return b.script(script{file, 1, []byte(code), data}, loaders["."+c.Lang])
 }
 
-// styleModule returns where the bundler finds a style sheet of a component. Its path is the file to which its own paths
-// are relative.
+// styleModule returns the module of a style sheet of a component. The path of the module is the file to which the paths
+// in the style sheet are relative.
 func (b *bundler) styleModule(file, index string) (api.OnResolveResult, error) {
 	s, err := b.style(file, index)
 	if err != nil {
@@ -116,7 +116,7 @@ func (p componentProject) Package(file string) []byte {
 	return data
 }
 
-// componentSuffixes are what imports of types leave out.
+// componentSuffixes are the ends of paths that imports of types leave out.
 var componentSuffixes = []string{
 	"", ".ts", ".tsx", ".d.ts", ".mts", ".vue", ".js", "/index.ts", "/index.tsx", "/index.d.ts",
 }
@@ -141,9 +141,9 @@ func (p componentProject) Resolve(importer, spec string) string {
 	return ""
 }
 
-// sourcePlace returns the line and the column in the source of a component of a place in its compiled code, or 0. It
-// looks for the text of the line, and then for the text that a message is about.
-func sourcePlace(source []byte, line string, column, length int) (int, int) {
+// sourcePosition returns the line and the column in the source of a component, or 0, for a position in its compiled
+// code. It looks for the text of the compiled line, and then for the text that a message is about.
+func sourcePosition(source []byte, line string, column, length int) (int, int) {
 	column = min(max(column, 0), len(line))
 	about := line[column:min(column+max(length, 0), len(line))]
 	trimmed := strings.TrimSpace(line)

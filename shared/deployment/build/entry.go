@@ -15,9 +15,9 @@ import (
 
 // pages contains the pages of a project and the files to which they refer.
 type pages struct {
-	pages   []*page
-	links   map[string]bool // files that pages refer to without bundling them, such as images and plain scripts
-	imports []string        // keys of import maps
+	list          []*page
+	links         map[string]bool // files that pages refer to without bundling them, such as images and plain scripts
+	importMapKeys []string        // keys of import maps
 }
 
 // findPages returns the pages of the project. Errors: *failure.Error.
@@ -25,16 +25,16 @@ func (p *project) findPages() (*pages, error) {
 	s := &pages{links: map[string]bool{}}
 	for _, file := range p.names {
 		name, isPublic, ok := p.sitePath(file)
-		if !ok || isPublic || !isPage(name, p.app) {
+		if !ok || isPublic || !isPage(name, p.isApp) {
 			continue
 		}
 		data, err := p.readPage(file)
 		if err != nil {
 			return nil, err
 		}
-		if copied := p.public + name; p.has(copied) {
-			return nil, failIn(copied, failure.BuildFailed, "%s and %s would both be published as %s. Delete one of them.",
-				copied, file, name)
+		if publicFile := p.public + name; p.has(publicFile) {
+			return nil, failIn(publicFile, failure.BuildFailed, "%s and %s would both be published as %s. Delete one of them.",
+				publicFile, file, name)
 		}
 		s.parse(name, file, data, p)
 	}
@@ -43,10 +43,10 @@ func (p *project) findPages() (*pages, error) {
 			return nil, err
 		}
 	}
-	for _, page := range s.pages {
+	for _, page := range s.list {
 		for _, e := range page.entries {
 			if compilers[strings.ToLower(path.Ext(e.file))].tool != "" {
-				f := needsTool(e.file)
+				f := errNeedsTool(e.file)
 				f.Path, f.Line, f.Column = page.source, e.line, 1
 				return nil, f
 			}
@@ -64,14 +64,14 @@ func (p *project) findPages() (*pages, error) {
 	return s, nil
 }
 
-// mounts matches the call that renders an app, in React, Vue and Svelte.
-var mounts = regexp.MustCompile(`(?:(?:createRoot|hydrateRoot|render)\([^;]*?|target:\s*)document\.` +
+// mountCall matches the call that renders an app, in React, Vue and Svelte.
+var mountCall = regexp.MustCompile(`(?:(?:createRoot|hydrateRoot|render)\([^;]*?|target:\s*)document\.` +
 	`(?:getElementById\(\s*["']|querySelector\(\s*["']#)([\w-]+)["']|\.mount\(\s*["']#([\w-]+)["']`)
 
 // mountPoint returns the ID of the element into which a script renders the app, or "".
 func (p *project) mountPoint(script string) string {
 	code, err := p.tree.Read(script)
-	if m := mounts.FindSubmatch(code); m != nil && err == nil {
+	if m := mountCall.FindSubmatch(code); m != nil && err == nil {
 		return string(m[1]) + string(m[2])
 	}
 	return ""
@@ -80,7 +80,7 @@ func (p *project) mountPoint(script string) string {
 // maxPageBytes limits the pages, because parsing takes many times their memory.
 const maxPageBytes = 5 << 20
 
-// readPage returns a page with the values of its constants. Errors: *failure.Error.
+// readPage returns a page in which constants are replaced by their values. Errors: *failure.Error.
 func (p *project) readPage(name string) ([]byte, error) {
 	if n := p.files[name]; n > maxPageBytes {
 		return nil, failIn(name, failure.BuildFailed, "The page has %d bytes, and the limit is %d (5 MiB). Move large data "+
@@ -106,7 +106,7 @@ func (p *project) replaceConstants(file string, page []byte) []byte {
 		}
 		if isPublicVariable(name) && len(p.warnings) < maxWarnings {
 			line := 1 + bytes.Count(page[:bytes.Index(page, constant)], []byte("\n"))
-			p.warnings.add("%s:%d: %s", file, line, noValue(name).Message)
+			p.warnings.add("%s:%d: %s", file, line, errNoValue(name).Message)
 		}
 		return constant
 	})
@@ -123,7 +123,7 @@ func (p *project) addIndex(s *pages) error {
 		return failf(failure.EntryNotFound, "The project has no page. Add /index.html, which loads the scripts and styles "+
 			"of the project, or a script /src/main.jsx, for which a page is generated.")
 	}
-	p.app = true
+	p.isApp = true
 	template := fmt.Appendf(nil, generatedPage, cmp.Or(p.mountPoint(file), "root"))
 	if isPublic {
 		var err error
@@ -169,11 +169,12 @@ func sourceEntry[V any](files map[string]V) string {
 	return ""
 }
 
-var pageFolders = regexp.MustCompile(`^/(public|src|node_modules)/|/\.|/node_modules/`)
+// noPageFolders matches the files in folders whose HTML files are not pages.
+var noPageFolders = regexp.MustCompile(`^/(public|src|node_modules)/|/\.|/node_modules/`)
 
 // isPage reports whether a file is an HTML page whose references are bundled.
 func isPage(name string, app bool) bool {
 	ext := strings.ToLower(path.Ext(name))
-	return (ext == ".html" || ext == ".htm") && !pageFolders.MatchString(name) && !tests.MatchString(name) &&
+	return (ext == ".html" || ext == ".htm") && !noPageFolders.MatchString(name) && !testFiles.MatchString(name) &&
 		(!app || !isSource(name))
 }

@@ -22,7 +22,7 @@ const (
 
 // constants returns the constants that programs can read, as in Vite: names to values, and expressions to JavaScript
 // values. Of the variables, programs can read only those that begin with VITE_ or REACT_APP_. Errors: *failure.Error.
-func constants(j job) (env map[string]any, all map[string]string, err error) {
+func constants(j job) (env map[string]any, expressions map[string]string, err error) {
 	v, err := readVariables(j)
 	if err != nil {
 		return nil, nil, err
@@ -40,7 +40,7 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		return nil, nil, failf(failure.BuildFailed, "The values of the variables that begin with VITE_ or REACT_APP_ have "+
 			"more than %d bytes. Make them shorter.", maxEnvBytes)
 	}
-	all = map[string]string{
+	expressions = map[string]string{
 		"process.env.NODE_ENV":   `"production"`,
 		"process.env.PUBLIC_URL": `""`,
 		"process.env":            `{}`,
@@ -55,16 +55,16 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		"__VUE_PROD_HYDRATION_MISMATCH_DETAILS__": `false`,
 	}
 	for method := range strings.FieldsSeq("accept decline dispose invalidate off on prune send") {
-		all["import.meta.hot."+method] = "Boolean" // does nothing, so that a call without a check does not throw
+		expressions["import.meta.hot."+method] = "Boolean" // does nothing, so that a call without a check does not throw
 	}
 	for name, value := range env {
-		all["import.meta.env."+name] = constant.Quote(value)
+		expressions["import.meta.env."+name] = constant.Quote(value)
 		if isPublicVariable(name) {
-			all["process.env."+name] = constant.Quote(value)
+			expressions["process.env."+name] = constant.Quote(value)
 		}
 	}
 	env["PUBLIC_URL"] = ""
-	return env, all, nil
+	return env, expressions, nil
 }
 
 // isPublicVariable reports whether programs can read a variable: in Vite, or in Create React App.
@@ -75,7 +75,7 @@ func isPublicVariable(name string) bool {
 // variables are the variables of a project.
 type variables struct {
 	values    map[string]string
-	expanded  map[string]bool // whose references are replaced, or have begun to be replaced
+	expanded  map[string]bool // whether the references of a variable are being replaced, or have been
 	isTooLong bool            // whether a value was too long
 }
 

@@ -52,13 +52,13 @@ var hiddenSettings = regexp.MustCompile(`^/\.(env(\.local|\.production(\.local)?
 // result is the result of the program: an error, or an output.
 type result struct {
 	Error           *failure.Error
-	Files           []published
+	Files           []outputFile
 	Rules           map[string]string // files of the project with rules, by path in the site
 	Notes, Warnings []string
 }
 
-// published is a file of an output.
-type published struct {
+// outputFile is a file of an output.
+type outputFile struct {
 	Path   string
 	Source string // the file of the project that has the content; "" if the content is in data
 	Size   int

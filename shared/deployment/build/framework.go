@@ -67,8 +67,8 @@ func parsePackageJSON(data []byte) (packageJSON, error) {
 
 // The reasons why projects of a framework cannot be built.
 const (
-	ownBuild = "its build runs code of the project, and this service executes none"
-	server   = "it needs a server, and sites only serve files"
+	reasonCode   = "its build runs code of the project, and this service executes none"
+	reasonServer = "it needs a server, and sites only serve files"
 )
 
 // framework is a framework that cannot be built. Its lists of words are the values of the project's setting, the
@@ -79,38 +79,38 @@ type framework struct{ name, reason, settings, packages, files string }
 const changeSetting = "If the project is plain HTML, React, Vue or Svelte, change the framework in its settings to " +
 	"static, react, vue or svelte"
 
-// unsupported are the known frameworks that cannot be built. Frameworks that use others come first.
-var unsupported = []framework{
-	{"Next.js", ownBuild, "next nextjs next.js", "next", "next.config."},
-	{"Nuxt", ownBuild, "nuxt nuxtjs", "nuxt", "nuxt.config."},
-	{"Astro", ownBuild, "astro", "astro", "astro.config."},
-	{"Gatsby", ownBuild, "gatsby", "gatsby", "gatsby-config."},
-	{"Remix", ownBuild, "remix", "@remix-run/react @react-router/dev", "remix.config."},
-	{"SvelteKit", ownBuild, "sveltekit", "@sveltejs/kit", ""},
-	{"Vue CLI", ownBuild, "", "@vue/cli-service", "vue.config."},
-	{"Angular", ownBuild, "angular", "@angular/core", "angular.json"},
-	{"Solid", ownBuild, "solid solidjs", "solid-js", ""},
-	{"Qwik", ownBuild, "qwik", "@builder.io/qwik @qwik.dev/core", ""},
-	{"Express", server, "express expressjs", "express", ""},
-	{"Fastify", server, "fastify", "fastify", ""},
-	{"NestJS", server, "nest nestjs", "@nestjs/core", "nest-cli.json"},
-	{"Node.js", server, "node nodejs node.js", "koa @hapi/hapi hono", ""},
-	{"Go", server, "go golang", "", "go.mod"},
-	{"Python", server, "python django flask fastapi", "", "requirements.txt pyproject.toml"},
-	{"PHP", server, "php laravel", "", "composer.json"},
-	{"Ruby", server, "ruby rails", "", "Gemfile"},
-	{"Java", server, "java spring", "", "pom.xml build.gradle"},
-	{"Rust", server, "rust", "", "Cargo.toml"},
+// unsupportedFrameworks are the known frameworks that cannot be built. Frameworks that use others come first.
+var unsupportedFrameworks = []framework{
+	{"Next.js", reasonCode, "next nextjs next.js", "next", "next.config."},
+	{"Nuxt", reasonCode, "nuxt nuxtjs", "nuxt", "nuxt.config."},
+	{"Astro", reasonCode, "astro", "astro", "astro.config."},
+	{"Gatsby", reasonCode, "gatsby", "gatsby", "gatsby-config."},
+	{"Remix", reasonCode, "remix", "@remix-run/react @react-router/dev", "remix.config."},
+	{"SvelteKit", reasonCode, "sveltekit", "@sveltejs/kit", ""},
+	{"Vue CLI", reasonCode, "", "@vue/cli-service", "vue.config."},
+	{"Angular", reasonCode, "angular", "@angular/core", "angular.json"},
+	{"Solid", reasonCode, "solid solidjs", "solid-js", ""},
+	{"Qwik", reasonCode, "qwik", "@builder.io/qwik @qwik.dev/core", ""},
+	{"Express", reasonServer, "express expressjs", "express", ""},
+	{"Fastify", reasonServer, "fastify", "fastify", ""},
+	{"NestJS", reasonServer, "nest nestjs", "@nestjs/core", "nest-cli.json"},
+	{"Node.js", reasonServer, "node nodejs node.js", "koa @hapi/hapi hono", ""},
+	{"Go", reasonServer, "go golang", "", "go.mod"},
+	{"Python", reasonServer, "python django flask fastapi", "", "requirements.txt pyproject.toml"},
+	{"PHP", reasonServer, "php laravel", "", "composer.json"},
+	{"Ruby", reasonServer, "ruby rails", "", "Gemfile"},
+	{"Java", reasonServer, "java spring", "", "pom.xml build.gradle"},
+	{"Rust", reasonServer, "rust", "", "Cargo.toml"},
 }
 
-// check returns an error if the project uses a framework that cannot be built. Errors: *failure.Error.
-func check(in Input) error {
+// checkFramework returns an error if the project uses a framework that cannot be built. Errors: *failure.Error.
+func checkFramework(in Input) error {
 	manifest, err := parsePackageJSON(in.Files[manifestPath])
 	if err != nil {
 		return err
 	}
 	name := strings.ToLower(strings.TrimSpace(in.Framework))
-	for _, f := range unsupported {
+	for _, f := range unsupportedFrameworks {
 		if file, evidence := f.evidence(in.Files, manifest, name); evidence != "" {
 			return failIn(file, failure.FrameworkUnsupported, "%s cannot be deployed here, because %s. This is a project of "+
 				"%s: %s. Ask your builder for a single-page app with Vite and %s instead, or save exported pages in a project "+
@@ -118,9 +118,9 @@ func check(in Input) error {
 		}
 	}
 	for _, f := range []struct{ name, dependency, oldest string }{{"Vue", "vue", "3"}, {"Svelte", "svelte", "4"}} {
-		if asked := manifest.version(f.dependency); asked != "" && asked < f.oldest && hasComponents(in.Files) {
+		if version := manifest.version(f.dependency); version != "" && version < f.oldest && hasComponents(in.Files) {
 			return failIn(manifestPath, failure.FrameworkUnsupported, "The project uses %s %s, and components can be deployed "+
-				"with %s %s or later. Ask your builder to upgrade it.", f.name, asked, f.name, f.oldest)
+				"with %s %s or later. Ask your builder to upgrade it.", f.name, version, f.name, f.oldest)
 		}
 	}
 	if name != "" && !setting.IsDeployable(name) {
@@ -130,12 +130,12 @@ func check(in Input) error {
 	return nil
 }
 
-// evidence returns what shows that a project uses the framework, and the file in which it is, or "".
+// evidence returns the evidence that a project uses the framework, or "", and the file that contains it.
 func (f framework) evidence(files map[string][]byte, manifest packageJSON, setting string) (file, evidence string) {
 	if slices.Contains(strings.Fields(f.settings), setting) {
 		return "", "the project's framework is set to " + setting + ". " + changeSetting
 	}
-	if f.reason == server && hasEntry(files) {
+	if f.reason == reasonServer && hasEntry(files) {
 		return "", "" // a project can have a page for browsers beside its server
 	}
 	for prefix := range strings.FieldsSeq(f.files) {
@@ -154,7 +154,7 @@ func (f framework) evidence(files map[string][]byte, manifest packageJSON, setti
 	return "", ""
 }
 
-// instead returns the framework that is the most similar to another one and can be deployed.
+// instead returns the most similar framework that can be deployed.
 func (f framework) instead() string {
 	switch f.name {
 	case "Nuxt", "Vue CLI":

@@ -26,7 +26,7 @@ type global struct {
 }
 
 var globals = map[string]global{
-	// What browserify and webpack 4 made of it, with which many packages of npm were written.
+	// The value that browserify and webpack 4 gave it, for which many packages of npm were written.
 	"process": {`const none = () => {};
 const process = module.exports = {
 	title: "browser", browser: true, env: { NODE_ENV: "production" }, argv: [], version: "", versions: {}, release: {},
@@ -67,8 +67,8 @@ func (b *bundler) addGlobals(s script, options api.TransformOptions) []byte {
 	return s.code
 }
 
-// publicVariable matches a use of a variable. bufferUse matches one of Buffer, and bufferCheck code that knows about
-// it.
+// publicVariable matches a use of a public variable, bufferUse a use of Buffer, and bufferCheck code that finds out
+// whether Buffer exists.
 var (
 	publicVariable = regexp.MustCompile(`\.env\.((?:VITE|REACT_APP)_\w+)`)
 	bufferUse      = regexp.MustCompile(`Buffer\.(?:from|alloc|concat|isBuffer)\(`)
@@ -98,7 +98,7 @@ func (b *bundler) warnUses(s script) {
 	for _, m := range publicVariable.FindAllSubmatchIndex(s.code, -1) {
 		name := string(s.code[m[2]:m[3]])
 		if _, ok := b.env[name]; !ok {
-			b.warn(lineAt(s.at(m[0], noValue(name))))
+			b.warn(lineAt(s.at(m[0], errNoValue(name))))
 		}
 	}
 }
@@ -106,6 +106,6 @@ func (b *bundler) warnUses(s script) {
 // vueDirective matches a directive of Vue in an element of JSX. Its group is the directive.
 var vueDirective = regexp.MustCompile(`<[\w.]+\s[^<>]*?\b(v-(?:model|slots|show|html|text)(?::[\w-]+)?)\s*=`)
 
-func noValue(variable string) *failure.Error {
+func errNoValue(variable string) *failure.Error {
 	return failf("", "The variable %s has no value. Set it in the variables of the project or in /.env.", variable)
 }

@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/deployment/tree"
 )
 
-// esbuild resolves imports in the real folder, and would follow them out of it. The guard has these parts. onLoad
+// esbuild resolves imports in the real folder, and would follow them out of it. These functions prevent that. onLoad
 // refuses files outside of the folder, and files that are never bundled. pathReference and checkPattern refuse paths
 // and patterns that lead out of the folder, and references from a package to a file of the project. The manifests in
 // the folder name no files outside (package tree). message.go drops what the bundler says about files outside. A file
@@ -22,7 +22,7 @@ var errOutside = &failure.Error{Code: failure.BuildFailed, Message: "outside"}
 // load returns a file that may be bundled. Errors: *failure.Error.
 func (b *bundler) load(file string) ([]byte, error) {
 	if name, _, _ := b.sitePath(file); !tree.IsInPackage(file) && isNeverPublished(name) {
-		return nil, neverBundled(file)
+		return nil, errNeverBundled(file)
 	}
 	data, err := b.tree.Read(file)
 	if err != nil {
@@ -38,7 +38,7 @@ func (b *bundler) load(file string) ([]byte, error) {
 	return data, nil
 }
 
-func neverBundled(file string) *failure.Error {
+func errNeverBundled(file string) *failure.Error {
 	return failf(failure.BuildFailed, "The file %s is never bundled or published, because files with such names often "+
 		"contain secrets or settings. Copy what the site needs into another file.", file)
 }
@@ -53,7 +53,7 @@ func (p *project) checkPattern(importer, pattern string) *failure.Error {
 		home, _ = tree.PackageOf(importer)
 	}
 	switch {
-	case !ok, home == "/" && tree.IsInPackage(folder+"/"), home != "/" && !within(home, folder):
+	case !ok, home == "/" && tree.IsInPackage(folder+"/"), home != "/" && !isWithin(home, folder):
 		return failIn(importer, failure.BuildFailed, "The computed path of an import leads out of the project. Begin it "+
 			"with a folder inside.")
 	case strings.Contains(rest, `\`): // esbuild escapes characters so, and panics at half of a surrogate pair
@@ -66,7 +66,7 @@ func (p *project) checkPattern(importer, pattern string) *failure.Error {
 	return nil
 }
 
-func within(dir, name string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
+func isWithin(dir, name string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
 // recordUse adds a file to the files that the bundle uses.
 func (b *bundler) recordUse(file string, size int) {
@@ -83,7 +83,7 @@ func (b *bundler) recordUse(file string, size int) {
 	b.used[home][file] = size
 }
 
-func packageReads(file string) *failure.Error {
+func errLeavesPackage(file string) *failure.Error {
 	_, name := tree.PackageOf(file)
 	return failf(failure.BuildFailed, "The package %q refers to files outside of packages. Use another version of the "+
 		"package, or another package.", name)

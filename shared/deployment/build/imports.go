@@ -11,7 +11,7 @@ import (
 var importedName = regexp.MustCompile(`^(?:@[\w.~-]+/)?[\w~-][\w.~-]*`)
 
 const (
-	// maxImport is the maximum number of bytes after such a word that are searched.
+	// maxImport is the maximum number of bytes after one of importWords that are searched.
 	maxImport = 512
 	// maxImports is the maximum number of imports that are read in all files. Only large files of data have more.
 	maxImports = 100_000
@@ -34,7 +34,7 @@ var runtimes = map[string]string{".vue": "vue", ".svelte": "svelte"}
 // also finds names in comments.
 func Imports(files map[string][]byte) map[string]bool {
 	names := map[string]bool{}
-	read := 0
+	imports := 0
 	for name, data := range files {
 		ext := strings.ToLower(path.Ext(name))
 		if runtime := runtimes[ext]; runtime != "" {
@@ -53,10 +53,10 @@ func Imports(files map[string][]byte) map[string]bool {
 					continue // most words: the expression would take much longer
 				}
 				spec = bytes.TrimPrefix(bytes.TrimPrefix(spec[1:], []byte("~")), []byte("pkg:")) // in style sheets
-				if m := importedName.Find(spec); m != nil && (!isStyle || !ownModules.Match(m)) {
+				if m := importedName.Find(spec); m != nil && (!isStyle || !engineModules.Match(m)) {
 					names[string(m)] = true
 				}
-				if read++; read == maxImports {
+				if imports++; imports == maxImports {
 					return names
 				}
 			}

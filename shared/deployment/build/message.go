@@ -37,9 +37,9 @@ func (l *lines) addOnce(text string) {
 }
 
 var (
-	unresolved    = regexp.MustCompile(`^Could not resolve "`)
-	relativeFile  = regexp.MustCompile(`\b(in|to) "([^"/.][^":]*)"`)
-	internalNames = regexp.MustCompile(`\b(?:[a-z]+-)?(?:page|raw|url|inline|init|react|worker|sharedworker|component|style|public|empty|importmap|global):/`)
+	unresolvedMessage = regexp.MustCompile(`^Could not resolve "`)
+	relativeFile      = regexp.MustCompile(`\b(in|to) "([^"/.][^":]*)"`)
+	internalNames     = regexp.MustCompile(`\b(?:[a-z]+-)?(?:page|raw|url|inline|init|react|worker|sharedworker|component|style|public|empty|importmap|global):/`)
 )
 
 // failure returns the first of the bundler's errors about the project, or nil. Panics of the bundler are not a
@@ -51,7 +51,7 @@ func (b *bundler) failure(messages []api.Message) error {
 			return errors.New("the bundler panicked while it read " + location(m))
 		}
 		err, _ := m.Detail.(error) // also of the bundler of a worker
-		if _, isOwn := errors.AsType[*failure.Error](err); err != nil && !isOwn {
+		if _, isPluginErr := errors.AsType[*failure.Error](err); err != nil && !isPluginErr {
 			return fmt.Errorf("%w: %s", err, location(m))
 		}
 		if first == nil { // a project can have thousands of errors
@@ -83,28 +83,29 @@ func isOutside(l *api.Location) bool {
 // message about a file outside, or about a folder that cannot be read.
 func (b *bundler) translate(m api.Message) *failure.Error {
 	err, _ := m.Detail.(error)
-	own, _ := errors.AsType[*failure.Error](err)
-	if m.Location == nil && own == nil || m.Location != nil && isOutside(m.Location) {
+	pluginErr, _ := errors.AsType[*failure.Error](err)
+	if m.Location == nil && pluginErr == nil || m.Location != nil && isOutside(m.Location) {
 		return nil
 	}
-	f := failf(failure.BuildFailed, "%s", b.clean(m.Text))
-	if own != nil && (own.Path != "" || m.Location == nil) {
-		return own
-	} else if own != nil {
-		f.Code, f.Message = own.Code, own.Message
+	f := failf(failure.BuildFailed, "%s", b.withoutInternalNames(m.Text))
+	if pluginErr != nil && (pluginErr.Path != "" || m.Location == nil) {
+		return pluginErr
+	} else if pluginErr != nil {
+		f.Code, f.Message = pluginErr.Code, pluginErr.Message
 	}
-	b.place(f, m.Location)
+	b.setPosition(f, m.Location)
 	switch {
-	case f.Path == "" && own == nil:
+	case f.Path == "" && pluginErr == nil:
 		f.Message = "The bundler could not build the project."
-	case f.Path != "" && (own == nil && unresolved.MatchString(m.Text) || own == errOutside):
+	case f.Path != "" && (pluginErr == nil && unresolvedMessage.MatchString(m.Text) || pluginErr == errOutside):
 		b.explain(f, m)
 	}
 	return f
 }
 
-// place sets the position of a message in the file of the project to which it belongs, unless the module is not a file.
-func (b *bundler) place(f *failure.Error, l *api.Location) {
+// setPosition sets the position of a message in the file of the project to which it belongs, unless the module is not a
+// file.
+func (b *bundler) setPosition(f *failure.Error, l *api.Location) {
 	key, isPage := strings.CutPrefix(l.File, nsPage+":")
 	switch {
 	case isPage:
@@ -113,14 +114,14 @@ func (b *bundler) place(f *failure.Error, l *api.Location) {
 	case strings.HasPrefix(l.File, nsStyle+":"):
 		f.Path, _, _ = strings.Cut(strings.TrimPrefix(l.File, nsStyle+":"), "?")
 		if f.Line = l.Line; strings.HasSuffix(l.File, "?"+sassStyle) {
-			b.placeCompiled(f, l)
+			b.setCompiledPosition(f, l)
 			return
 		}
-	case namespaced.MatchString(l.File):
+	case namespacedInput.MatchString(l.File):
 		return
 	case component.IsComponent(l.File), sass.IsSass(l.File):
 		f.Path = "/" + l.File
-		b.placeCompiled(f, l)
+		b.setCompiledPosition(f, l)
 		return
 	default:
 		f.Path, f.Line = "/"+l.File, l.Line
@@ -128,10 +129,10 @@ func (b *bundler) place(f *failure.Error, l *api.Location) {
 	f.Column = column(l)
 }
 
-// placeCompiled sets the place in a file that was compiled before it was bundled.
-func (b *bundler) placeCompiled(f *failure.Error, l *api.Location) {
+// setCompiledPosition sets the position in a file that was compiled before it was bundled.
+func (b *bundler) setCompiledPosition(f *failure.Error, l *api.Location) {
 	if source, err := b.tree.Read(f.Path); err == nil {
-		f.Line, f.Column = sourcePlace(trimBOM(source), l.LineText, l.Column, l.Length)
+		f.Line, f.Column = sourcePosition(trimBOM(source), l.LineText, l.Column, l.Length)
 	}
 }
 
@@ -145,12 +146,12 @@ func (b *bundler) explain(f *failure.Error, m api.Message) {
 			spec = rest[:strings.LastIndexByte(rest, '"')]
 		}
 	}
-	own := b.missing(f.Path, spec)
-	f.Code, f.Message = own.Code, own.Message
+	missing := b.errMissing(f.Path, spec)
+	f.Code, f.Message = missing.Code, missing.Message
 }
 
-// clean removes the names of the build from a text.
-func (b *bundler) clean(text string) string {
+// withoutInternalNames returns a text without the names that only the build uses.
+func (b *bundler) withoutInternalNames(text string) string {
 	text = strings.ReplaceAll(text, b.dir, "")
 	text = internalNames.ReplaceAllString(text, "/")
 	return relativeFile.ReplaceAllString(text, `$1 "/$2"`)

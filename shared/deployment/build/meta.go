@@ -33,7 +33,7 @@ func (s script) at(offset int, f *failure.Error) *failure.Error {
 		begin := bytes.LastIndexByte(s.code[:offset], '\n') + 1
 		line, _, _ := bytes.Cut(s.code[begin:], []byte("\n"))
 		placed := &failure.Error{Code: f.Code, Message: f.Message, Path: s.file}
-		placed.Line, placed.Column = sourcePlace(s.source, string(line), offset-begin, 0)
+		placed.Line, placed.Column = sourcePosition(s.source, string(line), offset-begin, 0)
 		return placed
 	}
 	f = f.At(s.file, s.code, offset)
@@ -66,7 +66,7 @@ var (
 // maxURLArgument is the number of bytes before import.meta.url that are searched.
 const maxURLArgument = 500
 
-// rewrite returns the code with the expressions replaced. The lines keep their numbers.
+// rewrite returns the code with the replaced expressions. Lines keep their numbers.
 func (r *rewriter) rewrite(options api.TransformOptions) ([]byte, *failure.Error) {
 	if !metaUse.Match(r.code) {
 		return r.code, nil

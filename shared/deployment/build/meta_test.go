@@ -227,11 +227,3 @@ func TestComputedPaths(t *testing.T) {
 	wantFailure(t, withPage(files("/main.js", "import(`./${n}\\udc00.js`)"), nil),
 		failure.Error{Code: failure.BuildFailed, Message: "a character that is not valid", Path: "/main.js"})
 }
-
-func TestPublicURL(t *testing.T) {
-	t.Parallel()
-	got := bundleOf(t, files("/main.js", "console.log(process.env.PUBLIC_URL + '/a')"), nil)
-	if got != "console.log(\"/a\");\n" {
-		t.Errorf("got %q", got)
-	}
-}

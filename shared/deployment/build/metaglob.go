@@ -141,7 +141,7 @@ func (r *rewriter) expand(g globCall) (string, *failure.Error) {
 		matches := func(pattern string) bool { return glob.Match(pattern, file) }
 		name, _, _ := r.sitePath(file)
 		if file == r.file || strings.ContainsAny(file, "?#") || isNeverPublished(name) ||
-			g.assets && (isCode(file) || secrets.MatchString(file)) ||
+			g.assets && (isCode(file) || secretFiles.MatchString(file)) ||
 			!slices.ContainsFunc(included, matches) || slices.ContainsFunc(excluded, matches) {
 			continue
 		}

@@ -47,17 +47,17 @@ func kindOf(query string) string {
 	}), "-")
 }
 
-// module returns the module of a file, by the query of the reference.
+// module returns the module that a reference with its query means by a file.
 func (b *bundler) module(ref reference, t target) (api.OnResolveResult, error) {
 	result := api.OnResolveResult{Path: b.file(t.file), SideEffects: t.sideEffects}
 	kind := kindOf(ref.query)
 	index, isStyle := strings.CutPrefix(ref.query, component.StyleQuery)
 	switch {
 	case tree.IsInPackage(ref.importer) && !tree.IsInPackage(t.file):
-		return unchanged, packageReads(ref.importer)
+		return noResult, errLeavesPackage(ref.importer)
 	case isStyle && component.IsComponent(t.file):
 		return b.styleModule(t.file, index)
-	case ref.css:
+	case ref.isStyle:
 		result.Suffix = ref.query
 	case kind != "":
 		result.Path, result.Namespace = t.file, kind
@@ -69,7 +69,7 @@ func (b *bundler) module(ref reference, t target) (api.OnResolveResult, error) {
 
 // isComponent reports whether an import means an SVG image that Create React App makes a component.
 func (b *bundler) isComponent(ref reference, file string) bool {
-	return b.manifest.has("react-scripts") && strings.EqualFold(path.Ext(file), ".svg") && !ref.css &&
+	return b.manifest.has("react-scripts") && strings.EqualFold(path.Ext(file), ".svg") && !ref.isStyle &&
 		!tree.IsInPackage(ref.importer)
 }
 
@@ -187,7 +187,7 @@ func (b *bundler) asset(file string, data []byte) api.OnLoadResult {
 func (b *bundler) worker(kind, file string) (api.OnLoadResult, error) {
 	entry, text, err := b.buildNested(file, kind)
 	url, constructor := constant.Quote(entry.path), "Worker"
-	if len(b.nesting) > 0 { // no path is relative to the URL of an inline worker
+	if len(b.outerFiles) > 0 { // no path is relative to the URL of an inline worker
 		url = "new URL(" + url + ", self.location.origin).href"
 	}
 	if strings.HasSuffix(kind, "sharedworker") {
@@ -216,7 +216,7 @@ func isCode(file string) bool { return loaders[strings.ToLower(path.Ext(file))] 
 func (b *bundler) source(file string, data []byte, with map[string]string) (api.OnLoadResult, error) {
 	ext := strings.ToLower(path.Ext(file))
 	if c := compilers[ext]; c.tool != "" {
-		return api.OnLoadResult{}, needsTool(file)
+		return api.OnLoadResult{}, errNeedsTool(file)
 	}
 	loader, isKnown := loaders[ext]
 	code := script{file: file, line: 1, code: trimBOM(data)}
@@ -244,12 +244,12 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 	return contents(string(code.code), loader), nil
 }
 
-// styleSheet returns a style sheet.
+// styleSheet returns a style sheet for the bundler.
 func (b *bundler) styleSheet(s script, loader api.Loader) (api.OnLoadResult, error) {
 	if tree.IsInPackage(s.file) {
 		return contents(string(s.code), loader), nil
 	}
-	text, err := b.styles(s)
+	text, err := b.withoutTailwind(s)
 	return contents(text, loader), err
 }
 

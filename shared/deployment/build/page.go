@@ -58,7 +58,7 @@ func (s *pages) parse(output, source string, data []byte, project *project) *pag
 	p := &page{
 		path: output, source: source, data: data, web: project.web, base: path.Dir(output), headEnd: -1, site: s,
 	}
-	s.pages = append(s.pages, p)
+	s.list = append(s.list, p)
 	open := entry{} // the inline script or style whose text follows
 	start, line := 0, 1
 	for z := html.NewTokenizer(bytes.NewReader(data)); z.Next() != html.ErrorToken; {
@@ -124,7 +124,7 @@ var packageImport = regexp.MustCompile(`(?m)^\s*import\b[^"'\n]*["']([@\w][@\w./
 // checkImports adds a warning if a script of /public, which is published as it is, imports a package.
 func (p *page) checkImports(file string, project *project) {
 	code, err := project.tree.Read(file)
-	if m := packageImport.FindSubmatch(code); err == nil && m != nil && !isMapped(p.site.imports, string(m[1])) {
+	if m := packageImport.FindSubmatch(code); err == nil && m != nil && !isMapped(p.site.importMapKeys, string(m[1])) {
 		project.warnings.add("%s: The script imports %s, and browsers cannot load packages by their names. Move the script "+
 			"out of %s, so that it is bundled.", file, quote(string(m[1])), project.public)
 	}
@@ -146,9 +146,9 @@ func (p *page) addInline(e entry, project *project) {
 			Scopes  map[string]any `json:"scopes"`
 		}
 		if json.Unmarshal([]byte(e.code), &m, tree.JSON) == nil {
-			p.isUnbundled = len(m.Scopes) > 0 && !project.app
+			p.isUnbundled = len(m.Scopes) > 0 && !project.isApp
 			for key, value := range m.Imports {
-				p.site.imports = append(p.site.imports, key)
+				p.site.importMapKeys = append(p.site.importMapKeys, key)
 				if ref, ok := value.(string); ok {
 					p.addLink(ref)
 				}
@@ -209,7 +209,7 @@ func (p *page) resolve(ref string) (file string, ok bool) {
 }
 
 // render returns the page with the references to the bundled files. The rest of the document stays as it is.
-func (p *page) render(b *bundled) []byte {
+func (p *page) render(b *bundleResult) []byte {
 	var styles []string
 	at := p.headEnd // where the style sheets are inserted
 	for _, e := range p.entries {
@@ -237,15 +237,15 @@ func (p *page) render(b *bundled) []byte {
 		case e.isStyle():
 			out.WriteString(e.tag.String() + entry.text)
 		case e.file != "":
-			out.WriteString(rewrite(e.tag, entry.path))
+			out.WriteString(withReference(e.tag, entry.path))
 		}
 		end = e.end
 	}
 	return out.Bytes()
 }
 
-// rewrite returns the tag of a script or style sheet with a new reference.
-func rewrite(tok html.Token, ref string) string {
+// withReference returns the tag of a script or style sheet with a new reference.
+func withReference(tok html.Token, ref string) string {
 	key := "src"
 	if tok.Data == "link" {
 		key = "href"

@@ -118,6 +118,11 @@ func TestFrameworks(t *testing.T) {
 		wantFailure(t, sources{Files: in, Framework: "react"},
 			failure.Error{Code: failure.FrameworkUnsupported, Message: want, Path: "/package.json"})
 	}
+	vue := files("/index.html", "<p>", "/package.json", `{"dependencies":{"vue":"^2.7.0"}}`)
+	mustRun(t, sources{Files: vue}) // all versions of Vue work without components
+	vue["/vue.config.js"] = nil
+	wantFailure(t, sources{Files: vue}, failure.Error{Code: failure.FrameworkUnsupported, Message: "Vue CLI",
+		Path: "/vue.config.js"})
 	server := files("/server.js", "", "/package.json", `{"dependencies":{"express":"5"}}`)
 	wantFailure(t, sources{Files: server}, failure.Error{Code: failure.FrameworkUnsupported, Message: "needs a server",
 		Path: "/package.json"})

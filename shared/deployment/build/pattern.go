@@ -22,14 +22,14 @@ import (
 const staticCall = "^\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(?:\"[^\"\\\\\\n]*\"|'[^'\\\\\\n]*'|`[^`\\\\$]*`)\\s*[,)]"
 
 var (
-	// staticUses match what can follow the words import and require if they certainly do not compute a path: also the
-	// rest of another word, a declaration, and import.meta.
+	// staticUses match the code after the words import and require if it certainly does not compute a path. The word can
+	// also be a part of another word, a declaration, or import.meta.
 	staticUses = map[string]*regexp.Regexp{
 		"import":  regexp.MustCompile(staticCall + `|^[\s\v]*(?:\.meta\b|$|[^\s\v(/.<\-\x{80}-\x{10ffff}])`),
 		"require": regexp.MustCompile(staticCall + `|^[\w$]`),
 	}
-	// escaped matches a letter of such a word that is written as an escape.
-	escaped = regexp.MustCompile(`\\u(?:00[67]|\{)`)
+	// escapedLetter matches the escape of a letter of such a word.
+	escapedLetter = regexp.MustCompile(`\\u(?:00[67]|\{)`)
 	// patternMessage matches the bundler's message about a pattern in a folder that does not exist.
 	patternMessage = regexp.MustCompile(`^Could not resolve (?:import|require)(?:\.\w+)?\("(.*)"\)`)
 )
@@ -93,7 +93,7 @@ func mayComputePath(code []byte) bool {
 			}
 		}
 	}
-	return escaped.Match(code)
+	return escapedLetter.Match(code)
 }
 
 // patternPrefix matches the beginning of the path of an import with a pattern, up to the first computed part, if it is

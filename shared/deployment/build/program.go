@@ -22,25 +22,25 @@ func runProgram(j job) (result, [][]byte, error) {
 	if err != nil {
 		return result{}, nil, err
 	}
-	return runIn(dir, j)
+	return runInFolder(dir, j)
 }
 
-// runIn makes an output from the project in a folder. It returns the contents of the files that are not the project's
-// own beside the result. An error is a bug: the errors of a project are in the result.
-func runIn(dir string, j job) (r result, data [][]byte, err error) {
+// runInFolder makes an output from the project in a folder. It returns the contents of the files that are not the
+// project's own beside the result. An error is a bug: the errors of a project are in the result.
+func runInFolder(dir string, j job) (r result, data [][]byte, err error) {
 	t, err := tree.Open(dir, j.Tree)
 	if err != nil {
 		return result{}, nil, err
 	}
 	defer t.Close()
 	p := &project{
-		tree: t, dir: t.Dir(), files: j.Files, hidden: j.Settings, names: slices.Sorted(maps.Keys(j.Files)),
-		out: map[string]published{}, rules: map[string]string{},
+		tree: t, dir: t.Dir(), files: j.Files, hiddenFiles: j.Settings, names: slices.Sorted(maps.Keys(j.Files)),
+		output: map[string]outputFile{}, rules: map[string]string{},
 	}
 	err = p.makeOutput(j)
 	if err == nil {
-		for _, name := range slices.Sorted(maps.Keys(p.out)) {
-			f := p.out[name]
+		for _, name := range slices.Sorted(maps.Keys(p.output)) {
+			f := p.output[name]
 			if f.Path = name; f.Source != "" {
 				f.Size = j.Files[f.Source]
 			} else {
@@ -82,32 +82,30 @@ type project struct {
 	tree  *tree.Tree
 	dir   string         // in the file system
 	files map[string]int // sizes of the project's files
-	// hidden are files of settings that are not in the tree.
-	hidden map[string][]byte
-	names  []string // of the project's files, sorted
+	// hiddenFiles are files of settings that are not in the tree.
+	hiddenFiles map[string][]byte
+	names       []string // of the project's files, sorted
 
 	// web is the folder whose files have their own paths in the site, such as "/client", or "" for all. public is the
 	// folder whose files are published as they are, at the root of the site.
 	web, public string
 
-	out             map[string]published // the output by path
-	rules           map[string]string    // files of the project with rules, by path in the site
+	output          map[string]outputFile // the output by path
+	rules           map[string]string     // files of the project with rules, by path in the site
 	notes, warnings lines
 
-	manifest packageJSON
-	tsconfig string              // for esbuild
-	paths    map[string][]string // aliases of folders: absolute targets in the project by pattern
-	packages map[string]string   // aliases of packages
-	nesting  bool                // Tailwind CSS 3 resolves nested rules before its own
-	svelte   map[string]any      // options of the compiler of Svelte
-	// namedTailwind is the configuration of Tailwind CSS 3 that PostCSS names, or "".
-	namedTailwind string
-	// sassSettings are the options of Sass.
-	sassSettings sassSettings
-	engines      []api.Engine      // the oldest browsers in which the site works
-	env          map[string]any    // the values of import.meta.env
-	constants    map[string]string // JavaScript values by expression
-	app          bool              // whether the project is built, so that scripts outside of /public are source
+	manifest       packageJSON
+	tsconfig       string              // for esbuild
+	pathAliases    map[string][]string // aliases of folders: absolute targets in the project by pattern
+	packageAliases map[string]string   // aliases of packages
+	svelteOptions  map[string]any      // options of the compiler of Svelte
+	// postCSSTailwindConfig is the configuration of Tailwind CSS 3 that PostCSS names, or "".
+	postCSSTailwindConfig string
+	sassSettings          sassSettings
+	engines               []api.Engine      // the oldest browsers in which the site works
+	env                   map[string]any    // the values of import.meta.env
+	constants             map[string]string // JavaScript values by expression
+	isApp                 bool              // whether the project is built, so that scripts outside of /public are source
 }
 
 // readSettings reads the settings of a project. Errors: *failure.Error.
@@ -119,13 +117,13 @@ func (p *project) readSettings(j job) (err error) {
 	if p.env, p.constants, err = constants(j); err != nil {
 		return err
 	}
-	p.paths, p.packages = map[string][]string{}, map[string]string{}
+	p.pathAliases, p.packageAliases = map[string][]string{}, map[string]string{}
 	p.readVite()
 	p.public = path.Join("/", p.web, cmp.Or(p.public, publicDir))
 	p.readPostCSS()
 	p.readSvelte()
 	p.readBrowsers()
-	p.app = p.manifest.isApp(p.files)
+	p.isApp = p.manifest.isApp(p.files)
 	return p.readTSConfig()
 }
 

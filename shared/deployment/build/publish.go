@@ -10,9 +10,9 @@ import (
 	"devplatform/shared/site/rule"
 )
 
-// sitePath returns the path at which a file of the project is published, and whether it is in /public. ok is false if
-// the file is beside the folder of the site.
-func (p *project) sitePath(file string) (name string, public, ok bool) {
+// sitePath returns the path at which a file of the project is published, and whether the file is in /public. ok is
+// false if the file is not in a folder of the site.
+func (p *project) sitePath(file string) (name string, isPublic, ok bool) {
 	if rest, found := strings.CutPrefix(file, p.public+"/"); found {
 		return "/" + rest, true, true
 	}
@@ -37,28 +37,28 @@ func (p *project) copyFiles(s *pages) {
 		case isNeverPublished(name):
 			tools = append(tools, file)
 		case !public && p.has(p.public+name):
-		case !p.app || public || s.links[file]:
-			p.out[name] = published{Source: file}
-		case secrets.MatchString(file):
+		case !p.isApp || public || s.links[file]:
+			p.output[name] = outputFile{Source: file}
+		case secretFiles.MatchString(file):
 			keys = append(keys, file)
 		case isSource(name):
-			if !strings.HasPrefix(name, "/src/") && !scripts.MatchString(file) {
+			if !strings.HasPrefix(name, "/src/") && !scriptFiles.MatchString(file) {
 				sources = append(sources, file)
 			}
 		default:
-			p.out[name] = published{Source: file}
+			p.output[name] = outputFile{Source: file}
 		}
 	}
-	p.leaveOut("files that are never published", tools)
-	p.leaveOut("sources and files of tools", sources)
+	p.noteUnpublished("files that are never published", tools)
+	p.noteUnpublished("sources and files of tools", sources)
 	for _, name := range keys {
 		p.warnings.add("%s: The file was not published, because files with such names often contain secrets. Rename it if "+
 			"visitors of the site may read it.", name)
 	}
 }
 
-// leaveOut adds a line about files that are not published.
-func (p *project) leaveOut(kind string, names []string) {
+// noteUnpublished adds a line about files that are not published.
+func (p *project) noteUnpublished(kind string, names []string) {
 	const most = 20
 	if len(names) == 0 {
 		return
@@ -83,13 +83,13 @@ func isPrivate(name string) bool {
 var (
 	// keyFiles are files that contain keys. They are never published.
 	keyFiles = regexp.MustCompile(`(?i)\.(pem|key|p12|pfx|jks|kdbx)$|/id_rsa[^/]*$`)
-	// secrets matches other files that contain keys, settings of servers, or backups more often than content.
-	secrets = regexp.MustCompile(`(?i)\.(p8|keystore|env|ppk|ovpn)$|` +
+	// secretFiles matches other files that contain keys, settings of servers, or backups more often than content.
+	secretFiles = regexp.MustCompile(`(?i)\.(p8|keystore|env|ppk|ovpn)$|` +
 		`\.tfstate(\.backup)?$|\.tfvars(\.json)?$|\.(sql|dump|bak)(\.(gz|zip))?$|` +
 		`/(id_(dsa|ecdsa|ed25519)|credentials(\.json)?|secrets?\.(json|ya?ml)|service[-_]?account[^/]*\.json|` +
 		`[^/]*firebase-adminsdk[^/]*\.json|appsettings[^/]*\.json|application(-[^/]*)?\.properties|web\.config)$`)
-	// manifests are the files that describe a project, in any folder. They are never published.
-	manifests = regexp.MustCompile(`(?i)/(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|` +
+	// manifestFiles are the files that describe a project, in any folder. They are never published.
+	manifestFiles = regexp.MustCompile(`(?i)/(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|` +
 		`tsconfig[^/]*\.json|_redirects|_headers)$`)
 )
 
@@ -100,7 +100,7 @@ func isRules(published string) bool {
 
 // isExcluded reports whether a file is published in no project, and bundled in none.
 func isExcluded(name string) bool {
-	return isPrivate(name) || keyFiles.MatchString(name) || manifests.MatchString(name)
+	return isPrivate(name) || keyFiles.MatchString(name) || manifestFiles.MatchString(name)
 }
 
 // isNeverPublished reports whether no site has a file at a path. The folder .well-known must be at the root.
@@ -117,43 +117,43 @@ var (
 	toolFiles = regexp.MustCompile(`(?i)/(pnpm-.*\.yaml|jsconfig[^/]*\.json|` +
 		`[^/]*\.config\.(js|cjs|mjs|json)|components\.json|deno\.jsonc?|vercel\.json|netlify\.toml|firebase\.json|` +
 		`(docker-)?compose[^/]*\.ya?ml|dockerfile[^/]*|makefile|procfile|(readme|license|changelog)(\.(md|txt))?)$`)
-	tests   = regexp.MustCompile(`/(__tests__|__mocks__)/|\.(test|spec|stories)\.[a-z]+$`)
-	appDirs = regexp.MustCompile(`^/(src|dist|build|out|coverage|test|tests|scripts|server|api|e2e|cypress)/`)
-	scripts = regexp.MustCompile(`\.(js|mjs|cjs)$`)
+	testFiles   = regexp.MustCompile(`/(__tests__|__mocks__)/|\.(test|spec|stories)\.[a-z]+$`)
+	appFolders  = regexp.MustCompile(`^/(src|dist|build|out|coverage|test|tests|scripts|server|api|e2e|cypress)/`)
+	scriptFiles = regexp.MustCompile(`\.(js|mjs|cjs)$`)
 )
 
 // isSource reports whether a file of an app outside of /public is source: all scripts are, and everything in /src.
 func isSource(name string) bool {
 	ext := strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
-	return sourceExtensions[ext] || toolFiles.MatchString(name) || tests.MatchString(name) || appDirs.MatchString(name) ||
-		scripts.MatchString(name)
+	return sourceExtensions[ext] || toolFiles.MatchString(name) || testFiles.MatchString(name) ||
+		appFolders.MatchString(name) || scriptFiles.MatchString(name)
 }
 
 // addBundle adds the files of the bundler. In apps, it removes the files that the bundler has read, unless pages refer
 // to them. Images and other data in folders other than /src stay, because scripts can load them by their paths. In
 // static projects, all stay: a service worker or a script can load each by its path.
-func (p *project) addBundle(s *pages, b *bundled) {
+func (p *project) addBundle(s *pages, b *bundleResult) {
 	for file := range b.inputs {
 		name, public, _ := p.sitePath(file)
-		if p.app && !public && !s.links[file] && p.out[name].Source == file &&
+		if p.isApp && !public && !s.links[file] && p.output[name].Source == file &&
 			(isCode(name) || strings.HasPrefix(name, "/src/")) {
-			delete(p.out, name)
+			delete(p.output, name)
 		}
 	}
 	for name, data := range b.files {
 		if !p.has(p.public + name) {
-			p.out[name] = published{data: data, Hashed: true}
+			p.output[name] = outputFile{data: data, Hashed: true}
 		}
 	}
 }
 
 // addPages adds the pages with references to the bundled files.
-func (p *project) addPages(s *pages, b *bundled) error {
-	for _, page := range s.pages {
+func (p *project) addPages(s *pages, b *bundleResult) error {
+	for _, page := range s.list {
 		if _, ok := b.files[page.path]; ok {
 			return failf(failure.BuildFailed, "The page %s has the path of a bundled file. Rename it.", page.path)
 		}
-		p.out[page.path] = published{data: page.render(b)}
+		p.output[page.path] = outputFile{data: page.render(b)}
 	}
 	return nil
 }

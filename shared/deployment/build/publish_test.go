@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"devplatform/shared/deployment/failure"
 )
 
 func TestSecretsStayUnpublished(t *testing.T) {
@@ -132,25 +130,4 @@ func TestCharset(t *testing.T) {
 func TestEmptyTSConfig(t *testing.T) {
 	t.Parallel()
 	mustRun(t, withPage(files("/main.js", "", "/tsconfig.json", " \n"), nil))
-}
-
-func TestVueWithoutComponents(t *testing.T) {
-	t.Parallel()
-	in := files("/index.html", "<p>", "/package.json", `{"dependencies":{"vue":"^2.7.0"}}`)
-	mustRun(t, sources{Files: in})
-	in["/src/App.vue"] = nil
-	refused := failure.Error{Code: failure.FrameworkUnsupported, Message: "Vue", Path: "/package.json"}
-	wantFailure(t, sources{Files: in}, refused)
-	delete(in, "/src/App.vue")
-	in["/vue.config.js"] = nil
-	refused.Path = "/vue.config.js"
-	wantFailure(t, sources{Files: in}, refused)
-}
-
-func TestMissingAlias(t *testing.T) {
-	t.Parallel()
-	const hint = "If it is an alias, define it in compilerOptions.paths of tsconfig.json."
-	in := withPage(files("/main.js", `import "@components/a"`, "/vite.config.ts", ""), nil)
-	want := failure.Error{Code: failure.DependencyNotFound, Message: hint, Path: "/main.js", Line: 1, Column: 8}
-	wantFailure(t, in, want)
 }

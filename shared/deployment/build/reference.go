@@ -19,14 +19,15 @@ type reference struct {
 	spec     string
 	query    string
 	kind     api.ResolveKind
-	css, url bool // @import, url() and composes; url()
+	isStyle  bool // whether it is @import, url() or composes
+	isURL    bool // whether it is url()
 }
 
-// native means that the bundler asks itself, so that the plugin must not change the result.
-type native struct{}
+// askedByPlugin marks a reference that the plugin itself lets the bundler resolve.
+type askedByPlugin struct{}
 
-// unchanged lets the bundler resolve the reference.
-var unchanged = api.OnResolveResult{}
+// noResult lets the bundler resolve the reference.
+var noResult = api.OnResolveResult{}
 
 var scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):`)
 
@@ -36,9 +37,9 @@ func external(spec string) api.OnResolveResult {
 
 // onResolve handles the references that the bundler does not know, and leaves the others to it. Errors: *failure.Error.
 func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnResolveResult, error) {
-	switch _, isNative := a.PluginData.(native); {
+	switch _, isNative := a.PluginData.(askedByPlugin); {
 	case isNative:
-		return unchanged, nil
+		return noResult, nil
 	case strings.HasPrefix(a.Path, nsGlobal+":"):
 		return api.OnResolveResult{Path: "/" + a.Path[len(nsGlobal)+1:], Namespace: nsGlobal}, nil
 	case a.Kind == api.ResolveEntryPoint:
@@ -50,8 +51,8 @@ func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnReso
 	case a.Kind == api.ResolveJSRequireResolve, a.Namespace == nsImportMap:
 		return external(a.Path), nil
 	}
-	ref := reference{dir: a.ResolveDir, spec: a.Path, kind: a.Kind, url: a.Kind == api.ResolveCSSURLToken}
-	ref.css = ref.url || a.Kind == api.ResolveCSSImportRule || a.Kind == api.ResolveCSSComposesFrom
+	ref := reference{dir: a.ResolveDir, spec: a.Path, kind: a.Kind, isURL: a.Kind == api.ResolveCSSURLToken}
+	ref.isStyle = ref.isURL || a.Kind == api.ResolveCSSImportRule || a.Kind == api.ResolveCSSComposesFrom
 	var ok bool
 	if ref.importer, ok = b.path(a.Importer); !ok {
 		ref.importer, _, _ = strings.Cut(a.Importer, "?")
@@ -63,7 +64,7 @@ func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnReso
 		ref.spec, ref.query = ref.spec[:i], ref.spec[i:]
 	}
 	switch {
-	case isBuiltin(ref.spec) && !ref.css:
+	case isBuiltin(ref.spec) && !ref.isStyle:
 		return b.builtin(pb, ref)
 	case isRelative(ref.spec), strings.HasPrefix(ref.spec, "/"):
 		return b.pathReference(pb, ref)
@@ -73,26 +74,26 @@ func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnReso
 
 // urlReference handles references that are not paths.
 func (b *bundler) urlReference(ref reference) (api.OnResolveResult, bool, error) {
-	if strings.HasPrefix(ref.spec, "//") || ref.url && strings.HasPrefix(ref.spec, "#") {
+	if strings.HasPrefix(ref.spec, "//") || ref.isURL && strings.HasPrefix(ref.spec, "#") {
 		return external(ref.spec), true, nil
 	}
 	match := scheme.FindStringSubmatch(ref.spec)
 	if match == nil {
-		return unchanged, false, nil
+		return noResult, false, nil
 	}
 	switch name := strings.ToLower(match[1]); {
-	case name == "http", name == "https", name == "data", name == "blob", ref.url && name == "about":
+	case name == "http", name == "https", name == "data", name == "blob", ref.isURL && name == "about":
 		return external(ref.spec), true, nil
 	case name == "node":
-		return unchanged, false, nil
+		return noResult, false, nil
 	case name == "file":
-		return unchanged, true, failf(failure.BuildFailed, "%s refers to a file of a computer. Use a path in the project.",
+		return noResult, true, failf(failure.BuildFailed, "%s refers to a file of a computer. Use a path in the project.",
 			quote(ref.spec))
 	case name == "virtual":
-		return unchanged, true, failf(failure.BuildFailed, "%s comes from a plugin of a build tool, and builds run no "+
+		return noResult, true, failf(failure.BuildFailed, "%s comes from a plugin of a build tool, and builds run no "+
 			"plugins. Remove the import and what uses it, or write the module as a file of the project.", quote(ref.spec))
 	}
-	return unchanged, true, failf(failure.BuildFailed, "%s cannot be imported. Use a path in the project, a package or "+
+	return noResult, true, failf(failure.BuildFailed, "%s cannot be imported. Use a path in the project, a package or "+
 		"an https URL.", quote(ref.spec))
 }
 
@@ -106,18 +107,18 @@ func (b *bundler) pathReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	case tree.IsInPackage(ref.spec):
 		dir = "/"
 	case tree.IsInPackage(ref.importer):
-		return unchanged, packageReads(ref.importer)
+		return noResult, errLeavesPackage(ref.importer)
 	}
 	file, ok := join(dir, "./"+ref.spec)
 	switch {
 	case ok && tree.IsInPackage(ref.importer) && !tree.IsInPackage(file):
-		return unchanged, packageReads(ref.importer)
+		return noResult, errLeavesPackage(ref.importer)
 	case !ok:
-		return unchanged, failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(ref.spec))
-	case isPath && ref.query == "" && !ref.url && !b.isComponent(ref, file):
-		return unchanged, nil
+		return noResult, failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(ref.spec))
+	case isPath && ref.query == "" && !ref.isURL && !b.isComponent(ref, file):
+		return noResult, nil
 	}
-	if found, ok := b.find(pb, ref, "."+file, b.dir); ok && (!ref.url || found.file == file) {
+	if found, ok := b.find(pb, ref, "."+file, b.dir); ok && (!ref.isURL || found.file == file) {
 		return b.module(ref, found)
 	}
 	return b.withoutFile(ref, file)
@@ -127,7 +128,7 @@ func (b *bundler) pathReference(pb api.PluginBuild, ref reference) (api.OnResolv
 // are left to the bundler.
 func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolveResult, error) {
 	file, isPath := join(path.Dir(ref.importer), "./"+ref.spec)
-	if isPath = isPath && ref.url; isPath && b.has(file) {
+	if isPath = isPath && ref.isURL; isPath && b.has(file) {
 		return b.module(ref, target{file: file})
 	}
 	if ref.spec == "vue" && ref.kind == api.ResolveJSRequireCall { // its script for Node.js would be a second Vue
@@ -137,18 +138,18 @@ func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolv
 		}
 	}
 	specs := []string{ref.spec}
-	if name, ok := strings.CutPrefix(ref.spec, "~"); ok && ref.css && !strings.HasPrefix(name, "/") {
+	if name, ok := strings.CutPrefix(ref.spec, "~"); ok && ref.isStyle && !strings.HasPrefix(name, "/") {
 		specs = append(specs, name) // a package, in webpack
 	}
 	if b.isExportedWithoutExtension(ref) {
 		specs = append(specs, ref.spec+".js")
 	}
-	isMapped := isMapped(b.importMap, ref.spec)
+	isMapped := isMapped(b.importMapKeys, ref.spec)
 	switch {
 	case strings.Contains(ref.spec+"/", "/../") && !isPath: // an alias could lead out of the project
-		return unchanged, b.missing(ref.importer, ref.spec)
+		return noResult, b.errMissing(ref.importer, ref.spec)
 	case len(specs) == 1 && ref.query == "" && !isMapped && !isPath:
-		return unchanged, nil
+		return noResult, nil
 	}
 	for _, spec := range specs {
 		found, ok := b.find(pb, ref, spec, ref.dir)
@@ -167,9 +168,9 @@ func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	case isPath:
 		return b.withoutFile(ref, file)
 	case ref.query == "":
-		return unchanged, nil // an error, unless the importer handles it
+		return noResult, nil // an error, unless the importer handles it
 	}
-	return unchanged, b.missing(ref.importer, ref.spec)
+	return noResult, b.errMissing(ref.importer, ref.spec)
 }
 
 // isMapped reports whether an import map with some keys has the module of an import.
@@ -192,7 +193,7 @@ type target struct {
 // find asks the bundler for the file of a reference from a folder. It finds no file outside of the project.
 func (b *bundler) find(pb api.PluginBuild, ref reference, spec, dir string) (target, bool) {
 	r := pb.Resolve(spec, api.ResolveOptions{
-		ResolveDir: dir, Kind: ref.kind, Importer: b.file(ref.importer), Namespace: "file", PluginData: native{},
+		ResolveDir: dir, Kind: ref.kind, Importer: b.file(ref.importer), Namespace: "file", PluginData: askedByPlugin{},
 	})
 	file, ok := b.path(r.Path)
 	if len(r.Errors) > 0 || !ok {
@@ -205,31 +206,31 @@ func (b *bundler) find(pb api.PluginBuild, ref reference, spec, dir string) (tar
 	return t, true
 }
 
-// withoutFile handles a path that has no file in the project itself. A path of /public is a URL. A missing file of
-// url() is not an error.
+// withoutFile handles a path at which the project has no file. A path of /public is a URL. A missing file of url() is
+// not an error.
 func (b *bundler) withoutFile(ref reference, file string) (api.OnResolveResult, error) {
 	url, suffix := strings.TrimPrefix(file, b.web), ""
-	if ref.url {
+	if ref.isURL {
 		suffix = ref.query
 	}
 	switch {
 	case b.has(b.public + url):
-		if ref.css {
+		if ref.isStyle {
 			return external(url + suffix), nil
 		}
 		return api.OnResolveResult{Path: url, Namespace: nsPublic}, nil
 	case isExcluded(file) && b.has(file):
-		return unchanged, neverBundled(file)
-	case ref.url:
+		return noResult, errNeverBundled(file)
+	case ref.isURL:
 		result := external(url + suffix)
 		result.Warnings = []api.Message{{Text: "The file " + file + " does not exist. Add it, or remove the reference."}}
 		return result, nil
 	}
-	return unchanged, b.missing(ref.importer, ref.spec)
+	return noResult, b.errMissing(ref.importer, ref.spec)
 }
 
-// missing returns the error for a reference that has no file.
-func (b *bundler) missing(importer, spec string) *failure.Error {
+// errMissing returns the error for a reference that has no file.
+func (b *bundler) errMissing(importer, spec string) *failure.Error {
 	spec, _, _ = strings.Cut(spec, "?")
 	file, isFile := b.aliasedFile(spec)
 	switch {
@@ -240,10 +241,10 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 	case strings.HasPrefix(spec, "#"):
 		return failf(failure.BuildFailed, "%s is not defined by the field imports of package.json.", quote(spec))
 	case !isFile || !strings.HasPrefix(spec, "@/") || tree.IsInPackage(importer):
-		return b.missingPackage(importer, spec)
+		return b.errMissingPackage(importer, spec)
 	}
 	if isExcluded(file) && !tree.IsInPackage(file) && b.has(file) {
-		return neverBundled(file)
+		return errNeverBundled(file)
 	}
 	return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file,
 		quote(spec))
@@ -285,8 +286,8 @@ func (b *bundler) isExportedWithoutExtension(ref reference) bool {
 // kitModules are the first names of the modules that only SvelteKit has.
 var kitModules = wordSet("$app $env $service-worker")
 
-// missingPackage returns the error for a package that does not exist, or does not export a file.
-func (b *bundler) missingPackage(importer, spec string) *failure.Error {
+// errMissingPackage returns the error for a package that does not exist, or does not export a file.
+func (b *bundler) errMissingPackage(importer, spec string) *failure.Error {
 	_, name := tree.PackageOf(tree.PackageFolder + spec)
 	from := " It is imported by " + importer + "."
 	if isBuiltin(spec) {

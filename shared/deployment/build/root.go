@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// atRoot returns the files of the folder that is built. It is the folder of the settings, or, if the project has
+// builtFolder returns the files of the folder that is built. It is the folder of the settings, or, if the project has
 // neither a package.json nor a page at its root, the only folder below that has one.
-func (in Input) atRoot() (root string, files map[string][]byte) {
+func (in Input) builtFolder() (root string, files map[string][]byte) {
 	root = strings.TrimSuffix(path.Join("/", in.Root), "/")
 	if in.Root == "" {
 		root = findRoot(in.Files)
@@ -25,8 +25,8 @@ func (in Input) atRoot() (root string, files map[string][]byte) {
 	return root, files
 }
 
-// noRoot matches folders that are a part of a project, and not a project.
-var noRoot = regexp.MustCompile(`/(\.[^/]*|node_modules|public|src|dist|build|out|static|assets|docs|tests?)(/|$)`)
+// noRootFolder matches folders that are a part of a project, and not a project.
+var noRootFolder = regexp.MustCompile(`/(\.[^/]*|node_modules|public|src|dist|build|out|static|assets|docs|tests?)(/|$)`)
 
 // findRoot returns the only folder with a package.json, or else the only one with an index.html. It returns "" if there
 // are several, or if the root is a project.
@@ -37,7 +37,7 @@ func findRoot(files map[string][]byte) string {
 	for _, base := range []string{"package.json", "index.html"} {
 		var found []string
 		for name := range files {
-			if folder := path.Dir(name); path.Base(name) == base && !noRoot.MatchString(folder) {
+			if folder := path.Dir(name); path.Base(name) == base && !noRootFolder.MatchString(folder) {
 				found = append(found, folder)
 			}
 		}

@@ -34,7 +34,7 @@ func TestRoot(t *testing.T) {
 			for _, file := range c.files {
 				all[file] = nil
 			}
-			root, files := Input{Files: all, Root: c.root}.atRoot()
+			root, files := Input{Files: all, Root: c.root}.builtFolder()
 			if root != c.want || root == "" && len(files) != len(all) {
 				t.Errorf("got %q with %v, want %q", root, slices.Collect(maps.Keys(files)), c.want)
 			}

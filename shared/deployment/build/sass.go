@@ -30,14 +30,14 @@ func (b *bundler) css(file string, data []byte) (script, error) {
 	if !sass.IsSass(file) {
 		return s, nil
 	}
-	css, err := sassProject{b}.Sass(sass.Of(file, s.code))
+	css, err := sassProject{b}.Sass(sass.SheetOf(file, s.code))
 	return script{file: file, line: 1, code: []byte(css), source: s.code}, err
 }
 
 // sassSettings are the options of Sass in vite.config.
 type sassSettings struct {
-	before  map[string]string // code that is added to each style sheet of the project, by extension
-	folders []string          // in which style sheets are looked for
+	before  map[string]string // code before each style sheet of the project, by extension
+	folders []string          // in which references look for style sheets
 }
 
 // sassProject implements sass.Project: it limits the files that the Sass compiler can read.
@@ -68,18 +68,18 @@ func (p sassProject) Read(file, sheet string) ([]byte, error) {
 	return []byte(text), err
 }
 
-// Paths implements sass.Project.
-func (p sassProject) Paths(importer, spec string) (paths []string, err error) {
+// Candidates implements sass.Project.
+func (p sassProject) Candidates(importer, spec string) (paths []string, err error) {
 	inPackage := tree.IsInPackage(importer)
 	name, isPackage := strings.CutPrefix(spec, "pkg:")
 	name = strings.TrimPrefix(name, "~") // as in webpack
 	switch _, ok := join(path.Dir(importer), spec); {
 	case isRelative(spec) && !ok:
-		return nil, leavesProject(spec)
+		return nil, errLeavesProject(spec)
 	case isRelative(spec): // the file does not exist
 		return nil, nil
 	case strings.HasPrefix(spec, "/") && inPackage:
-		return nil, packageReads(importer)
+		return nil, errLeavesPackage(importer)
 	case strings.HasPrefix(spec, "/"):
 		return []string{p.web + spec}, nil
 	case scheme.MatchString(name):
@@ -88,19 +88,10 @@ func (p sassProject) Paths(importer, spec string) (paths []string, err error) {
 	if file, ok := p.aliasedFile(name); ok && !isPackage && !inPackage {
 		paths = append(paths, file)
 	}
-	if _, alias := tree.PackageOf(tree.PackageFolder + name); p.packages[alias] != "" && !inPackage {
-		name = p.packages[alias] + strings.TrimPrefix(name, alias)
+	if _, alias := tree.PackageOf(tree.PackageFolder + name); p.packageAliases[alias] != "" && !inPackage {
+		name = p.packageAliases[alias] + strings.TrimPrefix(name, alias)
 	}
-	if folder, ok := p.packageFolder(importer, name); ok {
-		_, home := tree.PackageOf(folder)
-		part := strings.TrimPrefix(name, home)
-		if file, ok := p.packageSheet(folder, part, "sass", "style"); ok {
-			paths = append(paths, file)
-		}
-		if file, ok := join(folder, "."+part); ok && within(folder, file) {
-			paths = append(paths, file)
-		}
-	}
+	paths = append(paths, p.packageCandidates(importer, name)...)
 	if !inPackage && !isPackage {
 		for _, folder := range p.sassSettings.folders {
 			paths = append(paths, path.Join(folder, name))
@@ -109,13 +100,30 @@ func (p sassProject) Paths(importer, spec string) (paths []string, err error) {
 	return paths, nil
 }
 
-// Missing implements sass.Project.
-func (p sassProject) Missing(importer, spec string) *failure.Error {
+// packageCandidates returns the paths in a package that a reference in a file can mean.
+func (p sassProject) packageCandidates(importer, spec string) (paths []string) {
+	folder, ok := p.packageFolder(importer, spec)
+	if !ok {
+		return nil
+	}
+	_, name := tree.PackageOf(folder)
+	part := strings.TrimPrefix(spec, name)
+	if file, ok := p.packageSheet(folder, part, "sass", "style"); ok {
+		paths = append(paths, file)
+	}
+	if file, ok := join(folder, "."+part); ok && isWithin(folder, file) {
+		paths = append(paths, file)
+	}
+	return paths
+}
+
+// ErrMissing implements sass.Project.
+func (p sassProject) ErrMissing(importer, spec string) *failure.Error {
 	name := strings.TrimPrefix(strings.TrimPrefix(spec, "pkg:"), "~")
 	_, home := tree.PackageOf(tree.PackageFolder + name)
 	if isRelative(spec) || name != spec || strings.HasPrefix(spec, "/") ||
 		strings.HasPrefix(spec, "@") || p.hasPackage(importer, name) || p.manifest.has(home) {
-		return p.missing(importer, name)
+		return p.errMissing(importer, name)
 	}
 	return failf(failure.BuildFailed, "The style sheet %s does not exist, beside its importer or as a package. Add the "+
 		"file, or add the package to dependencies in /package.json.", quote(spec))

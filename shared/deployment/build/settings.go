@@ -28,7 +28,7 @@ type settingsFile struct {
 func (p *project) openSettings(names ...string) (settingsFile, bool) {
 	for _, name := range names {
 		for _, file := range []string{name, p.web + name} {
-			text, ok := p.hidden[file]
+			text, ok := p.hiddenFiles[file]
 			if data, err := p.tree.Read(file); err == nil {
 				text, ok = data, true
 			}
@@ -92,13 +92,14 @@ func (f settingsFile) find(key string) int {
 	return -1
 }
 
-// ignore adds a warning that a value is not understood.
+// ignore adds a warning that the build ignores a value that it does not understand.
 func (f settingsFile) ignore(key, what, advice string) {
 	f.warn(key, "%s", strings.TrimSpace(what+" is not understood, so the build ignores it. "+advice))
 }
 
-// ignored are the options of Vite that change nothing about the output of a build here, or whose plugins are known.
-var ignored = wordSet(`plugins server preview build optimizeDeps test esbuild worker ssr mode appType clearScreen
+// ignoredOptions are the options of Vite that change nothing about the output of a build here, or whose plugins are
+// known.
+var ignoredOptions = wordSet(`plugins server preview build optimizeDeps test esbuild worker ssr mode appType clearScreen
 	logLevel cacheDir json oxc devtools legacy future environments customLogger`)
 
 // readVite reads vite.config.
@@ -113,7 +114,7 @@ func (p *project) readVite() {
 		value := config[key]
 		text, isText := value.(string)
 		switch {
-		case ignored[key]:
+		case ignoredOptions[key]:
 		case key == "base" && isText:
 			if !slices.Contains([]string{"/", "./", ""}, text) {
 				f.warn(key, "base is %s, but a site is served at /, so it is built for /.", quote(text))
@@ -170,29 +171,30 @@ func (f settingsFile) addAlias(find string, replacement any) {
 	switch {
 	case name != "" && !strings.Contains(find, "*") && (strings.HasPrefix(to, ".") || strings.HasPrefix(to, "/")):
 		folder := path.Join("/", to)
-		f.paths[name+"/*"] = []string{path.Join(folder, "*")}
+		f.pathAliases[name+"/*"] = []string{path.Join(folder, "*")}
 		if !isFolder {
-			f.paths[name] = []string{folder}
+			f.pathAliases[name] = []string{folder}
 		}
 	case packageName.MatchString(find) && packageName.MatchString(to):
-		f.packages[find] = to
+		f.packageAliases[find] = to
 	default:
 		f.ignore(find, "The alias "+quote(find), `Write its folder as a constant, such as "/src".`)
 	}
 }
 
-// dotted matches a name such as process.env.
-var dotted = regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`)
+// dottedName matches a name such as process.env.
+var dottedName = regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`)
 
-// reserved are the words of JavaScript with which such a name cannot begin.
-var reserved = wordSet(`break case catch class const continue debugger default delete do else enum export extends
+// reservedWords are the words of JavaScript with which such a name cannot begin.
+var reservedWords = wordSet(`break case catch class const continue debugger default delete do else enum export extends
 	false finally for function if import in instanceof new null return super switch throw true try typeof var void while
 	with`)
 
-// isDotted reports whether the bundler accepts a text as the name of a constant.
-func isDotted(text string) bool {
+// isDottedName reports whether the bundler accepts a text as the name of a constant.
+func isDottedName(text string) bool {
 	first, rest, _ := strings.Cut(text, ".")
-	return dotted.MatchString(text) && (!reserved[first] || first == "import" && strings.HasPrefix(rest+".", "meta."))
+	return dottedName.MatchString(text) &&
+		(!reservedWords[first] || first == "import" && strings.HasPrefix(rest+".", "meta."))
 }
 
 func (f settingsFile) readDefine(value any) {
@@ -206,7 +208,7 @@ func (f settingsFile) readDefine(value any) {
 		if !isCode {
 			code, _ = constant.Encode(all[name])
 		}
-		if !isDotted(name) || !isDotted(code) && !jsontext.Value(code).IsValid(tree.JSON) {
+		if !isDottedName(name) || !isDottedName(code) && !jsontext.Value(code).IsValid(tree.JSON) {
 			f.ignore(name, "The value of "+name+" in define", "Write a constant, or JSON.stringify with a constant.")
 			continue
 		}
@@ -248,10 +250,10 @@ func (p *project) readSvelte() {
 	if !ok && config["compilerOptions"] != nil {
 		f.ignore("compilerOptions", "compilerOptions", "Write it as an object of constants.")
 	}
-	p.svelte = map[string]any{}
+	p.svelteOptions = map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(options)) {
 		if _, ok := constant.Encode(options[key]); ok {
-			p.svelte[key] = options[key]
+			p.svelteOptions[key] = options[key]
 		} else {
 			f.ignore(key, "The option "+key, "Write a constant.")
 		}
@@ -284,7 +286,7 @@ func (p *project) readPostCSS() {
 		names = slices.DeleteFunc(names, func(name string) bool { return plugins[name] == false })
 		options, _ := plugins["tailwindcss"].(map[string]any)
 		if config, ok := options["config"].(string); ok {
-			p.namedTailwind = path.Join("/", config)
+			p.postCSSTailwindConfig = path.Join("/", config)
 		}
 	case []any:
 		for _, plugin := range plugins {
@@ -302,7 +304,6 @@ func (p *project) readPostCSS() {
 			f.ignore("", "The configuration of PostCSS", "Write it as an object of constants.")
 		}
 	}
-	p.nesting = slices.Contains(names, "tailwindcss/nesting")
 	for _, name := range names {
 		if !postCSS[name] {
 			f.warn(name, "The plugin %s of PostCSS is not used, because builds run no plugins.", name)

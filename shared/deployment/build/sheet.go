@@ -16,13 +16,13 @@ import (
 	"devplatform/shared/deployment/tree"
 )
 
-// usesTailwind matches what only Tailwind CSS understands, and loadsTailwind what loads it. importOf matches an import.
+// usesTailwind matches code that only Tailwind CSS understands, and loadsTailwind code that loads it.
 var (
 	loadsTailwind = regexp.MustCompile(`@tailwind\s|@import\s+(?:url\(\s*)?["']tailwindcss[/"']`)
 	usesTailwind  = regexp.MustCompile(`@(?:tailwind|apply|theme|plugin|config|source|utility|custom-variant|variant|` +
 		`reference|screen)\s|@import\s+(?:url\(\s*)?["']tailwindcss[/"']|@layer\s+(?:base|components|utilities)\s*\{|` +
 		`\btheme\(|--(?:spacing|alpha|theme)\(`)
-	importOf    = regexp.MustCompile(`@import\s+(?:url\(\s*)?["']([^"'\n]+)["']`)
+	cssImport   = regexp.MustCompile(`@import\s+(?:url\(\s*)?["']([^"'\n]+)["']`)
 	cssComments = regexp.MustCompile(`(?s)/\*.*?\*/`)
 )
 
@@ -32,11 +32,11 @@ type sheetUse struct {
 	imports  []string
 }
 
-// useOf returns what a style sheet uses.
-func (b *bundler) useOf(file string, css []byte) (use sheetUse) {
+// findSheetUse returns what a style sheet uses.
+func (b *bundler) findSheetUse(file string, css []byte) (use sheetUse) {
 	css = cssComments.ReplaceAll(css, nil)
 	use.tailwind = usesTailwind.Match(css)
-	for _, m := range importOf.FindAllSubmatch(css, -1) {
+	for _, m := range cssImport.FindAllSubmatch(css, -1) {
 		if found, err := b.findSheet(string(m[1]), file); err == nil && !tree.IsInPackage(found) {
 			use.imports = append(use.imports, found)
 		}
@@ -47,13 +47,13 @@ func (b *bundler) useOf(file string, css []byte) (use sheetUse) {
 // needsTailwind reports whether a style sheet, or one that it imports, uses Tailwind CSS. It reads each imported style
 // sheet once in a build.
 func (b *bundler) needsTailwind(s script) bool {
-	use, seen := b.useOf(s.file, s.code), map[string]bool{}
+	use, seen := b.findSheetUse(s.file, s.code), map[string]bool{}
 	for next := use.imports; !use.tailwind && len(next) > 0; next = append(next[1:], use.imports...) {
 		file := next[0]
 		known, ok := b.sheets.Load(file)
 		if !ok {
 			data, _ := b.load(file) // nil if it cannot be read, which the bundler reports
-			known, _ = b.sheets.LoadOrStore(file, b.useOf(file, data))
+			known, _ = b.sheets.LoadOrStore(file, b.findSheetUse(file, data))
 		}
 		use, _ = known.(sheetUse)
 		if seen[file] {
@@ -69,7 +69,7 @@ func (b *bundler) findSheet(id, importer string) (string, error) {
 	folder := path.Dir(importer)
 	id, _, _ = strings.Cut(id, "?")
 	if _, ok := join(folder, id); isRelative(id) && !ok {
-		return "", leavesProject(id)
+		return "", errLeavesProject(id)
 	}
 	specs := []string{"./" + id, strings.TrimPrefix(id, "~")}
 	switch {
@@ -81,7 +81,7 @@ func (b *bundler) findSheet(id, importer string) (string, error) {
 		specs = specs[1:]
 	}
 	for _, spec := range specs {
-		ref := reference{importer: importer, css: true, kind: api.ResolveCSSImportRule}
+		ref := reference{importer: importer, isStyle: true, kind: api.ResolveCSSImportRule}
 		found, ok := b.find(b.pb, ref, spec, b.file(folder))
 		if !ok {
 			home, name := tree.PackageOf(tree.PackageFolder + spec)
@@ -92,16 +92,16 @@ func (b *bundler) findSheet(id, importer string) (string, error) {
 		}
 		switch {
 		case tree.IsInPackage(importer) && !tree.IsInPackage(found.file):
-			return "", packageReads(importer)
+			return "", errLeavesPackage(importer)
 		case !isStyleSheet(found.file):
 			return "", failf(failure.BuildFailed, "%s is not a style sheet. Import CSS or Sass.", found.file)
 		}
 		return found.file, nil
 	}
-	return "", b.missing(importer, id)
+	return "", b.errMissing(importer, id)
 }
 
-func leavesProject(spec string) *failure.Error {
+func errLeavesProject(spec string) *failure.Error {
 	return failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(spec))
 }
 
@@ -124,7 +124,7 @@ func (b *bundler) packageSheet(home, part string, fields ...string) (file string
 		}
 		text, isText := target.(string)
 		file, isInside := join(home, "./"+text)
-		if isText && isInside && b.tree.Has(file) && within(home, file) {
+		if isText && isInside && b.tree.Has(file) && isWithin(home, file) {
 			return file, true
 		}
 		target = exports["."+part]
@@ -148,7 +148,7 @@ func moveURLs(css, from, to string) (string, error) {
 		}
 		file, ok := join(from, ref)
 		if !ok || tree.IsInPackage(from+"/") && !tree.IsInPackage(file) {
-			failed = leavesProject(ref)
+			failed = errLeavesProject(ref)
 			return text
 		}
 		rel, _ := filepath.Rel(to, file)
@@ -167,7 +167,7 @@ var (
 // withRemoteImportsFirst moves the imports of style sheets of other sites, such as fonts, before the first rule, as
 // Vite does. Browsers ignore them after it. Lines keep their numbers.
 func withRemoteImportsFirst(css []byte) []byte {
-	var out, moved []byte
+	var out, remote []byte
 	first, end := -1, 0 // the offset of the first rule in out, and of what follows the last match in css
 	for _, m := range leadingRule.FindAllSubmatchIndex(css, -1) {
 		if first < 0 && len(bytes.TrimSpace(css[end:m[0]])) > 0 {
@@ -176,14 +176,14 @@ func withRemoteImportsFirst(css []byte) []byte {
 		out = append(out, css[end:m[0]]...)
 		rule := css[m[0]:m[1]]
 		if first >= 0 && m[2] >= 0 && remoteURL.Match(css[m[2]:m[3]]) {
-			moved = append(moved, bytes.ReplaceAll(rule, []byte("\n"), []byte(" "))...)
+			remote = append(remote, bytes.ReplaceAll(rule, []byte("\n"), []byte(" "))...)
 			rule = bytes.Repeat([]byte("\n"), bytes.Count(rule, []byte("\n")))
 		}
 		out = append(out, rule...)
 		end = m[1]
 	}
-	if moved == nil {
+	if remote == nil {
 		return css
 	}
-	return bytes.Join([][]byte{out[:first], moved, out[first:], css[end:]}, nil)
+	return bytes.Join([][]byte{out[:first], remote, out[first:], css[end:]}, nil)
 }

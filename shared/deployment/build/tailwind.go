@@ -42,12 +42,12 @@ type tailwindCSS struct {
 	engine  *engine.Engine
 	config  string            // module of the configuration of version 3, or ""
 	modules map[string]string // answers to the compiler by module
-	// b and sheet are the style sheet that is compiled. failed is the first error in what it loads, and id names what
-	// could not be loaded.
-	b      *bundler
-	sheet  script
-	failed error
-	id     string
+	// b and sheet are the style sheet that is compiled. loadErr is the error of the first file that it could not load, and
+	// loadErrID is the name of this file in the style sheet.
+	b         *bundler
+	sheet     script
+	loadErr   error
+	loadErrID string
 }
 
 // compilesStyle reports whether an inline style sheet of a page is compiled: it uses Tailwind CSS, and so does the
@@ -62,7 +62,7 @@ func (p *project) compilesStyle(e entry) bool {
 
 // tailwindConfig returns the configuration of version 3, or "".
 func (p *project) tailwindConfig() string {
-	names := []string{p.namedTailwind}
+	names := []string{p.postCSSTailwindConfig}
 	for _, ext := range []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"} {
 		names = append(names, p.web+"/tailwind.config"+ext, "/tailwind.config"+ext)
 	}
@@ -73,8 +73,9 @@ func (p *project) tailwindConfig() string {
 	return names[i]
 }
 
-// styles returns a style sheet of the project without what only Tailwind CSS understands. Errors: *failure.Error.
-func (b *bundler) styles(s script) (string, error) {
+// withoutTailwind returns a style sheet of the project without code that only Tailwind CSS understands. Errors:
+// *failure.Error.
+func (b *bundler) withoutTailwind(s script) (string, error) {
 	s.code = withRemoteImportsFirst(s.code)
 	if !b.needsTailwind(s) {
 		return string(s.code), nil
@@ -82,7 +83,7 @@ func (b *bundler) styles(s script) (string, error) {
 	t := b.tailwind
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.b, t.sheet, t.failed, t.id = b, s, nil, ""
+	t.b, t.sheet, t.loadErr, t.loadErrID = b, s, nil, ""
 	css, err := t.compile()
 	if err != nil {
 		return "", t.failure(err)
@@ -90,7 +91,7 @@ func (b *bundler) styles(s script) (string, error) {
 	return string(withRemoteImportsFirst([]byte(css))), nil
 }
 
-// compile compiles the style sheet. Errors: the errors of package engine, and *failure.Error.
+// compile returns the CSS of the style sheet. Errors: the errors of package engine; *failure.Error.
 func (t *tailwindCSS) compile() (css string, err error) {
 	if t.engine == nil {
 		if err := t.start(); err != nil {
@@ -99,21 +100,22 @@ func (t *tailwindCSS) compile() (css string, err error) {
 	}
 	in := map[string]any{
 		"css": string(t.sheet.code), "file": t.sheet.file, "base": path.Dir(t.sheet.file), "config": t.config,
-		"nested": t.b.nesting, "isModule": styleLoader(t.sheet.file) == api.LoaderLocalCSS,
+		"nested":   true, // version 3 does not understand nested rules, so they are resolved first
+		"isModule": styleLoader(t.sheet.file) == api.LoaderLocalCSS,
 	}
-	var started struct {
+	var scan struct {
 		Sources []tailwind.Source `json:"sources"`
 		Root    any               `json:"root"` // null, "none" or a source
 		Globs   []string          `json:"globs"`
 	}
-	if err := t.engine.Call("start", in, &started); err != nil {
+	if err := t.engine.Call("start", in, &scan); err != nil {
 		return "", err
 	}
 	var names any
 	if t.name == "tailwind3" {
-		names, err = t.contents(started.Globs)
+		names, err = t.contentFiles(scan.Globs)
 	} else {
-		names, err = t.candidates(started.Root, started.Sources)
+		names, err = t.candidates(scan.Root, scan.Sources)
 	}
 	if err != nil {
 		return "", err
@@ -125,7 +127,7 @@ func (t *tailwindCSS) compile() (css string, err error) {
 // start starts the engine with the compiler of the version that the project asks for, and loads the configuration of
 // version 3.
 func (t *tailwindCSS) start() (err error) {
-	if t.name, err = t.version(); err != nil {
+	if t.name, err = t.compilerName(); err != nil {
 		return err
 	}
 	if t.engine, err = engine.New(maxEngineTime); err != nil {
@@ -136,8 +138,8 @@ func (t *tailwindCSS) start() (err error) {
 		return err
 	}
 	err = errors.Join(
-		t.engine.Register("loadStylesheet", t.host((*tailwindCSS).loadSheet)),
-		t.engine.Register("loadModule", t.host((*tailwindCSS).loadModule)),
+		t.engine.Register("loadStylesheet", t.hostFunction(t.loadSheet)),
+		t.engine.Register("loadModule", t.hostFunction(t.loadModule)),
 	)
 	if err != nil || t.name != "tailwind3" {
 		return err
@@ -154,15 +156,15 @@ func (t *tailwindCSS) close() {
 	}
 }
 
-// host returns a function for the compiler. It keeps the error, which is an exception in the compiler.
-func (t *tailwindCSS) host(f func(t *tailwindCSS, id, base string) (string, error)) func([]string) (string, error) {
+// hostFunction returns a function for the compiler. It keeps the error, which is an exception in the compiler.
+func (t *tailwindCSS) hostFunction(f func(id, base string) (string, error)) func([]string) (string, error) {
 	return func(arguments []string) (string, error) {
 		if len(arguments) != 2 {
 			return "", errors.New("two arguments are expected")
 		}
-		answer, err := f(t, arguments[0], arguments[1])
-		if err != nil && t.failed == nil {
-			t.failed, t.id = err, arguments[0]
+		answer, err := f(arguments[0], arguments[1])
+		if err != nil && t.loadErr == nil {
+			t.loadErr, t.loadErrID = err, arguments[0]
 		}
 		return answer, err
 	}
@@ -174,8 +176,8 @@ var (
 	layersOf3 = regexp.MustCompile(`@tailwind\s+(?:base|components)\b`)
 )
 
-// version returns the name of the compiler for the version that the project asks for.
-func (t *tailwindCSS) version() (string, error) {
+// compilerName returns the name of the compiler for the version that the project asks for.
+func (t *tailwindCSS) compilerName() (string, error) {
 	spec, ok := cmp.Or(t.b.manifest.Dependencies["tailwindcss"], t.b.manifest.DevDependencies["tailwindcss"]).(string)
 	if !ok {
 		if layersOf3.Match(t.sheet.code) && !t.b.manifest.has("@tailwindcss/vite") {
@@ -194,10 +196,10 @@ func (t *tailwindCSS) version() (string, error) {
 		}
 	}
 	name := "tailwind" + versionNumber.FindString(spec)
-	switch have := tailwindVersions[name]; {
-	case have != "":
-		t.b.note(fmt.Sprintf("Tailwind CSS %s compiles the style sheets, although /package.json asks for %s.", have,
-			quote(spec)))
+	switch compilerVersion := tailwindVersions[name]; {
+	case compilerVersion != "":
+		t.b.note(fmt.Sprintf("Tailwind CSS %s compiles the style sheets, although /package.json asks for %s.",
+			compilerVersion, quote(spec)))
 		return name, nil
 	case name == "tailwind": // a tag, such as "latest"
 		return "tailwind4", nil
@@ -206,10 +208,10 @@ func (t *tailwindCSS) version() (string, error) {
 		"tailwindcss in /package.json to ^3.4.0 or ^4.0.0.", quote(spec))
 }
 
-// all returns the files of the project and its packages.
-func (t *tailwindCSS) all() []string { return slices.Sorted(maps.Keys(t.b.tree.Files())) }
+// fileNames returns the files of the project and its packages.
+func (t *tailwindCSS) fileNames() []string { return slices.Sorted(maps.Keys(t.b.tree.Files())) }
 
-// candidates returns what may be names of classes, for version 4.
+// candidates returns the words that may be names of classes, for version 4.
 func (t *tailwindCSS) candidates(root any, sources []tailwind.Source) ([]string, error) {
 	switch r := root.(type) {
 	case nil:
@@ -220,7 +222,8 @@ func (t *tailwindCSS) candidates(root any, sources []tailwind.Source) ([]string,
 		sources = slices.Insert(sources, 0, tailwind.Source{Base: base, Pattern: pattern})
 	}
 	set := map[string]bool{}
-	err := t.each(tailwind.Files(t.all(), sources, t.b.hidden["/.gitignore"]), func(name string, data []byte) {
+	files := tailwind.Files(t.fileNames(), sources, t.b.hiddenFiles["/.gitignore"])
+	err := t.eachFile(files, func(name string, data []byte) {
 		tailwind.Candidates(set, tailwind.Extension(name), data)
 	})
 	return append([]string{}, slices.Sorted(maps.Keys(set))...), err // not null in JSON
@@ -232,10 +235,10 @@ type content struct {
 	Extension string `json:"extension"`
 }
 
-// contents returns the files that the configuration names, for version 3.
-func (t *tailwindCSS) contents(globs []string) ([]content, error) {
+// contentFiles returns the files that the configuration names, for version 3.
+func (t *tailwindCSS) contentFiles(globs []string) ([]content, error) {
 	all := []content{} // not null in JSON
-	err := t.each(tailwind.Glob(t.all(), globs, t.b.web+"/"), func(name string, data []byte) {
+	err := t.eachFile(tailwind.Glob(t.fileNames(), globs, t.b.web+"/"), func(name string, data []byte) {
 		all = append(all, content{string(data), tailwind.Extension(name)})
 	})
 	if err == nil && len(all) == 0 {
@@ -245,8 +248,8 @@ func (t *tailwindCSS) contents(globs []string) ([]content, error) {
 	return all, err
 }
 
-// each calls a function with the files that may be read.
-func (t *tailwindCSS) each(names []string, f func(name string, data []byte)) error {
+// eachFile calls a function with the files that may be read.
+func (t *tailwindCSS) eachFile(names []string, f func(name string, data []byte)) error {
 	left := maxContent
 	for _, name := range names {
 		if !tree.IsInPackage(name) && keyFiles.MatchString(name) {

@@ -22,7 +22,7 @@ func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 	if answer := t.modules[key]; answer != "" {
 		return answer, nil
 	}
-	b := &bundler{state: t.b.state}
+	b := &bundler{buildState: t.b.buildState}
 	spec, folder := id, base
 	if strings.HasPrefix(id, "/") {
 		spec, folder = "."+id, "/"
@@ -68,15 +68,15 @@ func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 
 // The namespaces of modules of a configuration that are not files.
 const (
-	nsBuiltin = "builtin" // a module that the engine has
-	nsNode    = "node"    // a module of Node.js in a package, which fails if it runs
+	nsBuiltin    = "builtin" // a module that the engine has
+	nsNodeModule = "node"    // a module of Node.js in a package, which fails if it runs
 )
 
-// setupModule connects esbuild with the bundler for a configuration. entry becomes its file.
+// setupModule connects esbuild with the bundler for a configuration. It sets entry to the file of the configuration.
 func (b *bundler) setupModule(pb api.PluginBuild, entry *string) {
 	pb.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-		if _, isNative := a.PluginData.(native); isNative {
-			return unchanged, nil
+		if _, isNative := a.PluginData.(askedByPlugin); isNative {
+			return noResult, nil
 		}
 		result, err := b.resolveModule(pb, a, entry)
 		return withFailure(result, err, func(m []api.Message) api.OnResolveResult { return api.OnResolveResult{Errors: m} })
@@ -95,8 +95,8 @@ func withFailure[R any](result R, err error, failed func([]api.Message) R) (R, e
 	return result, err
 }
 
-// ownModules matches the modules that the engine has. path is the one of Node.js.
-var ownModules = regexp.MustCompile(`^(?:tailwindcss(?:/.*)?|(?:node:)?path(?:/posix)?|postcss)$`)
+// engineModules matches the modules that the engine has.
+var engineModules = regexp.MustCompile(`^(?:tailwindcss(?:/.*)?|(?:node:)?path(?:/posix)?|postcss)$`)
 
 func (b *bundler) resolveModule(pb api.PluginBuild, a api.OnResolveArgs, entry *string) (api.OnResolveResult, error) {
 	ref := reference{dir: a.ResolveDir, spec: a.Path, kind: a.Kind}
@@ -106,30 +106,30 @@ func (b *bundler) resolveModule(pb api.PluginBuild, a api.OnResolveArgs, entry *
 		ref.importer = b.tailwind.importer(path.Join("/", name))
 	}
 	isBuiltin := isBuiltin(a.Path)
-	if ownModules.MatchString(a.Path) || isBuiltin {
+	if engineModules.MatchString(a.Path) || isBuiltin {
 		if found, ok := b.find(pb, ref, a.Path, ref.dir); ok && !strings.HasPrefix(a.Path, "tailwindcss") {
 			return b.module(ref, found)
 		}
 		switch {
-		case ownModules.MatchString(a.Path):
+		case engineModules.MatchString(a.Path):
 			name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(a.Path, "node:"), ".js"), "/posix")
 			return api.OnResolveResult{Path: name, Namespace: nsBuiltin}, nil
 		case tree.IsInPackage(ref.importer):
-			return api.OnResolveResult{Path: a.Path, Namespace: nsNode}, nil
+			return api.OnResolveResult{Path: a.Path, Namespace: nsNodeModule}, nil
 		}
-		return unchanged, failf(failure.BuildFailed, "%s is a module of Node.js, and a configuration can use only path. "+
+		return noResult, failf(failure.BuildFailed, "%s is a module of Node.js, and a configuration can use only path. "+
 			"Remove the import.", quote(a.Path))
 	}
 	if a.Importer == "<stdin>" {
 		if _, ok := join(path.Dir(ref.importer), a.Path); isRelative(a.Path) && !ok {
-			return unchanged, leavesProject(a.Path)
+			return noResult, errLeavesProject(a.Path)
 		}
 		found, ok := b.find(pb, ref, a.Path, ref.dir)
 		if !ok {
-			return unchanged, b.missing(ref.importer, a.Path)
+			return noResult, b.errMissing(ref.importer, a.Path)
 		}
 		if tree.IsInPackage(ref.importer) && !tree.IsInPackage(found.file) {
-			return unchanged, packageReads(ref.importer)
+			return noResult, errLeavesPackage(ref.importer)
 		}
 		*entry = found.file
 		return api.OnResolveResult{Path: b.file(found.file)}, nil
@@ -143,7 +143,7 @@ func (b *bundler) loadCode(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	case nsBuiltin:
 		return contents("module.exports = globalThis.builtins["+constant.Quote(a.Path)+"] ?? "+
 			throws("The module "+a.Path+" is not available.")+"()", api.LoaderJS), nil
-	case nsNode:
+	case nsNodeModule:
 		return contents(throws(a.Path+" is a module of Node.js, and a configuration can use only path.")+"()", api.LoaderJS),
 			nil
 	case nsEmpty:
@@ -174,19 +174,19 @@ func throws(message string) string {
 }
 
 var (
-	// placed matches the message of an error of PostCSS.
-	placed = regexp.MustCompile(`(?s)^(?:\w*Error: )?(/[^:\n]*):(\d+):(\d+): (.*)`)
-	named  = regexp.MustCompile("`([^`\n]+)`")
-	// errorName matches what is before the messages of Tailwind CSS and PostCSS. Names such as TypeError stay.
+	// placedMessage matches the message of an error of PostCSS.
+	placedMessage = regexp.MustCompile(`(?s)^(?:\w*Error: )?(/[^:\n]*):(\d+):(\d+): (.*)`)
+	quotedName    = regexp.MustCompile("`([^`\n]+)`")
+	// errorName matches the name before a message of Tailwind CSS or PostCSS. Names such as TypeError stay.
 	errorName = regexp.MustCompile(`^(?:CssSyntax)?Error: `)
 )
 
 // failure returns the error of a style sheet for the owners of the project.
 func (t *tailwindCSS) failure(err error) error {
-	if t.failed != nil {
-		err = t.failed
+	if t.loadErr != nil {
+		err = t.loadErr
 	}
-	own, isOwn := errors.AsType[*failure.Error](err)
+	refusal, isRefusal := errors.AsType[*failure.Error](err)
 	thrown, isThrown := errors.AsType[*engine.Error](err)
 	at := func(f *failure.Error, text string) error { // the place of a text, or the beginning of the style sheet
 		offset := max(strings.Index(string(t.sheet.code), text), 0)
@@ -206,16 +206,16 @@ func (t *tailwindCSS) failure(err error) error {
 		return limit("needs more than 256 MiB of memory")
 	case errors.Is(err, engine.ErrNesting):
 		return limit("has calls that are nested too deeply")
-	case isOwn && own.Path == "":
-		return at(own, t.id)
-	case isOwn:
-		return own
+	case isRefusal && refusal.Path == "":
+		return at(refusal, t.loadErrID)
+	case isRefusal:
+		return refusal
 	case !isThrown:
 		return err
 	}
 	message, _, _ := strings.Cut(thrown.Message, "\n") // the code around the place follows
-	f := failf(failure.BuildFailed, "%s", failure.Sentence(t.b.clean(errorName.ReplaceAllString(message, ""))))
-	if m := placed.FindStringSubmatch(message); m != nil {
+	f := failf(failure.BuildFailed, "%s", failure.Sentence(t.b.withoutInternalNames(errorName.ReplaceAllString(message, ""))))
+	if m := placedMessage.FindStringSubmatch(message); m != nil {
 		f.Path, f.Message = m[1], failure.Sentence(m[4])
 		_, _ = fmt.Sscan(m[2]+" "+m[3], &f.Line, &f.Column)
 		switch lines := bytes.SplitAfterN(t.sheet.code, []byte("\n"), f.Line+1); {
@@ -232,7 +232,7 @@ func (t *tailwindCSS) failure(err error) error {
 		return f
 	}
 	text := ""
-	if m := named.FindStringSubmatch(f.Message); m != nil {
+	if m := quotedName.FindStringSubmatch(f.Message); m != nil {
 		text = m[1]
 	}
 	return at(f, text)

@@ -48,10 +48,10 @@ func (p *project) readTSConfig() error {
 		paths["*"] = []string{path.Join(c.baseURL, "*")}
 	}
 	maps.Copy(paths, c.paths)
-	maps.Copy(paths, p.paths)
-	p.paths = paths
+	maps.Copy(paths, p.pathAliases)
+	p.pathAliases = paths
 	relative := map[string][]string{}
-	for pattern, targets := range p.paths {
+	for pattern, targets := range p.pathAliases {
 		for _, target := range targets {
 			relative[pattern] = append(relative[pattern], "."+target)
 		}
@@ -119,7 +119,7 @@ func (c *tsconfig) readPaths(dir string, options map[string]any) {
 	}
 }
 
-// texts returns a value that is a text or a list of texts.
+// texts returns the texts in a value that is a text or a list.
 func texts(value any) (all []string) {
 	list, ok := value.([]any)
 	if !ok {
@@ -137,7 +137,7 @@ func texts(value any) (all []string) {
 // before the *.
 func (p *project) aliasedFile(spec string) (file string, ok bool) {
 	longest := -1
-	for pattern, targets := range p.paths {
+	for pattern, targets := range p.pathAliases {
 		before, after, isWild := strings.Cut(pattern, "*")
 		rest, matches := strings.CutPrefix(spec, before)
 		match, ends := strings.CutSuffix(rest, after)

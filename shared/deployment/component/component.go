@@ -92,21 +92,21 @@ func (c *Compilers) Close() {
 // Compile compiles a file. The same file is compiled once. Errors: *failure.Error; any other error is a bug.
 func (c *Compilers) Compile(file string, source []byte) (*Component, error) {
 	if strings.EqualFold(path.Ext(file), ".vue") {
-		return c.vue.once(file, source, c.compileVue)
+		return c.vue.compileOnce(file, source, c.compileVue)
 	}
-	return c.svelte.once(file, source, c.compileSvelte)
+	return c.svelte.compileOnce(file, source, c.compileSvelte)
 }
 
 // compiler is a compiler in an engine. One goroutine at a time uses it.
 type compiler struct {
-	limit  time.Duration // for one file
-	mu     sync.Mutex
-	engine *engine.Engine
-	err    error // why it did not start
-	notes  []string
-	files  map[string]result
-	file   string // that it compiles
-	failed error  // of what the compiler asked for
+	limit   time.Duration // for one file
+	mu      sync.Mutex
+	engine  *engine.Engine
+	err     error // why it did not start
+	notes   []string
+	files   map[string]result
+	file    string // that is being compiled
+	hostErr error  // the first error of a function that the compiler called
 }
 
 // result is the result for a file.
@@ -123,8 +123,8 @@ func (c *compiler) close() {
 	}
 }
 
-// once returns the result of a compiler for a file, which it computes at the first call.
-func (c *compiler) once(
+// compileOnce returns the result for a file. It calls compile only for the first call with this file.
+func (c *compiler) compileOnce(
 	file string, source []byte, compile func(file string, source []byte) (*Component, error),
 ) (*Component, error) {
 	c.mu.Lock()

@@ -19,15 +19,15 @@ var svelteModule = regexp.MustCompile(`\.svelte(\.[^./\\]+)*\.(js|ts)$`)
 
 func isSvelteModule(file string) bool { return svelteModule.MatchString(file) }
 
-// svelteOptions are the options of svelte.config that the compiler of every version knows. svelte5Options are the
-// options that only Svelte 5 knows.
+// svelteOptions are the options of svelte.config that the compilers of all versions have, and svelte5Options the
+// options that only the compiler of Svelte 5 has.
 var (
 	svelteOptions  = strings.Fields("accessors immutable namespace customElement preserveComments preserveWhitespace css")
 	svelte5Options = strings.Fields("runes compatibility experimental discloseVersion fragments")
 )
 
-// ownCompilers are the files of the package svelte with its compiler, as one script.
-var ownCompilers = []string{"compiler/index.js", "compiler.cjs"}
+// packageCompilers are the files of the package svelte that can contain its compiler, as one script.
+var packageCompilers = []string{"compiler/index.js", "compiler.cjs"}
 
 // foreignBlock matches a script or a template in a language that the compiler does not know. Its group is the
 // attribute.
@@ -49,7 +49,7 @@ func (c *Compilers) prepareSvelte() error {
 	if version == "" || version == svelteVersion {
 		return nil
 	}
-	for _, name := range ownCompilers {
+	for _, name := range packageCompilers {
 		code := c.project.Package(tree.PackageFolder + "svelte/" + name)
 		if code == nil {
 			continue
@@ -84,12 +84,12 @@ func (c *Compilers) compileSvelte(file string, source []byte) (*Component, error
 			return nil, err
 		}
 	}
-	positions := samePlace
+	var move toSource = samePosition
 	switch {
 	case isModule && path.Ext(file) == ".ts":
-		text, positions, err = withoutTypes(file, text)
+		text, move, err = withoutTypes(file, text)
 	case !isModule && c.svelteMajor < 5:
-		text, positions, err = scriptsWithoutTypes(file, text)
+		text, move, err = scriptsWithoutTypes(file, text)
 	}
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (c *Compilers) compileSvelte(file string, source []byte) (*Component, error
 	r, err := c.callSvelte(file, text)
 	if err == nil && r.Error != nil && r.Error.Code == "typescript_invalid_feature" && !isModule {
 		// Svelte removes types, but does not translate enums and other parts of TypeScript.
-		if text, positions, err = scriptsWithoutTypes(file, text); err == nil {
+		if text, move, err = scriptsWithoutTypes(file, text); err == nil {
 			r, err = c.callSvelte(file, text)
 		}
 	}
@@ -105,9 +105,9 @@ func (c *Compilers) compileSvelte(file string, source []byte) (*Component, error
 	case err != nil:
 		return nil, err
 	case r.Error != nil:
-		return nil, positions(*r.Error).failure(file)
+		return nil, move(*r.Error).failure(file)
 	}
-	return r.component(file, text, positions), nil
+	return r.component(file, text, move), nil
 }
 
 // styleBlock matches a style sheet that is not CSS. Its groups are the language and the text.
@@ -155,7 +155,7 @@ func (c *Compilers) callSvelte(file, source string) (r svelteResult, err error) 
 }
 
 // component returns the module of a component.
-func (r svelteResult) component(file, source string, positions func(problem) problem) *Component {
+func (r svelteResult) component(file, source string, move toSource) *Component {
 	out := &Component{Code: r.Code, Lang: "js"}
 	if r.CSS != "" {
 		out.Code += "\nimport " + stylePath(file, 0) + ";\n"
@@ -168,7 +168,7 @@ func (r svelteResult) component(file, source string, positions func(problem) pro
 		return out
 	}
 	for _, w := range r.Warnings {
-		f := positions(w).failure(file)
+		f := move(w).failure(file)
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%s:%d:%d: %s", f.Path, f.Line, f.Column, f.Message))
 	}
 	return out

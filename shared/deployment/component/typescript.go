@@ -2,18 +2,21 @@ package component
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-sourcemap/sourcemap"
 )
 
-// samePlace is the function from places in a text to places in a file, if they are the same.
-func samePlace(p problem) problem { return p }
+// toSource moves a problem from its position in a changed text to the position in the file.
+type toSource func(problem) problem
 
-// withoutTypes returns a script in JavaScript, and the function from its places to places in the file. Imports stay,
-// because templates can use them. Errors: *failure.Error.
-func withoutTypes(file, code string) (string, func(problem) problem, error) {
+// samePosition is the toSource of a text that has the lines of the file.
+func samePosition(p problem) problem { return p }
+
+// withoutTypes returns a script in JavaScript. Imports stay, because templates can use them. Errors: *failure.Error.
+func withoutTypes(file, code string) (string, toSource, error) {
 	out := api.Transform(code, api.TransformOptions{
 		Loader: api.LoaderTS, Target: api.ESNext, Sourcemap: api.SourceMapExternal, Sourcefile: file,
 		Charset:     api.CharsetUTF8,
@@ -44,46 +47,44 @@ var typescriptBlock = regexp.MustCompile(
 	`(?s)<script\b[^>]*\blang\s*=\s*["']?(?:ts|typescript)\b["']?[^>]*>(.*?)</script\s*>`)
 
 // scriptsWithoutTypes is withoutTypes for the scripts of a component.
-func scriptsWithoutTypes(file, source string) (string, func(problem) problem, error) {
+func scriptsWithoutTypes(file, source string) (string, toSource, error) {
 	var text strings.Builder
-	var places []block
+	var scripts []script
 	end := 0
 	for _, m := range typescriptBlock.FindAllStringSubmatchIndex(source, -1) {
 		before := strings.Count(source[:m[2]], "\n")
-		code, positions, err := withoutTypes(file, strings.Repeat("\n", before)+source[m[2]:m[3]])
+		code, move, err := withoutTypes(file, strings.Repeat("\n", before)+source[m[2]:m[3]])
 		if err != nil {
 			return "", nil, err
 		}
 		text.WriteString(source[end:m[2]])
-		first := strings.Count(text.String(), "\n")
-		text.WriteString("\n" + code)
-		places = append(places, block{
-			first: first + 1, last: first + 1 + strings.Count(code, "\n"), next: strings.Count(source[:m[3]], "\n"),
-			positions: positions,
+		text.WriteString("\n")
+		start := strings.Count(text.String(), "\n")
+		text.WriteString(code)
+		scripts = append(scripts, script{
+			start: start, end: start + strings.Count(code, "\n"), sourceEnd: strings.Count(source[:m[3]], "\n"), move: move,
 		})
 		end = m[3]
 	}
 	text.WriteString(source[end:])
-	return text.String(), func(p problem) problem { return placeIn(places, p) }, nil
-}
-
-// block is a script that was replaced: the number of lines of the text before it and before its end, and of the file
-// before its end.
-type block struct {
-	first, last, next int
-	positions         func(problem) problem
-}
-
-func placeIn(places []block, p problem) problem {
-	for i := len(places) - 1; i >= 0 && p.Line > 0; i-- {
-		switch b := places[i]; {
-		case p.Line > b.last:
-			p.Line += b.next - b.last
-			return p
-		case p.Line > b.first:
-			p.Line -= b.first
-			return b.positions(p)
+	return text.String(), func(p problem) problem {
+		for _, s := range slices.Backward(scripts) {
+			switch {
+			case p.Line > s.end:
+				p.Line += s.sourceEnd - s.end
+				return p
+			case p.Line > s.start:
+				p.Line -= s.start
+				return s.move(p)
+			}
 		}
-	}
-	return p
+		return p
+	}, nil
+}
+
+// script is a script of a component that was translated.
+type script struct {
+	start, end int // lines of the text before the script, and before its end
+	sourceEnd  int // lines of the file before the end of the script
+	move       toSource
 }

@@ -42,7 +42,7 @@ func (c *Compilers) compileVue(file string, source []byte) (*Component, error) {
 			return string(data), nil
 		}), c.vue.engine.Register("resolveFile", func(texts []string) (string, error) {
 			return c.project.Resolve(texts[0], texts[1]), nil
-		}), c.vue.engine.Register("compileSass", c.sassOfVue))
+		}), c.vue.engine.Register("compileSass", c.compileSass))
 	})
 	if err != nil {
 		return nil, err
@@ -50,12 +50,12 @@ func (c *Compilers) compileVue(file string, source []byte) (*Component, error) {
 	hash := sha256.Sum256([]byte(file))
 	var r vueResult
 	in := map[string]string{"file": file, "source": string(source), "id": hex.EncodeToString(hash[:4])}
-	c.vue.failed = nil
+	c.vue.hostErr = nil
 	if err := c.vue.call(in, &r); err != nil {
 		return nil, err
 	}
-	if c.vue.failed != nil {
-		return nil, c.vue.failed
+	if c.vue.hostErr != nil {
+		return nil, c.vue.hostErr
 	}
 	if r.Error != nil {
 		return nil, r.Error.failure(file)
@@ -63,15 +63,15 @@ func (c *Compilers) compileVue(file string, source []byte) (*Component, error) {
 	return r.component(file), nil
 }
 
-// sassOfVue returns the CSS of a style sheet. Its arguments are the file, the language, the first line and the text.
-func (c *Compilers) sassOfVue(texts []string) (string, error) {
+// compileSass returns the CSS of a style sheet. Its arguments are the file, the language, the first line and the text.
+func (c *Compilers) compileSass(texts []string) (string, error) {
 	line, err := strconv.Atoi(texts[2])
 	if err != nil {
 		return "", err //nolint:wrapcheck // a bug
 	}
 	css, err := c.project.Sass(sass.Sheet{File: texts[0], Line: line, Text: texts[3], IsIndented: texts[1] == "sass"})
-	if c.vue.failed == nil {
-		c.vue.failed = err
+	if c.vue.hostErr == nil {
+		c.vue.hostErr = err
 	}
 	return css, err
 }

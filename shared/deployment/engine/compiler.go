@@ -33,7 +33,7 @@ func (e *Engine) LoadCompiler(name string) error {
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	// The lines in the bytecode begin with 1, so a later program begins after all lines that they can be.
+	// The lines in the bytecode begin with 1. Later programs begin after all lines that a compiler can have.
 	e.programs = append(e.programs, program{offset: e.lines})
 	e.lines += CompilerLines
 	return e.run(func() (quickjs.Value, error) { return e.vm.EvalBytecodeValue(code) })

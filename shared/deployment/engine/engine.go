@@ -235,15 +235,16 @@ func (e *Engine) failure(err error) error {
 	for _, m := range frame.FindAllStringSubmatch(thrown.Stack, -1) {
 		line, _ := strconv.Atoi(m[1])
 		column, _ := strconv.Atoi(m[2])
-		if e.place(f, line, column) {
+		if e.setPosition(f, line, column) {
 			break
 		}
 	}
 	return f
 }
 
-// place sets the place of an error, if the program to which the line belongs has a source map.
-func (e *Engine) place(f *Error, line, column int) bool {
+// setPosition sets the position of an error in the sources, and reports whether the program with the line has a source
+// map that contains it.
+func (e *Engine) setPosition(f *Error, line, column int) bool {
 	for i := len(e.programs) - 1; i >= 0; i-- {
 		p := e.programs[i]
 		if line <= p.offset {

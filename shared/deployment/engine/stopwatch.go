@@ -17,8 +17,8 @@ type stopwatch struct {
 
 // lap is the time in which a program runs on a thread.
 type lap struct {
-	thread int
-	begin  time.Duration
+	thread    int
+	startTime time.Duration
 }
 
 // start starts the clock, and returns the function that stops it.
@@ -28,11 +28,11 @@ func (s *stopwatch) start() (stop func()) {
 	}
 	runtime.LockOSThread()
 	l := &lap{thread: threadID()}
-	l.begin = threadTime(l.thread)
+	l.startTime = threadTime(l.thread)
 	s.running.Store(l)
 	return func() {
 		s.depth--
-		s.used.Add(int64(threadTime(l.thread) - l.begin))
+		s.used.Add(int64(threadTime(l.thread) - l.startTime))
 		s.running.Store(nil)
 		runtime.UnlockOSThread()
 	}
@@ -42,7 +42,7 @@ func (s *stopwatch) start() (stop func()) {
 func (s *stopwatch) isExpired() bool {
 	used := time.Duration(s.used.Load())
 	if l := s.running.Load(); l != nil {
-		used += threadTime(l.thread) - l.begin
+		used += threadTime(l.thread) - l.startTime
 	}
 	return used > s.limit
 }

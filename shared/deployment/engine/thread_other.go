@@ -6,8 +6,8 @@ import "time"
 
 func threadID() int { return 0 }
 
-var begin = time.Now()
+var processStart = time.Now()
 
 // threadTime returns the time since the process began. Only the version for Linux measures the processor time of a
 // thread.
-func threadTime(int) time.Duration { return time.Since(begin) }
+func threadTime(int) time.Duration { return time.Since(processStart) }

@@ -28,7 +28,7 @@ func cacheKey(hash sha512Hash) string { return cachePrefix + hex.EncodeToString(
 // readCache writes the files of a package if they are in the cache, and reports whether they are. A damaged object
 // counts as missing, and is removed so that it can be replaced. The files that it added are added again, and count
 // twice. Errors: objectstore.ErrUnavailable; the errors of copies.unpack.
-func (i *Installer) readCache(ctx context.Context, c *copies) (found bool, err error) {
+func (i *Installer) readCache(ctx context.Context, c *placedPackage) (found bool, err error) {
 	key := cacheKey(c.hash)
 	body, _, err := i.deps.Bucket.Open(ctx, key)
 	if errors.Is(err, objectstore.ErrNotFound) {

@@ -22,8 +22,8 @@ type document struct {
 	name       string
 	memory     *atomic.Int64     // see session
 	sorted     []*semver.Version // ascending; nil until needed
-	decoded    map[string]*release
-	deprecated map[string]bool // whether a version is deprecated, if it is known
+	releases   map[string]*release
+	deprecated map[string]bool // whether a version is deprecated; only of versions that were examined
 }
 
 // The memory that parts of documents need at most: bytes for each name of an object, for each byte of a version that is
@@ -84,7 +84,7 @@ type release struct {
 
 // release returns a version, or nil if there is none, if it is malformed, or if no memory is left for it.
 func (d *document) release(version string) *release {
-	if r, ok := d.decoded[version]; ok {
+	if r, ok := d.releases[version]; ok {
 		return r
 	}
 	raw, ok := d.Versions[version]
@@ -97,7 +97,7 @@ func (d *document) release(version string) *release {
 	} else {
 		r.name, r.Version, r.edges = d.name, version, r.manifest.edges()
 	}
-	d.decoded[version] = r
+	d.releases[version] = r
 	return r
 }
 

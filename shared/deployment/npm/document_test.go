@@ -31,7 +31,7 @@ func (c *endingContext) Err() error {
 func sessionWith(versions int) (*session, *document) {
 	s := newRegistry("https://registry.example.com", false, requestTimeout).session()
 	d := &document{
-		Versions: entries[jsontext.Value]{}, name: "a", memory: &s.memory, decoded: map[string]*release{},
+		Versions: entries[jsontext.Value]{}, name: "a", memory: &s.memory, releases: map[string]*release{},
 		deprecated: map[string]bool{},
 	}
 	for i := range versions {

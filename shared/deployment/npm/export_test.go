@@ -112,6 +112,6 @@ func Unpack(ctx context.Context, dir string, archive io.Reader) error {
 	}
 	defer files.Close()
 	used := &usage{limits: limits{bytes: maxUnpacked, files: maxFiles}, sizes: map[string]int{}}
-	c := &copies{tree: files, locations: []string{"a"}, used: used}
+	c := &placedPackage{tree: files, locations: []string{"a"}, usage: used}
 	return c.unpack(ctx, archive, nil)
 }

@@ -14,36 +14,36 @@ import (
 // parallel is the number of packages that are downloaded or read from the cache at the same time.
 const parallel = 16
 
-// copies is a package that is added to a tree at one or more places. Equal packages have equal hashes.
-type copies struct {
-	selected
+// placedPackage is a package that is added to a tree at one or more places. Equal packages have equal hashes.
+type placedPackage struct {
+	selectedPackage
 
 	hash      sha512Hash
 	locations []string
 	tree      *tree.Tree
-	used      *usage
+	usage     *usage
 }
 
-func (c *copies) id() string { return c.name + "@" + c.version }
+func (c *placedPackage) id() string { return c.name + "@" + c.version }
 
 // fetch adds the files of the packages to a tree.
-func (i *Installer) fetch(ctx context.Context, packages []selected, t *tree.Tree) (Report, error) {
+func (i *Installer) fetch(ctx context.Context, packages []selectedPackage, t *tree.Tree) (Report, error) {
 	used := &usage{limits: i.limits, sizes: map[string]int{}, tarballs: limitOf(i.limits.tarballs)}
-	distinct := map[sha512Hash]*copies{}
+	byHash := map[sha512Hash]*placedPackage{}
 	for _, s := range packages {
 		hash, err := parseIntegrity(s)
 		if err != nil {
 			return Report{}, err
 		}
-		if distinct[hash] == nil {
-			distinct[hash] = &copies{selected: s, hash: hash, tree: t, used: used}
+		if byHash[hash] == nil {
+			byHash[hash] = &placedPackage{selectedPackage: s, hash: hash, tree: t, usage: used}
 		}
-		distinct[hash].locations = append(distinct[hash].locations, s.location)
+		byHash[hash].locations = append(byHash[hash].locations, s.location)
 	}
 	var downloaded atomic.Int64
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(parallel)
-	for _, c := range distinct {
+	for _, c := range byHash {
 		group.Go(func() error {
 			found, err := i.readCache(groupCtx, c)
 			if err != nil || found {

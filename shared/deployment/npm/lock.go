@@ -16,11 +16,11 @@ import (
 // lock is a package-lock.json with lockfileVersion 2 or 3.
 type lock struct {
 	// Packages are the packages by their location, such as "node_modules/a/node_modules/b". The project is "".
-	Packages map[string]*locked `json:"packages"`
+	Packages map[string]*lockedPackage `json:"packages"`
 }
 
-// locked is a package in a lock file. The property resolved is not used.
-type locked struct {
+// lockedPackage is a package in a lock file. The property resolved is not used.
+type lockedPackage struct {
 	manifest
 	Integrity string `json:"integrity"`
 	Link      bool   `json:"link"`
@@ -42,17 +42,17 @@ func parseLock(raw []byte) (*lock, error) {
 		return l, nil
 	}
 	if len(raw) > maxLock {
-		return nil, largeLock()
+		return nil, errLargeLock()
 	}
 	if err := json.Unmarshal(raw, l, options); err != nil {
 		return nil, jsonFailure(raw, lockPath, err, " Delete the file, or replace it by the output of npm install.")
 	}
 	if len(l.Packages) > maxEdges { // more than can be installed, and each would become a node
-		return nil, largeLock()
+		return nil, errLargeLock()
 	}
 	for location, p := range l.Packages {
 		if p == nil || strings.HasPrefix(location, "node_modules/") && !isLocation(location) {
-			return nil, invalidLock()
+			return nil, errInvalidLock()
 		}
 		if at := strings.LastIndex(location, "node_modules/"); p.Name == "" && at >= 0 {
 			p.Name = location[at+len("node_modules/"):]
@@ -63,12 +63,12 @@ func parseLock(raw []byte) (*lock, error) {
 
 var validVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[0-9A-Za-z.+-]*$`)
 
-func invalidLock() error {
+func errInvalidLock() error {
 	return &failure.Error{Code: failure.BuildFailed, Path: lockPath,
 		Message: "package-lock.json names a package that is not valid. Delete the file, or run npm install again."}
 }
 
-func largeLock() error {
+func errLargeLock() error {
 	f := fail(failure.DependencyTooLarge, "package-lock.json has more than %d MiB or %d dependencies. Remove "+
 		"dependencies and run npm install again.", maxLock>>20, maxEdges)
 	f.Path = lockPath
@@ -90,36 +90,36 @@ func isLocation(location string) bool {
 
 // selectFor returns the packages in the lock file that the project needs when it runs. ok is false if the lock file
 // does not match package.json. Errors: *failure.Error; the error of ctx.
-func (l *lock) selectFor(ctx context.Context, p *project) (packages []selected, ok bool, err error) {
+func (l *lock) selectFor(ctx context.Context, p *project) (packages []selectedPackage, isMatch bool, err error) {
 	if len(l.Packages) == 0 {
 		return nil, false, nil
 	}
-	var failed error
-	ok = true
+	var visitErr error
+	isMatch = true
 	edges := 0
 	root := l.nodes(p)
 	packages, err = root.neededPackages(func(from *node, e edge, to *node) bool {
 		edges++
 		switch {
 		case ctx.Err() != nil:
-			failed = ctx.Err()
+			visitErr = ctx.Err()
 		case edges > maxEdges:
-			failed = largeLock()
+			visitErr = errLargeLock()
 		case !isName(e.name):
-			failed = invalidLock()
+			visitErr = errInvalidLock()
 		case to == nil:
-			ok = ok && e.kind != regular
-		case e.kind == optional && to.release.native():
+			isMatch = isMatch && e.kind != regular
+		case e.kind == optional && to.release.isNative():
 			return false
 		default:
-			ok = ok && to.isValid && (from != root || isFor(e, to.release))
+			isMatch = isMatch && to.isValid && (from != root || isFor(e, to.release))
 		}
-		return failed == nil && ok
+		return visitErr == nil && isMatch
 	})
-	if failed != nil {
-		err = failed
+	if visitErr != nil {
+		err = visitErr
 	}
-	return packages, ok && err == nil, err
+	return packages, isMatch && err == nil, err
 }
 
 // nodes returns the packages of the lock file as nodes below the project.
@@ -136,7 +136,7 @@ func (l *lock) nodes(p *project) *node {
 		r := &release{manifest: p.manifest, name: p.Name, edges: p.edges()}
 		r.Dist.Integrity = p.Integrity
 		n := newNode(edge{name: location[at+len("node_modules/"):]}, r, nil)
-		n.bundled = p.InBundle
+		n.isBundled = p.InBundle
 		n.isValid = p.InBundle || !p.Link && isName(p.Name) && validVersion.MatchString(p.Version)
 		n.placeIn(parent)
 		all[location] = n
@@ -173,7 +173,7 @@ func (p *project) warnings(files map[string][]byte) (all []string) {
 			}
 		}
 	}
-	if p.ignored {
+	if p.hasIgnoredFields {
 		all = append(all, "workspaces, resolutions and pnpm.overrides in package.json are ignored: all packages come from the "+
 			"npm registry, and only the field overrides changes their versions.")
 	}

@@ -104,9 +104,9 @@ func (m *manifest) edges() []edge {
 	return edges
 }
 
-// native reports whether a package is only for some operating systems or processors, so that it contains programs that
-// no browser runs.
-func (m *manifest) native() bool { return restricts(m.OS) || restricts(m.CPU) }
+// isNative reports whether a package is only for some operating systems or processors, so that it contains programs
+// that no browser runs.
+func (m *manifest) isNative() bool { return restricts(m.OS) || restricts(m.CPU) }
 
 func restricts(v jsontext.Value) bool {
 	var list []string
@@ -119,10 +119,10 @@ func restricts(v jsontext.Value) bool {
 
 // project is the parsed package.json of a project.
 type project struct {
-	edges   []edge    // with the versions that overrides selects
-	rules   *override // nil without overrides
-	raw     []byte
-	ignored bool // whether fields of other tools are ignored
+	edges            []edge    // with the versions that overrides selects
+	rules            *override // nil without overrides
+	raw              []byte
+	hasIgnoredFields bool // whether fields of other tools are ignored
 }
 
 // projectManifest is the package.json of a project.
@@ -144,7 +144,7 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 		return nil, jsonFailure(raw, manifestPath, err, "")
 	}
 	pnpm, _ := m.PNPM.(map[string]any)
-	p := &project{raw: raw, ignored: m.Workspaces != nil || m.Resolutions != nil || pnpm["overrides"] != nil}
+	p := &project{raw: raw, hasIgnoredFields: m.Workspaces != nil || m.Resolutions != nil || pnpm["overrides"] != nil}
 	var message string
 	if p.rules, message = parseOverrides(m); message != "" {
 		return nil, fail(failure.BuildFailed, "The field overrides in package.json cannot be used: %s. Correct it as npm "+
@@ -153,7 +153,7 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 	m.BundleDependencies, m.BundledDependencies = nil, nil // the project has no tarball
 	m.Dependencies = m.packagesToInstall(imports)
 	p.edges = slices.DeleteFunc(m.edges(), func(e edge) bool { return e.kind == optionalPeer })
-	p.edges = p.rules.apply(append(p.edges, m.development()...))
+	p.edges = p.rules.apply(append(p.edges, m.developmentEdges()...))
 	for _, e := range p.edges {
 		if _, _, err := target(e); err != nil {
 			return nil, p.failure(e.name, err.Message)
@@ -162,8 +162,8 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 	return p, nil
 }
 
-// development returns the devDependencies that are not installed.
-func (m *projectManifest) development() (edges []edge) {
+// developmentEdges returns the devDependencies that are not installed.
+func (m *projectManifest) developmentEdges() (edges []edge) {
 	other := manifest{Dependencies: maps.Clone(m.DevDependencies)}
 	for _, installed := range m.edges() {
 		delete(other.Dependencies, installed.name)

@@ -19,11 +19,11 @@ type node struct {
 	// ignored are the names of dependencies that cannot be satisfied: optional ones that do not exist, and peers that
 	// conflict with other packages. npm would report some conflicts as errors; like npm install --force, this package
 	// uses the version that is there, because a second copy of a peer such as React breaks an application.
-	ignored map[string]bool
-	removed bool
-	rules   *override // the rules for the dependencies
-	bundled bool      // whether the package is in the tarball of another one
-	isValid bool      // whether the package of a lock file can be installed
+	ignored   map[string]bool
+	isRemoved bool
+	rules     *override // the rules for the dependencies
+	isBundled bool      // whether the package is in the tarball of another one
+	isValid   bool      // whether the package of a lock file can be installed
 	// depth and location are set when the node is placed.
 	depth    int
 	location string
@@ -63,8 +63,8 @@ func (n *node) edge(name string) (edge, bool) {
 	return edge{}, false
 }
 
-// within reports whether n is ancestor or below it.
-func (n *node) within(ancestor *node) bool {
+// isWithin reports whether n is ancestor or below it.
+func (n *node) isWithin(ancestor *node) bool {
 	for ; n != nil; n = n.parent {
 		if n == ancestor {
 			return true
@@ -84,7 +84,7 @@ func (n *node) walk(visit func(*node)) {
 // neededPackages returns the packages that the project at root needs. It calls visit for each dependency of the project
 // and of these packages, with the package that it finds, or nil. If visit returns false, the dependency is not
 // followed. Errors: *failure.Error if there are too many packages.
-func (n *node) neededPackages(visit func(from *node, e edge, to *node) bool) (packages []selected, err error) {
+func (n *node) neededPackages(visit func(from *node, e edge, to *node) bool) (packages []selectedPackage, err error) {
 	origins := map[*node]string{n: ""} // the dependency of the project that needs each package
 	for queue := []*node{n}; len(queue) > 0; queue = queue[1:] {
 		from := queue[0]
@@ -98,17 +98,17 @@ func (n *node) neededPackages(visit func(from *node, e edge, to *node) bool) (pa
 			}
 			origins[to] = cmp.Or(origins[from], e.name)
 			queue = append(queue, to)
-			if !to.bundled {
-				packages = append(packages, selected{
+			if !to.isBundled {
+				packages = append(packages, selectedPackage{
 					location: to.location, name: to.release.name, version: to.release.Version,
 					integrity: to.release.Dist.Integrity, tarball: to.release.Dist.Tarball, origin: origins[to],
 				})
 			}
 			if len(packages) > maxPackages || len(origins) > maxNodes {
-				return nil, tooMany(packages)
+				return nil, tooManyError(packages)
 			}
 		}
 	}
-	slices.SortFunc(packages, func(a, b selected) int { return strings.Compare(a.location, b.location) })
+	slices.SortFunc(packages, func(a, b selectedPackage) int { return strings.Compare(a.location, b.location) })
 	return packages, nil
 }

@@ -59,7 +59,7 @@ type Installer struct {
 	deps     Deps
 	registry *registry
 	limits   limits
-	recent   recent
+	recent   recentResolutions
 }
 
 // limits are the limits that tests lower.
@@ -138,32 +138,32 @@ func (i *Installer) install(ctx context.Context, p *project, files map[string][]
 	if err != nil {
 		return Report{}, err
 	}
-	packages, locked, err := lock.selectFor(ctx, p)
+	packages, isLocked, err := lock.selectFor(ctx, p)
 	if err != nil {
 		return Report{}, err
 	}
-	if locked {
+	if isLocked {
 		return i.fetch(ctx, packages, t)
 	}
 	preferred := lock.versions()
 	key := keyOf(p, preferred)
-	found, ok := i.recent.get(key, i.deps.Clock())
+	resolution, ok := i.recent.get(key, i.deps.Clock())
 	if !ok {
-		found.packages, found.warnings, err = resolve(ctx, i.registry.session(), p, preferred)
+		resolution.packages, resolution.warnings, err = resolve(ctx, i.registry.session(), p, preferred)
 		if err != nil {
 			return Report{}, err
 		}
 	}
-	report, err := i.fetch(ctx, found.packages, t)
+	report, err := i.fetch(ctx, resolution.packages, t)
 	if err == nil {
-		i.recent.put(key, found)
+		i.recent.put(key, resolution)
 	}
-	report.Warnings = slices.Concat(p.warnings(files), found.warnings)
+	report.Warnings = slices.Concat(p.warnings(files), resolution.warnings)
 	return report, err
 }
 
-// selected is a package that is to be installed.
-type selected struct {
+// selectedPackage is a package that is to be installed.
+type selectedPackage struct {
 	location  string // such as "node_modules/a/node_modules/b"
 	name      string // in the registry
 	version   string
@@ -175,8 +175,8 @@ type selected struct {
 // errTooMany reports that a limit of the number of packages is reached.
 var errTooMany = errors.New("npm: too many packages")
 
-// tooMany returns the error for a project that needs too many packages.
-func tooMany(packages []selected) error {
+// tooManyError returns the error for a project that needs too many packages.
+func tooManyError(packages []selectedPackage) error {
 	counts := map[string]int{}
 	for _, p := range packages {
 		counts[p.origin]++

@@ -99,15 +99,15 @@ func (o *override) apply(edges []edge) []edge {
 	if o == nil {
 		return edges
 	}
-	changed := make([]edge, len(edges))
+	replaced := make([]edge, len(edges))
 	for i, e := range edges {
 		e.rules = o.rule(e)
 		if e.rules.name == e.name && e.rules.value != "*" {
 			e.spec = e.rules.value
 		}
-		changed[i] = e
+		replaced[i] = e
 	}
-	return changed
+	return replaced
 }
 
 // rule returns the rule for a dependency, or o if there is none: then the same rules apply to its dependencies.

@@ -8,9 +8,9 @@ import (
 	"deps.dev/util/semver"
 )
 
-// place puts a version into the tree, for a dependency of from: into the folder nearest to the root where it and its
-// peers fit. A peer must not be below the package that needs it.
-func (r *resolver) place(ctx context.Context, from *node, e edge, picked *release) error {
+// placeDependency puts a version into the tree, for a dependency of from: into the folder nearest to the root in which
+// the version and its peers fit. A peer must not be below the package that needs it.
+func (r *resolver) placeDependency(ctx context.Context, from *node, e edge, picked *release) error {
 	start := from
 	if e.kind == peer && from.parent != nil {
 		start = from.parent
@@ -20,7 +20,7 @@ func (r *resolver) place(ctx context.Context, from *node, e edge, picked *releas
 	}
 	var best *node
 	for at := start; at != nil; at = at.parent {
-		if ctx.Err() != nil { // a fit in a large tree takes long
+		if ctx.Err() != nil { // fits takes long in a large tree
 			return ctx.Err()
 		}
 		if at.parent != nil && hasPeer(at, e.name) {
@@ -41,7 +41,7 @@ func (r *resolver) place(ctx context.Context, from *node, e edge, picked *releas
 	if child := best.children[e.name]; child != nil && child.release == picked {
 		return nil // a peer that cannot be satisfied
 	}
-	return r.put(ctx, best, newNode(e, picked, from))
+	return r.putNode(ctx, best, newNode(e, picked, from))
 }
 
 func hasPeer(n *node, name string) bool {
@@ -50,7 +50,7 @@ func hasPeer(n *node, name string) bool {
 }
 
 // put places a node, replaces the node that is there, and enqueues all nodes that the change affects.
-func (r *resolver) put(ctx context.Context, at *node, n *node) error {
+func (r *resolver) putNode(ctx context.Context, at *node, n *node) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -58,9 +58,9 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 		return errTooMany
 	}
 	if old := at.children[n.name]; old != nil {
-		old.walk(func(gone *node) { gone.removed = true })
+		old.walk(func(below *node) { below.isRemoved = true })
 		at.walk(func(below *node) {
-			if !below.removed {
+			if !below.isRemoved {
 				r.enqueue(below) // it may have used a package below the replaced one
 			}
 		})
@@ -78,7 +78,7 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 	for _, dependent := range r.byName[n.name] {
 		e, _ := dependent.edge(n.name)
 		switch {
-		case dependent.removed || !dependent.within(at):
+		case dependent.isRemoved || !dependent.isWithin(at):
 		case !r.isSatisfied(dependent, e):
 			r.enqueue(dependent)
 		case dependent.find(n.name) == n:
@@ -87,7 +87,7 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 	}
 	// The peers belong beside the package, before something else takes their place.
 	for _, e := range n.edges {
-		if e.kind == peer && !n.removed {
+		if e.kind == peer && !n.isRemoved {
 			if err := r.resolveEdge(ctx, n, e); err != nil {
 				return err
 			}
@@ -100,10 +100,10 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 // its peers that are there fit, or can be replaced. A dependency of the project is also placed if a peer does not fit:
 // then the project selects the peer.
 func (r *resolver) fits(ctx context.Context, at, from *node, e edge, picked *release) bool {
-	own, ok := at.edge(e.name)
+	dependency, ok := at.edge(e.name)
 	child := at.children[e.name]
 	switch {
-	case ok && (at != from || own != e) && !satisfies(own, picked.name, picked.Version),
+	case ok && (at != from || dependency != e) && !satisfies(dependency, picked.name, picked.Version),
 		child != nil && at != from && e.kind != peer && (child.release.name != picked.name ||
 			semver.NPM.Compare(picked.Version, child.release.Version) < 0),
 		!r.accepts(at, at.find(e.name), picked):
@@ -130,8 +130,8 @@ func (r *resolver) accepts(at, current *node, picked *release) bool {
 		return true
 	}
 	return !slices.ContainsFunc(r.byName[current.name], func(n *node) bool {
-		own, _ := n.edge(current.name)
-		return !n.removed && n.within(at) && !n.ignored[current.name] && n.find(current.name) == current &&
-			r.isSatisfied(n, own) && !satisfies(own, picked.name, picked.Version)
+		dependency, _ := n.edge(current.name)
+		return !n.isRemoved && n.isWithin(at) && !n.ignored[current.name] && n.find(current.name) == current &&
+			r.isSatisfied(n, dependency) && !satisfies(dependency, picked.name, picked.Version)
 	})
 }

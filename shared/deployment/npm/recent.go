@@ -15,17 +15,17 @@ const (
 	maxResolution = 2 << 20
 )
 
-// recent is the versions that were installed in the last minutes, so that a project that is deployed again needs no
+// recentResolutions are the versions that were installed in the last minutes. A project that is deployed again needs no
 // documents of the registry. It is safe for concurrent use.
-type recent struct {
+type recentResolutions struct {
 	mu    sync.Mutex
 	all   map[resolutionKey]resolution
 	since time.Time // when all was empty
 }
 
-// resolution is the versions that were selected for a project without a lock file.
+// resolution contains the versions that were selected for a project without a lock file.
 type resolution struct {
-	packages []selected
+	packages []selectedPackage
 	warnings []string // about peers that conflict
 }
 
@@ -52,7 +52,7 @@ func keyOf(p *project, preferred map[string][]string) resolutionKey {
 }
 
 // get returns the resolution of a project. ok is false if there is none, or none that is fresh enough.
-func (r *recent) get(key resolutionKey, now time.Time) (found resolution, ok bool) {
+func (r *recentResolutions) get(key resolutionKey, now time.Time) (found resolution, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now.Sub(r.since) >= freshTime || len(r.all) >= maxRecent {
@@ -63,7 +63,7 @@ func (r *recent) get(key resolutionKey, now time.Time) (found resolution, ok boo
 }
 
 // put keeps the resolution of a project for which get was called, unless it is too large.
-func (r *recent) put(key resolutionKey, added resolution) {
+func (r *recentResolutions) put(key resolutionKey, added resolution) {
 	if added.size() > maxResolution {
 		return
 	}

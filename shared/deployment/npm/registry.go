@@ -76,7 +76,7 @@ func (r *registry) checkRedirect(request *http.Request, via []*http.Request) err
 
 // tarballURL returns the URL of a version's tarball: the one in the registry's document if it has the registry's
 // origin, otherwise the conventional one.
-func (r *registry) tarballURL(s selected) string {
+func (r *registry) tarballURL(s selectedPackage) string {
 	if u, err := url.Parse(s.tarball); err == nil && r.isSameOrigin(u) {
 		return s.tarball
 	}
@@ -137,10 +137,10 @@ func (r *registry) try(
 	switch status := response.StatusCode; {
 	case status == http.StatusOK:
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return false, fmt.Errorf("%w: %w", errRefused, unavailable(what, "the npm registry refused access. The operator of "+
-			"the platform must check the user and the password in NPM_REGISTRY"))
+		return false, fmt.Errorf("%w: %w", errRefused, errUnavailable(what, "the npm registry refused access. The operator "+
+			"of the platform must check the user and the password in NPM_REGISTRY"))
 	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
-		return true, unavailable(what, fmt.Sprintf("the npm registry failed with status %d. Deploy again later", status))
+		return true, errUnavailable(what, fmt.Sprintf("the npm registry failed with status %d. Deploy again later", status))
 	default:
 		return false, errMissing
 	}
@@ -151,20 +151,20 @@ func (r *registry) try(
 	return false, err
 }
 
-func unavailable(what, reason string) error {
+func errUnavailable(what, reason string) error {
 	return fail(failure.DependencyNotFound, "%s cannot be downloaded: %s.", what, reason)
 }
 
 func connectionError(ctx context.Context, what string, err error) (canRetry bool, _ error) {
 	switch {
 	case errors.Is(err, errOtherOrigin):
-		return false, unavailable(what, "the npm registry redirected the request to another origin, which is not allowed")
+		return false, errUnavailable(what, "the npm registry redirected the request to another origin, which is not allowed")
 	case publicnet.IsRejected(err):
-		return false, unavailable(what, "the npm registry does not have a public address")
+		return false, errUnavailable(what, "the npm registry does not have a public address")
 	case ctx.Err() != nil:
-		return false, unavailable(what, "the npm registry did not respond in time. Deploy again later")
+		return false, errUnavailable(what, "the npm registry did not respond in time. Deploy again later")
 	}
-	return true, unavailable(what, "the connection to the npm registry failed. Deploy again later")
+	return true, errUnavailable(what, "the connection to the npm registry failed. Deploy again later")
 }
 
 // bodyReader remembers the error with which the body of a response ended.

@@ -12,31 +12,31 @@ import (
 // resolver selects versions as npm 7 and later do: the packages that are nearest to the root first; each as near to the
 // root as it fits; and peers beside the package that needs them.
 type resolver struct {
-	session   *session
-	preferred map[string][]string
-	project   *project
-	root      *node
-	queue     []*node
-	byName    map[string][]*node // the nodes that depend on a name
-	nodes     int                // placed until now, also if they were removed
-	edges     int                // of these nodes
+	session           *session
+	preferredVersions map[string][]string
+	project           *project
+	root              *node
+	queue             []*node
+	byName            map[string][]*node // the nodes that depend on a name
+	nodes             int                // placed until now, also if they were removed
+	edges             int                // of these nodes
 }
 
 // resolve selects the versions of a project without a lock file. Versions of preferred are selected if they match.
 // The warnings name peers that conflict.
 func resolve(
 	ctx context.Context, s *session, p *project, preferred map[string][]string,
-) (packages []selected, warnings []string, err error) {
+) (packages []selectedPackage, warnings []string, err error) {
 	s.prefetch(ctx, p.edges, preferred)
 	root := &node{rules: p.rules, edges: p.edges, children: map[string]*node{}, ignored: map[string]bool{}}
-	r := &resolver{session: s, preferred: preferred, project: p, root: root, byName: map[string][]*node{}}
+	r := &resolver{session: s, preferredVersions: preferred, project: p, root: root, byName: map[string][]*node{}}
 	r.add(root)
 	for len(r.queue) > 0 {
 		switch err := r.resolveNode(ctx, r.next()); {
 		case errors.Is(err, errTooMany):
 			packages, err = r.root.neededPackages(func(*node, edge, *node) bool { return true })
 			if err == nil {
-				err = tooMany(packages)
+				err = tooManyError(packages)
 			}
 			return nil, nil, err
 		case err != nil:
@@ -93,7 +93,7 @@ func (r *resolver) resolveNode(ctx context.Context, n *node) error {
 		if ctx.Err() != nil { // documents that were read before need no further requests
 			return ctx.Err()
 		}
-		if n.removed {
+		if n.isRemoved {
 			return nil
 		}
 		if err := r.resolveEdge(ctx, n, e); err != nil {
@@ -117,15 +117,15 @@ func (r *resolver) resolveEdge(ctx context.Context, n *node, e edge) error {
 	}
 	picked, err := r.pick(ctx, source, e)
 	switch isMissing := errors.Is(err, errMissing); {
-	case e.kind == optional && (isMissing || errors.Is(err, errRefused) || err == nil && picked.native()):
+	case e.kind == optional && (isMissing || errors.Is(err, errRefused) || err == nil && picked.isNative()):
 		n.ignored[e.name] = true
 		return nil
 	case isMissing:
-		return r.missing(n, e)
+		return r.missingError(n, e)
 	case err != nil:
 		return err
 	}
-	return r.place(ctx, n, e, picked)
+	return r.placeDependency(ctx, n, e, picked)
 }
 
 // refine applies the rules of a dependency to the package that satisfies it, if they are below the rules that apply to
@@ -142,15 +142,15 @@ func (r *resolver) refine(ctx context.Context, n *node, rules *override) {
 // pick returns the version for a dependency. The range of a peer is often wide, so a version is selected that
 // also satisfies the dependency of source on the same name, if it has one.
 func (r *resolver) pick(ctx context.Context, source *node, e edge) (*release, error) {
-	picked, err := r.session.pick(ctx, e, r.preferred)
+	picked, err := r.session.pick(ctx, e, r.preferredVersions)
 	if err != nil || !e.kind.isPeer() {
 		return picked, err
 	}
-	own, ok := source.edge(e.name)
-	if !ok || own == e || own.kind == optionalPeer || satisfies(own, picked.name, picked.Version) && isRange(own) {
+	other, ok := source.edge(e.name)
+	if !ok || other == e || other.kind == optionalPeer || satisfies(other, picked.name, picked.Version) && isRange(other) {
 		return picked, nil
 	}
-	return r.session.pick(ctx, own, r.preferred)
+	return r.session.pick(ctx, other, r.preferredVersions)
 }
 
 // isRange reports whether a dependency names a version or a range, and not a tag. Then satisfies is exact.
@@ -172,8 +172,8 @@ func (r *resolver) isSatisfied(n *node, e edge) bool {
 	return found != nil && satisfies(e, found.release.name, found.release.Version)
 }
 
-// missing returns the error for a dependency that does not exist in the registry.
-func (r *resolver) missing(n *node, e edge) error {
+// missingError returns the error for a dependency that does not exist in the registry.
+func (r *resolver) missingError(n *node, e edge) error {
 	name, spec, err := target(e)
 	message := fmt.Sprintf("%s@%s is not in the npm registry. Check the name and the version.", name, spec)
 	if err != nil {
@@ -186,7 +186,7 @@ func (r *resolver) missing(n *node, e edge) error {
 		n.release.name, n.release.Version, message))
 }
 
-// dependency returns the dependency of the project that brought n.
+// dependency returns the dependency of the project that caused the installation of n.
 func (r *resolver) dependency(n *node) *node {
 	for n.source != r.root {
 		n = n.source

@@ -99,7 +99,22 @@ func TestPeersThatDoNotFit(t *testing.T) {
 		"peerDependencies": fields{"store": "^1"}, "peerDependenciesMeta": fields{"store": fields{"optional": true}},
 	}, nil)
 	f.registry.publish("form", "1.0.0", fields{"dependencies": fields{"picker": "1", "store": "^1"}}, nil)
+	f.registry.publish("reader", "1.0.0", fields{
+		"dependencies": fields{"page": "2"}, "peerDependencies": fields{"store": ">=1"},
+	}, nil)
+	f.registry.publish("writer", "1.0.0", fields{
+		"dependencies": fields{"page": "2"}, "optionalDependencies": fields{"store": "9"}, // it does not exist
+	}, nil)
+	f.registry.publish("page", "1.0.0", nil, nil)
+	f.registry.publish("page", "2.0.0", fields{"dependencies": fields{"store": "2"}}, nil)
 	for name, tc := range map[string]struct{ dependencies, want string }{
+		"below a package with the peer": {
+			`"page":"1","reader":"1","store":"1"`,
+			"page@1.0.0 reader/page/store@2.0.0 reader/page@2.0.0 reader@1.0.0 store@1.0.0",
+		},
+		"below a package that needs another version": {
+			`"page":"1","writer":"1"`, "page@1.0.0 writer/page/store@2.0.0 writer/page@2.0.0 writer@1.0.0",
+		},
 		"one fits": {
 			`"kit":"1","react":"2","store":"2"`, "kit/store@1.0.0 kit/widget@1.0.0 kit@1.0.0 react@2.0.0 store@2.0.0",
 		},

@@ -28,7 +28,7 @@ const (
 type session struct {
 	registry *registry
 	bytes    *atomic.Int64 // that the documents can still have
-	memory   atomic.Int64  // that their decoded parts can need
+	memory   atomic.Int64  // that their decoded parts need at most
 
 	mu        sync.Mutex
 	documents map[string]func() (*document, error)
@@ -63,8 +63,8 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 	err := s.registry.get(ctx, url, abbreviated, "The package "+name, func(body io.Reader) error {
 		limited := &limitReader{reader: body, left: limitOf(maxDocument), err: fail(failure.DependencyTooLarge,
 			"The list of versions of %s is too large.", name)}
-		counted := &limitReader{reader: limited, left: s.bytes, err: documentsTooLarge()}
-		d = &document{name: name, memory: &s.memory, decoded: map[string]*release{}, deprecated: map[string]bool{}}
+		counted := &limitReader{reader: limited, left: s.bytes, err: errDocumentsTooLarge()}
+		d = &document{name: name, memory: &s.memory, releases: map[string]*release{}, deprecated: map[string]bool{}}
 		err := json.UnmarshalRead(counted, d, options)
 		switch refused, isRefused := errors.AsType[*failure.Error](err); {
 		case isRefused:
@@ -74,14 +74,14 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 		case err != nil:
 			return fail(failure.DependencyNotFound, "The npm registry sent a document about %s that cannot be read.", name)
 		case s.memory.Add(entryMemory*int64(len(d.Tags)+len(d.Versions))) > maxMemory:
-			return documentsTooLarge()
+			return errDocumentsTooLarge()
 		}
 		return nil
 	})
 	return d, err
 }
 
-func documentsTooLarge() *failure.Error {
+func errDocumentsTooLarge() *failure.Error {
 	return fail(failure.DependencyTooLarge, "The lists of versions of the packages have more than %d MiB. Remove "+
 		"dependencies from package.json.", maxDocuments>>20)
 }
@@ -106,7 +106,7 @@ func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[stri
 		}
 		group.Go(func() error {
 			picked, err := s.pick(ctx, e, preferred)
-			if err == nil && (e.kind != optional || !picked.native()) {
+			if err == nil && (e.kind != optional || !picked.isNative()) {
 				s.prefetch(ctx, s.apply(ctx, e.rules, picked.edges), preferred)
 			}
 			return nil
@@ -143,7 +143,7 @@ func (s *session) pick(ctx context.Context, e edge, preferred map[string][]strin
 	case ctx.Err() != nil: // the versions of a large document take long, and many dependencies can wait for them
 		return nil, ctx.Err()
 	case s.memory.Load() > maxMemory:
-		return nil, documentsTooLarge()
+		return nil, errDocumentsTooLarge()
 	case r == nil:
 		return nil, errMissing
 	}

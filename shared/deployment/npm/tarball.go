@@ -25,15 +25,15 @@ const (
 	maxTarballs = 256 << 20 // compressed bytes of all
 )
 
-// unpacking limits the tarballs of all installations that are unpacked at the same time, because the objects of the
+// unpackSlots limits the tarballs of all installations that are unpacked at the same time, because the objects of the
 // cache that are made of them are in memory.
-var unpacking = make(chan struct{}, 2)
+var unpackSlots = make(chan struct{}, 2)
 
 // sha512Hash is the hash of a tarball.
 type sha512Hash [sha512.Size]byte
 
 // parseIntegrity returns the SHA-512 of a package's integrity, such as "sha512-…". A value can have several hashes.
-func parseIntegrity(s selected) (hash sha512Hash, err error) {
+func parseIntegrity(s selectedPackage) (hash sha512Hash, err error) {
 	for part := range strings.FieldsSeq(s.integrity) {
 		encoded, ok := strings.CutPrefix(part, "sha512-")
 		encoded, _, _ = strings.Cut(encoded, "?") // options
@@ -48,7 +48,7 @@ func parseIntegrity(s selected) (hash sha512Hash, err error) {
 
 // download gets a package from the registry, writes its files, and stores them in the cache. No byte of a tarball is
 // interpreted before its hash was compared.
-func (i *Installer) download(ctx context.Context, c *copies) error {
+func (i *Installer) download(ctx context.Context, c *placedPackage) error {
 	file, err := os.CreateTemp("", "package-")
 	if err != nil {
 		return fmt.Errorf("npm: create a temporary file: %w", err)
@@ -57,7 +57,7 @@ func (i *Installer) download(ctx context.Context, c *copies) error {
 	if err := os.Remove(file.Name()); err != nil { // it exists until it is closed
 		return fmt.Errorf("npm: remove a temporary file: %w", err)
 	}
-	err = i.registry.get(ctx, i.registry.tarballURL(c.selected), "", c.id(), func(body io.Reader) error {
+	err = i.registry.get(ctx, i.registry.tarballURL(c.selectedPackage), "", c.id(), func(body io.Reader) error {
 		return c.save(body, file)
 	})
 	switch {
@@ -67,8 +67,8 @@ func (i *Installer) download(ctx context.Context, c *copies) error {
 		return err
 	}
 	select {
-	case unpacking <- struct{}{}:
-		defer func() { <-unpacking }()
+	case unpackSlots <- struct{}{}:
+		defer func() { <-unpackSlots }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -83,15 +83,15 @@ func (i *Installer) download(ctx context.Context, c *copies) error {
 }
 
 // save writes a tarball to a file, replaces what an earlier attempt wrote, and compares the hash.
-func (c *copies) save(body io.Reader, file *os.File) error {
+func (c *placedPackage) save(body io.Reader, file *os.File) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("npm: write a temporary file: %w", err)
 	}
 	hash := sha512.New()
-	limited := &limitReader{reader: body, left: limitOf(maxTarball), err: c.tooLarge()}
-	counted := &limitReader{reader: limited, left: c.used.tarballs, err: fail(failure.DependencyTooLarge,
+	limited := &limitReader{reader: body, left: limitOf(maxTarball), err: c.errTooLarge()}
+	counted := &limitReader{reader: limited, left: c.usage.tarballs, err: fail(failure.DependencyTooLarge,
 		"The packages have more than %d MiB when they are compressed. Remove dependencies from package.json.",
-		c.used.limits.tarballs>>20)}
+		c.usage.limits.tarballs>>20)}
 	size, err := io.Copy(io.MultiWriter(file, hash), counted)
 	if err == nil {
 		err = file.Truncate(size)
@@ -109,7 +109,7 @@ func (c *copies) save(body io.Reader, file *os.File) error {
 }
 
 // unzip writes the files of a tarball, and returns them as an object of the cache.
-func (c *copies) unzip(ctx context.Context, tarball *os.File) ([]byte, error) {
+func (c *placedPackage) unzip(ctx context.Context, tarball *os.File) ([]byte, error) {
 	damaged := fail(failure.BuildFailed, "The package %s is damaged. Use another version.", c.id())
 	unzipped, err := gzip.NewReader(tarball)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-// Limits of one package. Real packages are far below them: most of the bytes of a package that do not count
-// are source maps and types.
+// Limits of one package. Real packages are far below them: most of their bytes are source maps and types, which do not
+// count.
 const (
 	maxStream = 512 << 20 // bytes that are decompressed, including files that are left out
 	maxPath   = 1024
@@ -24,8 +24,8 @@ const (
 // unpack writes the files of a tar archive that bundles can need. If archive is not nil, it also receives them. It
 // reads the stream to its end. Errors: *failure.Error; the errors of r; the error of ctx; an error of the disk;
 // io.ErrUnexpectedEOF if the archive is empty.
-func (c *copies) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) error {
-	limited := &limitReader{reader: r, left: limitOf(maxStream), err: c.tooLarge()}
+func (c *placedPackage) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) error {
+	limited := &limitReader{reader: r, left: limitOf(maxStream), err: c.errTooLarge()}
 	files := tar.NewReader(limited)
 	for n := 0; ; n++ {
 		header, err := files.Next()
@@ -58,7 +58,7 @@ func (c *copies) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) e
 
 // path returns the path of a file without the first folder, which is often "package". It returns "" for a file that is
 // not in a folder.
-func (c *copies) path(name string) (string, error) {
+func (c *placedPackage) path(name string) (string, error) {
 	if path.IsAbs(name) || strings.Contains("/"+name+"/", "/../") || strings.ContainsAny(name, "\\\x00") ||
 		len(name) > maxPath {
 		return "", fail(failure.BuildFailed, "The package %s has a file with an unsafe path. Use another version.", c.id())
@@ -67,13 +67,13 @@ func (c *copies) path(name string) (string, error) {
 	return name, nil
 }
 
-func (c *copies) tooLarge() error {
+func (c *placedPackage) errTooLarge() error {
 	return fail(failure.DependencyTooLarge, "The package %s is too large. Use another package.", c.id())
 }
 
 // write adds a file with size bytes of r to the tree, at all places of the package. It counts the size before it reads,
 // so that a size that is not true has no effect. A later file with the same path replaces the earlier one.
-func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer) error {
+func (c *placedPackage) write(name string, size int64, r io.Reader, archive *tar.Writer) error {
 	var paths []string
 	files := 0
 	for _, location := range c.locations {
@@ -81,7 +81,7 @@ func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer
 		paths = append(paths, path)
 		files += 1 + len(path)/longPath
 	}
-	if err := c.used.add(c.id(), size, int64(files)); err != nil {
+	if err := c.usage.add(c.id(), size, int64(files)); err != nil {
 		return err
 	}
 	if archive != nil {
@@ -94,11 +94,11 @@ func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer
 	return c.tree.Add(r, size, paths...)
 }
 
-// unneeded are the endings of files that no bundle needs: types, source maps and documents. They are about half of the
-// bytes of a package.
-var unneeded = []string{".d.ts", ".d.mts", ".d.cts", ".map", ".md", ".markdown", ".flow", ".tsbuildinfo"}
+// unneededEndings are the endings of files that no bundle needs: types, source maps and documents. They are about half
+// of the bytes of a package.
+var unneededEndings = []string{".d.ts", ".d.mts", ".d.cts", ".map", ".md", ".markdown", ".flow", ".tsbuildinfo"}
 
 func isNeeded(name string) bool {
 	name = strings.ToLower(name)
-	return !slices.ContainsFunc(unneeded, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
+	return !slices.ContainsFunc(unneededEndings, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }

@@ -22,8 +22,8 @@ const (
 	watchPeriod  = 20 * time.Millisecond
 )
 
-// watch ends the process if it uses too much memory, or if the process that started it has ended. It also holds on
-// systems that do not enforce the other limits.
+// watch ends the process if it uses too much memory, or if the process that started it has ended. Unlike the other
+// limits, it also works outside of Linux.
 func watch() error {
 	parent := os.Getppid()
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}

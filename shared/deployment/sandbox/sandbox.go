@@ -198,7 +198,7 @@ var traces = []struct {
 	{regexp.MustCompile(`(?m)^SIGSEGV: segmentation violation\nPC=.* addr=0x0$`), ErrMemory},
 }
 
-var panicked = regexp.MustCompile(`(?m)^panic: `)
+var panicTrace = regexp.MustCompile(`(?m)^panic: `)
 
 // cause returns why a process ended.
 func (p *Process) cause(err error) error {
@@ -218,7 +218,7 @@ func (p *Process) cause(err error) error {
 				return t.err
 			}
 		}
-		if panicked.MatchString(text) { // in another goroutine
+		if panicTrace.MatchString(text) { // in another goroutine
 			return fmt.Errorf("%w: %s", ErrProgram, strings.TrimSpace(text))
 		}
 	case -1: // a signal: the kernel has ended the process

@@ -19,29 +19,30 @@ func (s Sheet) at(line, column int, message string) *failure.Error {
 	return &failure.Error{Code: failure.BuildFailed, Message: message, Path: s.File, Line: line, Column: column}
 }
 
-// failure returns the error for the owners of the project. added is the number of lines before the text.
-func (c *Compiler) failure(p problem, added int) error {
+// failure returns the error for the owners of the project. linesBefore is the number of lines before the text.
+func (c *Compiler) failure(p problem, linesBefore int) error {
 	message := failure.Sentence(p.Message)
 	message = strings.ToUpper(message[:1]) + message[1:]
 	f := c.sheet.at(max(p.Line, 1), max(p.Column, 1), message)
 	switch {
 	case p.File != "" && p.File != c.sheet.File:
 		f.Path = p.File
-	case p.Line > added:
-		f.Line -= added
-	case added > 0:
+	case p.Line > linesBefore:
+		f.Line -= linesBefore
+	case linesBefore > 0:
 		f.Line, f.Column = 1, 1
 		f.Message = "The code that the settings of the project add before the style sheet has an error. " + f.Message
 	}
-	own, _ := errors.AsType[*failure.Error](c.failed)
+	refusal, _ := errors.AsType[*failure.Error](c.hostErr)
 	switch {
-	case own != nil && own.Path != "":
-		return own
-	case own != nil:
-		f.Code, f.Message = own.Code, own.Message
-	case c.failed != nil:
-		return c.failed
+	case c.hostErr == nil:
+		return f
+	case refusal == nil:
+		return c.hostErr
+	case refusal.Path != "":
+		return refusal
 	}
+	f.Code, f.Message = refusal.Code, refusal.Message
 	return f
 }
 

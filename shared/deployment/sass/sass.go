@@ -29,16 +29,16 @@ type Project interface {
 	Has(file string) bool
 	// Read returns a file that another one loads, for the CSS of a style sheet. Errors: *failure.Error.
 	Read(file, sheet string) ([]byte, error)
-	// Paths returns the paths that a reference in a file can mean if it is not relative to the file. Sass adds
-	// extensions and the like to them. Errors: *failure.Error.
-	Paths(importer, spec string) ([]string, error)
-	// Missing returns the error for a reference that means no file.
-	Missing(importer, spec string) *failure.Error
+	// Candidates returns the paths that a reference in a file can mean if it is not relative to the file, without the
+	// parts that Sass adds. Errors: *failure.Error.
+	Candidates(importer, spec string) ([]string, error)
+	// ErrMissing returns the error for a reference that means no file.
+	ErrMissing(importer, spec string) *failure.Error
 }
 
 // Sheet is a style sheet in Sass.
 type Sheet struct {
-	File string // that contains it, to which its references are relative
+	File string // that contains the style sheet. References are relative to it.
 	Text string
 	// Before is code that is added before the text, such as variables for all style sheets of a project.
 	Before string
@@ -54,8 +54,8 @@ func IsSass(file string) bool {
 	return ext == ".scss" || ext == ".sass"
 }
 
-// Of returns the style sheet that is a file.
-func Of(file string, text []byte) Sheet {
+// SheetOf returns the style sheet that a file consists of.
+func SheetOf(file string, text []byte) Sheet {
 	return Sheet{File: file, Text: string(text), Line: 1, IsIndented: strings.EqualFold(path.Ext(file), ".sass")}
 }
 
@@ -64,11 +64,11 @@ type Compiler struct {
 	project Project
 	limit   time.Duration
 
-	mu     sync.Mutex // one style sheet at a time
-	engine *engine.Engine
-	err    error // why it did not start
-	sheet  Sheet // that it compiles
-	failed error // the first error of a function that it called
+	mu      sync.Mutex // one style sheet at a time
+	engine  *engine.Engine
+	err     error // why it did not start
+	sheet   Sheet // that is being compiled
+	hostErr error // the first error of a function that it called
 }
 
 // New returns the compiler of a project. The caller must call Close.
@@ -94,7 +94,7 @@ func (c *Compiler) Compile(s Sheet) (string, error) {
 		return "", c.err
 	}
 	c.engine.Reset()
-	c.sheet, c.failed = s, nil
+	c.sheet, c.hostErr = s, nil
 	before := s.Before
 	if before != "" {
 		before += "\n"
@@ -120,22 +120,22 @@ func (c *Compiler) start() (err error) {
 	if c.engine, err = engine.New(c.limit); err != nil {
 		return err
 	}
-	return errors.Join(c.engine.LoadCompiler("sass"), c.engine.Register("findSheet", c.host(c.find)),
-		c.engine.Register("readSheet", c.host(c.read)))
+	return errors.Join(c.engine.LoadCompiler("sass"), c.engine.Register("findSheet", c.hostFunction(c.findSheet)),
+		c.engine.Register("readSheet", c.hostFunction(c.readSheet)))
 }
 
-// host returns a function for the compiler. It keeps the error, which is an exception in the compiler.
-func (c *Compiler) host(f func(argument string) (string, error)) func([]string) (string, error) {
+// hostFunction returns a function for the compiler. It keeps the error, which is an exception in the compiler.
+func (c *Compiler) hostFunction(f func(argument string) (string, error)) func([]string) (string, error) {
 	return func(arguments []string) (string, error) {
 		answer, err := f(strings.Join(arguments, ""))
-		if err != nil && c.failed == nil {
-			c.failed = err
+		if err != nil && c.hostErr == nil {
+			c.hostErr = err
 		}
 		return answer, err
 	}
 }
 
-func (c *Compiler) read(file string) (string, error) {
+func (c *Compiler) readSheet(file string) (string, error) {
 	data, err := c.project.Read(file, c.sheet.File)
 	return string(data), err
 }
@@ -151,8 +151,8 @@ type reference struct {
 	FromImport  bool // whether the rule is @import
 }
 
-// find returns the file that a reference means, or "".
-func (c *Compiler) find(argument string) (string, error) {
+// findSheet returns the file that a reference means, or "".
+func (c *Compiler) findSheet(argument string) (string, error) {
 	var ref reference
 	err := json.Unmarshal([]byte(argument), &ref, json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *Compiler) find(argument string) (string, error) {
 	}
 	paths := []string{ref.Spec}
 	if !ref.IsRelative {
-		if paths, err = c.project.Paths(ref.Importer, ref.Spec); err != nil {
+		if paths, err = c.project.Candidates(ref.Importer, ref.Spec); err != nil {
 			return "", err
 		}
 		ref.IsInPackage = tree.IsInPackage(ref.Importer)
@@ -175,7 +175,7 @@ func (c *Compiler) find(argument string) (string, error) {
 		}
 	}
 	if !ref.IsRelative {
-		return "", c.project.Missing(ref.Importer, ref.Spec)
+		return "", c.project.ErrMissing(ref.Importer, ref.Spec)
 	}
 	return "", nil
 }
@@ -189,19 +189,19 @@ func (c *Compiler) lookUp(name string, isImport bool) (string, error) {
 	}
 	for _, name := range names {
 		if isImport {
-			if file, err := c.first(name+".import", groups); file != "" || err != nil {
+			if file, err := c.firstFile(name+".import", groups); file != "" || err != nil {
 				return file, err
 			}
 		}
-		if file, err := c.first(name, groups); file != "" || err != nil {
+		if file, err := c.firstFile(name, groups); file != "" || err != nil {
 			return file, err
 		}
 	}
 	return "", nil
 }
 
-// first returns the file of a path with an extension of the first group that has one. Two such files are an error.
-func (c *Compiler) first(name string, groups [][]string) (string, error) {
+// firstFile returns the file of a path with an extension of the first group that has one. Two such files are an error.
+func (c *Compiler) firstFile(name string, groups [][]string) (string, error) {
 	for _, extensions := range groups {
 		var found []string
 		for _, ext := range extensions {

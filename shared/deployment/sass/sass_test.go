@@ -23,7 +23,7 @@ func (f files) Read(file, _ string) ([]byte, error) {
 	return []byte(f[file]), nil
 }
 
-func (files) Paths(_, spec string) ([]string, error) {
+func (files) Candidates(_, spec string) ([]string, error) {
 	spec = strings.TrimPrefix(spec, "pkg:")
 	if strings.Contains(spec, ":") {
 		return nil, &failure.Error{Code: failure.BuildFailed, Message: "not a path"}
@@ -31,7 +31,7 @@ func (files) Paths(_, spec string) ([]string, error) {
 	return []string{path.Join("/node_modules", spec), path.Join("/lib", spec)}, nil
 }
 
-func (files) Missing(importer, spec string) *failure.Error {
+func (files) ErrMissing(importer, spec string) *failure.Error {
 	return &failure.Error{Code: failure.DependencyNotFound, Message: spec + " is missing in " + importer}
 }
 
@@ -77,7 +77,7 @@ func TestCompile(t *testing.T) {
 		"a { content: 'é'; b: v-bind(c); @media (x) { d: e } }": `a{content:"é";b:v-bind(c);}@media(x){a{d:e;}}`,
 		"@use 'sass:math'; a { b: math.random() > 1 }":          "a{b:false;}",
 	} {
-		css, err := c.Compile(Of("/src/main.scss", []byte(source)))
+		css, err := c.Compile(SheetOf("/src/main.scss", []byte(source)))
 		if err != nil || compact(css) != want {
 			t.Errorf("%s: got %s, %v, want %s", source, compact(css), err, want)
 		}
@@ -150,7 +150,7 @@ func TestHostile(t *testing.T) {
 			if !ok || f.Path != "/a.scss" || f.Line != 1 || !strings.Contains(f.Message, c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
-			if css, err := compiler.Compile(Of("/b.scss", []byte("a { b: c }"))); err == nil && compact(css) != "a{b:c;}" {
+			if css, err := compiler.Compile(SheetOf("/b.scss", []byte("a { b: c }"))); err == nil && compact(css) != "a{b:c;}" {
 				t.Errorf("the next style sheet is %q", css)
 			}
 		})

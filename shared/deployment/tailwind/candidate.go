@@ -63,8 +63,8 @@ const (
 func (t text) candidates(set map[string]bool) {
 	var found []span
 	rescanned := 0 // bytes
-	m := machine{text: t, lastVariant: -1, lastBefore: len(t) - 1}
-	for m.lastBefore >= 0 && !isBefore(t[m.lastBefore]) {
+	m := scanner{text: t, lastVariant: -1, lastBefore: len(t) - 1}
+	for m.lastBefore >= 0 && !canPrecede(t[m.lastBefore]) {
 		m.lastBefore--
 	}
 	for m.pos < len(t) {
@@ -82,7 +82,7 @@ func (t text) candidates(set map[string]bool) {
 		for i := before; i < end; i++ {
 			if t[i] == '[' && rescanned < minRescan+maxRescan*len(t) {
 				var n int
-				found, n = m.inside(found, i+1, end)
+				found, n = m.rescan(found, i+1, end)
 				rescanned += n
 			}
 		}
@@ -103,9 +103,8 @@ func (t text) candidates(set map[string]bool) {
 	}
 }
 
-// inside returns the candidates found before, and the candidates that begin in a part of the line. n is the number of
-// bytes that it searched.
-func (m machine) inside(found []span, from, to int) (all []span, n int) {
+// rescan adds the candidates that begin in a part of the line to found. n is the number of bytes that it searched.
+func (m scanner) rescan(found []span, from, to int) (all []span, n int) {
 	m.reset()
 	for m.pos = from; m.pos < to; m.pos++ {
 		if s, ok := m.next(); ok {
@@ -115,8 +114,8 @@ func (m machine) inside(found []span, from, to int) (all []span, n int) {
 	return found, m.pos - from
 }
 
-// machine finds one candidate after another.
-type machine struct {
+// scanner finds the candidates of a line one after another.
+type scanner struct {
 	text
 
 	pos         int
@@ -125,10 +124,10 @@ type machine struct {
 	lastBefore  int // last byte of the line after which a candidate can begin, or -1
 }
 
-func (m *machine) reset() { m.start, m.lastVariant = 0, -1 }
+func (m *scanner) reset() { m.start, m.lastVariant = 0, -1 }
 
 // next returns the next candidate. ok is false if there is none up to the position.
-func (m *machine) next() (s span, ok bool) {
+func (m *scanner) next() (s span, ok bool) {
 	for m.pos < len(m.text) {
 		c := m.text[m.pos]
 		switch {
@@ -141,7 +140,7 @@ func (m *machine) next() (s span, ok bool) {
 			if m.pos > m.lastBefore {
 				return s, false
 			}
-			m.moveTo(m.pos + slices.IndexFunc(m.text[m.pos:], isBefore) + 1)
+			m.moveTo(m.pos + slices.IndexFunc(m.text[m.pos:], canPrecede) + 1)
 			continue
 		}
 		variant, isVariant := m.variant(m.pos)
@@ -162,10 +161,10 @@ func (m *machine) next() (s span, ok bool) {
 	return s, false
 }
 
-func (m *machine) moveTo(pos int) { m.pos = min(pos, len(m.text)) }
+func (m *scanner) moveTo(pos int) { m.pos = min(pos, len(m.text)) }
 
 // utilityAt returns the candidate that ends with a utility, unless it is a part of something else.
-func (m *machine) utilityAt(start, end int) (s span, ok bool) {
+func (m *scanner) utilityAt(start, end int) (s span, ok bool) {
 	m.moveTo(end + 1)
 	s = span{start, end}
 	last := m.lastVariant
@@ -176,12 +175,12 @@ func (m *machine) utilityAt(start, end int) (s span, ok bool) {
 	if last >= 0 && last+1 != start {
 		return span{}, false
 	}
-	return s, isBefore(m.at(s.start-1)) && isAfter(m.at(s.end+1))
+	return s, canPrecede(m.at(s.start-1)) && canFollow(m.at(s.end+1))
 }
 
 // variantAt handles a variant at the position. done reports whether the search ends: with a candidate, or with a zero
 // span.
-func (m *machine) variantAt(variant, utility int, isUtility bool) (s span, done bool) {
+func (m *scanner) variantAt(variant, utility int, isUtility bool) (s span, done bool) {
 	start := m.pos
 	m.moveTo(variant + 1)
 	switch {
@@ -200,17 +199,17 @@ func (m *machine) variantAt(variant, utility int, isUtility bool) (s span, done 
 	return span{}, false
 }
 
-func isSpace(c byte) bool  { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
-func isQuote(c byte) bool  { return c == '"' || c == '\'' || c == '`' }
-func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
-func isWord(c byte) bool   { return isLower(c) || isDigit(c) || c >= 'A' && c <= 'Z' }
-func isCommon(c byte) bool { return isSpace(c) || isQuote(c) || c == 0 }
+func isSpace(c byte) bool    { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
+func isQuote(c byte) bool    { return c == '"' || c == '\'' || c == '`' }
+func isLower(c byte) bool    { return c >= 'a' && c <= 'z' }
+func isDigit(c byte) bool    { return c >= '0' && c <= '9' }
+func isWord(c byte) bool     { return isLower(c) || isDigit(c) || c >= 'A' && c <= 'Z' }
+func isBoundary(c byte) bool { return isSpace(c) || isQuote(c) || c == 0 }
 
-// isBefore reports whether a candidate can begin after a byte.
-func isBefore(c byte) bool { return isCommon(c) || c == '.' || c == '}' || c == '>' }
+// canPrecede reports whether a candidate can begin after a byte.
+func canPrecede(c byte) bool { return isBoundary(c) || c == '.' || c == '}' || c == '>' }
 
-// isAfter reports whether a candidate can end before a byte.
-func isAfter(c byte) bool {
-	return isCommon(c) || c == ']' || c == '{' || c == '=' || c == '\\' || c == '<'
+// canFollow reports whether a candidate can end before a byte.
+func canFollow(c byte) bool {
+	return isBoundary(c) || c == ']' || c == '{' || c == '=' || c == '\\' || c == '<'
 }

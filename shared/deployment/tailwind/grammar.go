@@ -27,7 +27,7 @@ func (t text) utility(pos int) (end int, ok bool) {
 // utilityName matches the name of a utility.
 func (t text) utilityName(pos int) (end int, ok bool) {
 	switch c, next := t.at(pos), t.at(pos+1); {
-	case isLower(c) && isCommon(next):
+	case isLower(c) && isBoundary(next):
 		return pos, true
 	case isLower(c), c == '@', c == '-' && isLower(next):
 		pos++
@@ -36,7 +36,7 @@ func (t text) utilityName(pos int) (end int, ok bool) {
 	}
 	for ; pos < len(t); pos++ {
 		c, prev, next := t[pos], t.at(pos-1), t.at(pos+1)
-		isEnd := isAfter(next) || next == ':' || next == '/' || next == '!'
+		isEnd := canFollow(next) || next == ':' || next == '/' || next == '!'
 		switch {
 		case isDigit(c):
 			switch {
@@ -143,7 +143,7 @@ func (t text) value(pos int) (end int, ok bool) {
 		if c == ']' && pos > start+1 {
 			return matches
 		}
-		return goOn
+		return undecided
 	})
 }
 
@@ -172,7 +172,7 @@ func (t text) variableValue(pos int) (end int, ok bool) {
 		case ':':
 			return fails
 		}
-		return goOn
+		return undecided
 	})
 }
 
@@ -204,7 +204,7 @@ func (t text) property(pos int) (end int, ok bool) {
 		case c == ':', c == '!', c == '/' && pos == first:
 			return fails
 		}
-		return goOn
+		return undecided
 	})
 }
 
@@ -212,7 +212,7 @@ func (t text) property(pos int) (end int, ok bool) {
 type verdict int
 
 const (
-	goOn verdict = iota
+	undecided verdict = iota
 	matches
 	fails
 )
@@ -253,7 +253,7 @@ func (t text) textWithBrackets(pos int, outside func(c byte, pos int) verdict) (
 		case isSpace(c), c == '$' && t.at(pos+1) == '{':
 			return pos, false
 		case len(open) == 0:
-			if v := outside(c, pos); v != goOn {
+			if v := outside(c, pos); v != undecided {
 				return pos, v == matches
 			}
 		}

@@ -90,7 +90,7 @@ func Glob(names, patterns []string, base string) []string {
 			if !strings.HasPrefix(pattern, "/") {
 				pattern = path.Join(base, pattern)
 			}
-			pattern = extendedGlob.ReplaceAllStringFunc(pattern, withoutExtension)
+			pattern = extendedGlob.ReplaceAllStringFunc(pattern, withoutExtendedGlob)
 			if glob.Match(pattern, name) {
 				isIncluded, isExcluded = isIncluded || !isNegated, isExcluded || isNegated
 			}
@@ -108,9 +108,8 @@ func Glob(names, patterns []string, base string) []string {
 // extendedGlob matches a choice of patterns, such as @(js|ts).
 var extendedGlob = regexp.MustCompile(`[@+?*!]\([^()]*\)`)
 
-// withoutExtension returns a pattern that matches at least what an extended one matches. An additional file has
-// additional classes at most.
-func withoutExtension(choice string) string {
+// withoutExtendedGlob returns a plain pattern for an extended one. It can match more files, which at most adds classes.
+func withoutExtendedGlob(choice string) string {
 	all := strings.ReplaceAll(choice[2:len(choice)-1], "|", ",")
 	switch choice[0] {
 	case '@', '+':
@@ -125,8 +124,8 @@ func withoutExtension(choice string) string {
 type ignoreRules []ignoreRule
 
 type ignoreRule struct {
-	pattern            string
-	isNegated, folders bool
+	pattern                 string
+	isNegated, isFolderOnly bool
 }
 
 func parseIgnore(text []byte) (rules ignoreRules) {
@@ -137,7 +136,7 @@ func parseIgnore(text []byte) (rules ignoreRules) {
 		}
 		var r ignoreRule
 		line, r.isNegated = strings.CutPrefix(line, "!")
-		line, r.folders = strings.CutSuffix(line, "/")
+		line, r.isFolderOnly = strings.CutSuffix(line, "/")
 		r.pattern = path.Join("/", line)
 		if !strings.Contains(line, "/") {
 			r.pattern = "/**/" + line
@@ -155,7 +154,7 @@ func (rules ignoreRules) matches(name string) bool {
 		}
 		isIgnored := false
 		for _, r := range rules {
-			if glob.Match(r.pattern, name[:i]) && (!r.folders || i < len(name)) {
+			if glob.Match(r.pattern, name[:i]) && (!r.isFolderOnly || i < len(name)) {
 				isIgnored = !r.isNegated
 			}
 		}

@@ -82,8 +82,8 @@ func (w *Worker) build(ctx context.Context, j job.Job) error {
 	}
 	endCtx, cancel := async.Detach(ctx, cleanUpTime)
 	defer cancel()
-	if failed := w.Store.EndBuild(endCtx, j); failed != nil { // it ends when the lease expires
-		w.Logger.WarnContext(endCtx, "cannot end the build", "deployment", d.ID, "cause", failed.Error())
+	if endErr := w.Store.EndBuild(endCtx, j); endErr != nil { // it ends when the lease expires
+		w.Logger.WarnContext(endCtx, "cannot end the build", "deployment", d.ID, "cause", endErr.Error())
 	}
 	return err
 }
@@ -113,17 +113,17 @@ func (a *attempt) run(ctx context.Context) (deployment.Outcome, error) {
 		return deployment.Outcome{}, err
 	}
 	in.Install = a.install
-	built, err := build.Run(ctx, in)
+	output, err := build.Run(ctx, in)
 	if err != nil {
 		return deployment.Outcome{}, err
 	}
-	for _, note := range built.Notes[:min(len(built.Notes), maxWarnings)] {
+	for _, note := range output.Notes[:min(len(output.Notes), maxWarnings)] {
 		a.log(deployment.Info, note)
 	}
-	for _, warning := range built.Warnings[:min(len(built.Warnings), maxWarnings)] {
+	for _, warning := range output.Warnings[:min(len(output.Warnings), maxWarnings)] {
 		a.log(deployment.Warning, warning)
 	}
-	return a.store(ctx, built)
+	return a.store(ctx, output)
 }
 
 // snapshot reads the project's settings and files. Errors: job.ErrLost if the project was deleted; the errors of

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// uploads is the number of objects that are stored at the same time.
-	uploads = 32
+	// parallelUploads is the number of objects that are stored at the same time.
+	parallelUploads = 32
 	// minGzip is the size below which compression saves less than its header costs.
 	minGzip = 512
 )
@@ -30,12 +30,12 @@ const (
 // store stores the files of a build and their manifest, which has the rules of the site. The keys contain the hashes of
 // the contents, so another attempt to build the same deployment cannot change an object. Errors:
 // objectstore.ErrUnavailable; the cause of the end of ctx.
-func (a *attempt) store(ctx context.Context, built build.Output) (deployment.Outcome, error) {
+func (a *attempt) store(ctx context.Context, output build.Output) (deployment.Outcome, error) {
 	deploymentID := a.deployment.ID
-	manifest := site.Manifest{Files: make(map[string]site.File, len(built.Files))}
-	out := deployment.Outcome{Files: len(built.Files)}
+	manifest := site.Manifest{Files: make(map[string]site.File, len(output.Files))}
+	out := deployment.Outcome{Files: len(output.Files)}
 	objects := map[string][]byte{} // by key
-	for _, f := range built.Files {
+	for _, f := range output.Files {
 		hash := site.Hash(sha256.Sum256(f.Data))
 		entry := site.File{Size: len(f.Data), SHA256: hash, ContentType: f.ContentType, Hashed: f.Hashed}
 		data := f.Data
@@ -46,7 +46,7 @@ func (a *attempt) store(ctx context.Context, built build.Output) (deployment.Out
 		objects[site.ObjectKey(deploymentID, hash, entry.Gzip)] = data
 		out.Bytes += len(f.Data)
 	}
-	a.addRules(&manifest, built)
+	a.addRules(&manifest, output)
 	text, err := json.Marshal(manifest, json.Deterministic(true))
 	if err != nil {
 		return deployment.Outcome{}, fmt.Errorf("worker: encode the manifest: %w", err)
@@ -55,7 +55,7 @@ func (a *attempt) store(ctx context.Context, built build.Output) (deployment.Out
 	out.Manifest, out.HashedPaths = hash[:], site.HashedPathsOf(manifest)
 	objects[site.ObjectKey(deploymentID, hash, false)] = text
 	keys := slices.Collect(maps.Keys(objects))
-	for _, err := range lambdafn.Parallel(len(keys), uploads, func(i int) error {
+	for _, err := range lambdafn.Parallel(len(keys), parallelUploads, func(i int) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

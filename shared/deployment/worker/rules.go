@@ -13,16 +13,17 @@ import (
 
 // addRules adds the rules of the project's files _redirects and _headers to a manifest with all files. It logs the
 // lines that have no effect.
-func (a *attempt) addRules(m *site.Manifest, built build.Output) {
+func (a *attempt) addRules(m *site.Manifest, output build.Output) {
 	var warnings []rule.Warning
-	m.Redirects, warnings = rule.ParseRedirects(built.Redirects.Data, func(path string) bool { return m.File(path) != "" })
-	a.logRules(built.Redirects, len(m.Redirects), warnings)
-	m.Headers, warnings = rule.ParseHeaders(built.Headers.Data)
-	a.logRules(built.Headers, len(m.Headers), warnings)
+	hasFile := func(path string) bool { return m.File(path) != "" }
+	m.Redirects, warnings = rule.ParseRedirects(output.Redirects.Data, hasFile)
+	a.logRules(output.Redirects, len(m.Redirects), warnings)
+	m.Headers, warnings = rule.ParseHeaders(output.Headers.Data)
+	a.logRules(output.Headers, len(m.Headers), warnings)
 	for _, path := range slices.Sorted(maps.Keys(m.Files)) {
 		if _, fits := rule.HeadersOf(m.Headers, path, 0); !fits {
 			a.logAt(deployment.Warning, fmt.Sprintf("%s: The headers of %s and perhaps of other paths have more than 8 KiB. "+
-				"The last ones are left out.", built.Headers.Path, path), built.Headers.Path, 0)
+				"The last ones are left out.", output.Headers.Path, path), output.Headers.Path, 0)
 			return
 		}
 	}
