@@ -1,5 +1,5 @@
-// Command local is the local platform: it runs a Go SAM project on one machine that has only Go. Run `local help` for
-// its subcommands, flags and variables. The package platform does the work. What belongs here is the command line, and
+// Command local is the local platform: it runs this project on one machine that has only Go. Run `local help` for its
+// subcommands, flags and variables. The package platform does the work. What belongs here is the command line, and
 // the settings for the project that the platform is part of.
 package main
 

@@ -29,13 +29,8 @@ const (
 	certificateMargin = 30 * 24 * time.Hour
 )
 
-var (
-	certificateNames     = []string{"localhost"}
-	certificateAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
-)
-
 // LoadOrMakeCertificate returns the self-signed certificate for localhost, 127.0.0.1 and ::1 in dir. It creates one if
-// there is none, or if it is not valid, does not cover these names, or expires within a month. The file has mode 0600
+// there is none, or if it is not valid or expires within a month. The file has mode 0600
 // and is replaced atomically. dir is created if it does not exist.
 func LoadOrMakeCertificate(dir string, now func() time.Time) (tls.Certificate, error) {
 	path := filepath.Join(dir, certificateFile)
@@ -71,16 +66,6 @@ func readCertificate(stored []byte, now time.Time) (tls.Certificate, bool) {
 	if now.Before(leaf.NotBefore) || now.Add(certificateMargin).After(leaf.NotAfter) {
 		return tls.Certificate{}, false
 	}
-	for _, name := range certificateNames {
-		if leaf.VerifyHostname(name) != nil {
-			return tls.Certificate{}, false
-		}
-	}
-	for _, address := range certificateAddresses {
-		if leaf.VerifyHostname(address.String()) != nil {
-			return tls.Certificate{}, false
-		}
-	}
 	return certificate, true
 }
 
@@ -102,8 +87,8 @@ func makeCertificate(now time.Time) ([]byte, error) {
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
-		DNSNames:              certificateNames,
-		IPAddresses:           certificateAddresses,
+		DNSNames:              []string{"localhost"},
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -305,23 +304,6 @@ func TestWatchEarlierChange(t *testing.T) {
 	eventually(t, "the function is replaced", func() bool { return strings.Contains(log.String(), "replaced") })
 	if got := get(t, p.URL+"/hello"); got != "new" {
 		t.Errorf("got %q, want new", got)
-	}
-}
-
-// noteSaved finds files that were saved later in folders with any name.
-func TestNoteSaved(t *testing.T) {
-	t.Parallel()
-	folder := filepath.Join(writeFiles(t, map[string]string{"a[b]/main.go": "", "a[b]/go.mod": "", "a[b]/unused.txt": ""}), "a[b]")
-	w := &watch{users: map[string][]resources.Function{
-		filepath.Join(folder, "*.go"): {{Name: "code"}}, filepath.Join(folder, "go.mod"): {{Name: "module"}},
-		filepath.Join(folder, "removed", "*"): {{Name: "removed"}},
-	}}
-	for after, want := range map[time.Duration]string{-time.Hour: "code module", time.Hour: ""} {
-		changed := map[string]resources.Function{}
-		w.noteSaved(time.Now().Add(after), changed)
-		if got := strings.Join(slices.Sorted(maps.Keys(changed)), " "); got != want {
-			t.Errorf("saved after %v: got %q, want %q", after, got, want)
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package platform runs a Go SAM project on one machine: it reads the project's template, runs the binaries of its
+// Package platform runs the service of a SAM template on one machine: it reads the template, runs the binaries of its
 // functions, and serves the AWS services that they use. It connects the packages of infra/local. Each of them is one
 // service. It must not contain anything about the project that it runs.
 package platform

@@ -35,7 +35,7 @@ var (
 type Invocation struct {
 	// Function is the function's name.
 	Function string
-	// Qualifier is "", "$LATEST", or the function's alias. The function sees it in its ARN.
+	// Qualifier is "", "$LATEST", "1", or the function's alias. The function sees it in its ARN.
 	Qualifier string
 	// RequestID is the function's request id. If it is "", Invoke makes one.
 	RequestID string

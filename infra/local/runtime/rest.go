@@ -40,7 +40,7 @@ func (r *Runtime) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// serveInvoke invokes the function that a path segment names, with or without a qualifier.
+// serveInvoke invokes the function that a path segment names: its name or its ARN, with or without a qualifier.
 func (r *Runtime) serveInvoke(w http.ResponseWriter, req *http.Request, segment string) error {
 	if kind := req.Header.Get("X-Amz-Invocation-Type"); kind != "" && kind != "RequestResponse" {
 		return invalid("the invocation type %s is not supported by the local platform: use RequestResponse", kind)
@@ -56,7 +56,7 @@ func (r *Runtime) serveInvoke(w http.ResponseWriter, req *http.Request, segment 
 	if err != nil {
 		return invalid("the name of the function is not valid: %v", err)
 	}
-	name, qualifier, _ := strings.Cut(segment, ":")
+	name, qualifier, _ := strings.Cut(strings.TrimPrefix(segment, r.arn("")), ":")
 	h := w.Header()
 	inv := Invocation{
 		Function: name, Qualifier: cmp.Or(qualifier, req.URL.Query().Get("Qualifier")), RequestID: h.Get("X-Amzn-Requestid"),

@@ -3,10 +3,8 @@ package runtime_test
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http/httptest"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -34,7 +32,7 @@ func serve(t testing.TB, change func(*runtime.Options)) (*lambda.Client, string)
 func TestSDKInvoke(t *testing.T) {
 	t.Parallel()
 	client, _ := serve(t, func(o *runtime.Options) { o.Functions[0].Alias = "live" })
-	for _, name := range []string{"echo", "echo:$LATEST", "echo:live"} {
+	for _, name := range []string{"echo", "echo:$LATEST", "echo:live", "arn:aws:lambda:us-east-1:000000000000:function:echo:1"} {
 		out, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: &name, Payload: []byte(`{"log":["hello"]}`)})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -103,42 +101,4 @@ func TestSDKThrottling(t *testing.T) {
 	if !errors.As(err, &throttled) || throttled.Reason != types.ThrottleReasonReservedFunctionConcurrentInvocationLimitExceeded {
 		t.Errorf("error %v", err)
 	}
-}
-
-func BenchmarkInvoke(b *testing.B) {
-	for _, clients := range []int{1, 16, 64} {
-		b.Run(fmt.Sprint(clients), func(b *testing.B) {
-			r := start(b, func(o *runtime.Options) { o.MaxWait = time.Minute })
-			for range 16 { // warm
-				invoke(b, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)})
-			}
-			payload := []byte(`{"resource":"/api/auth/{proxy+}","path":"/api/auth/me","httpMethod":"GET"}`)
-			b.SetParallelism(max(1, clients/2))
-			b.ReportAllocs()
-			b.ResetTimer()
-			before := processorTime(b)
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					response, err := r.Invoke(b.Context(), runtime.Invocation{Function: "echo", Payload: payload})
-					if err != nil {
-						b.Error(err)
-						return
-					}
-					_, _ = io.Copy(io.Discard, response.Body)
-					_ = response.Body.Close()
-				}
-			})
-			b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(b.N), "own-cpu-µs/op")
-		})
-	}
-}
-
-// processorTime returns the CPU time of this process, which depends less on other processes than the elapsed time.
-func processorTime(t testing.TB) time.Duration {
-	t.Helper()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -25,8 +25,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// latest is the only version of a function.
-const latest = "$LATEST"
+// latest is the only version of a function. It is also published as firstVersion.
+const (
+	latest       = "$LATEST"
+	firstVersion = "1"
+)
 
 // Runtime runs functions. It is an http.Handler for Lambda's REST API.
 type Runtime struct {
@@ -76,7 +79,7 @@ func qualified(arn, qualifier string) string {
 // find returns the pool of a function that has a version or alias of this name.
 func (r *Runtime) find(function, qualifier string) (*pool, error) {
 	p := r.pools[function]
-	if p == nil || qualifier != "" && qualifier != latest && qualifier != p.function.Alias {
+	if p == nil || qualifier != "" && qualifier != latest && qualifier != firstVersion && qualifier != p.function.Alias {
 		return nil, fmt.Errorf("%w: %s", ErrFunctionNotFound, qualified(r.arn(function), qualifier))
 	}
 	return p, nil

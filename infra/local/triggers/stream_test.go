@@ -3,13 +3,11 @@ package triggers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
-	"github.com/aws/smithy-go"
 
 	"devplatform/infra/local/resources"
 )
@@ -94,32 +92,6 @@ func TestEndpointAway(t *testing.T) {
 		}
 		equal(t, "batches", r.function.seen(), []string{"100", "101", "102"})
 		equal(t, "log", []int{r.logs.count("WARN the stream can't be read"), r.logs.count("INFO the stream can be read again")}, []int{2, 2})
-	})
-}
-
-// Each reason of an outage is logged once, independently of request ids and operations.
-func TestReasonsOfAnOutage(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := newRig(t)
-		refuse := func(code string) {
-			r.fake.change(func() {
-				r.fake.fault = func(op string) error {
-					return fmt.Errorf("%s, RequestID: %d: %w", op, r.fake.count(op), &smithy.GenericAPIError{Code: code, Message: "no"})
-				}
-			})
-			after(time.Minute)
-		}
-		r.Start()
-		after(time.Second)
-		refuse("ServiceUnavailable")
-		equal(t, "warnings of one reason", r.logs.count("WARN the stream can't be read"), 1)
-		refuse("UnrecognizedClientException")
-		refuse("ServiceUnavailable")
-		equal(t, "warnings of two reasons", r.logs.count("WARN the stream can't be read"), 2)
-		r.fake.change(func() { r.fake.fault = nil })
-		after(time.Minute)
-		refuse("ServiceUnavailable")
-		equal(t, "warnings of the next outage", r.logs.count("WARN the stream can't be read"), 3)
 	})
 }
 

@@ -5,10 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -208,48 +204,5 @@ func TestStreamOffAndOn(t *testing.T) {
 	put(t, client, "b")
 	if got := r.await(t, 2)[1]; got.EventSourceArn == first || len(got.Change.NewImage) != 2 {
 		t.Errorf("%+v", got)
-	}
-}
-
-// The endpoint stops and starts again at the same address.
-func TestEngineOutage(t *testing.T) {
-	t.Parallel()
-	engine, err := url.Parse(dynamotest.StartServer(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := dynamotest.Client(engine.String())
-	dynamotest.CreateStreamTable(t, client, types.StreamViewTypeKeysOnly, t.Name(), "id")
-	forward := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		request := r.Clone(r.Context())
-		request.URL.Scheme, request.URL.Host, request.RequestURI = engine.Scheme, engine.Host, ""
-		response, err := http.DefaultTransport.RoundTrip(request)
-		if err != nil {
-			w.WriteHeader(http.StatusBadGateway)
-			return
-		}
-		defer response.Body.Close()
-		w.WriteHeader(response.StatusCode)
-		_, _ = io.Copy(w, response.Body)
-	})
-	front := httptest.NewServer(forward)
-	address := front.Listener.Addr().String()
-	r := newReceiver()
-	start(t, front.URL, t.TempDir(), r, nil)
-	put(t, client, "a")
-	r.await(t, 1)
-	front.Close()
-	put(t, client, "b", "c")
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
-	if err != nil {
-		t.Skip("another process took the port: ", err)
-	}
-	back := httptest.NewUnstartedServer(forward)
-	_ = back.Listener.Close()
-	back.Listener = listener
-	back.Start()
-	defer back.Close()
-	if diff := cmp.Diff([]string{"a", "b", "c"}, ids(r.await(t, 3))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
