@@ -95,7 +95,8 @@ type Deployment struct {
 	Message     string      `dynamodbav:"message"`
 	Files       int         `dynamodbav:"files"` // of the output
 	CreatedBy   event.Actor `dynamodbav:"createdBy"`
-	// HashedPaths are the files of the output with hashed names. They are only stored with the own address of the deployment.
+	// HashedPaths are the files of the output with hashed names. They are only stored with the own address of the
+	// deployment.
 	HashedPaths site.PathSet `dynamodbav:"-"`
 
 	CreatedAt clock.Timestamp  `dynamodbav:"createdAt"`
