@@ -20,7 +20,7 @@ const buckets = `Resources:
     Type: AWS::S3::Bucket
     Properties:
       CorsConfiguration: {CorsRules: [{AllowedOrigins: [https://a.example], AllowedMethods: [PUT, GET], AllowedHeaders: ['*'], MaxAge: 60}]}
-      LifecycleConfiguration: {Rules: [{Status: Enabled, Prefix: uploads/, ExpirationInDays: 1, AbortIncompleteMultipartUpload: {DaysAfterInitiation: 1}}]}
+      LifecycleConfiguration: {Rules: [{Status: Enabled, Prefix: uploads/, ExpirationInDays: 1}]}
 `
 
 // TestBuckets checks that buckets are created once, that they get the rules of the template, and that objects stay.

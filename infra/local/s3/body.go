@@ -18,10 +18,10 @@ const (
 )
 
 // receive stores the body of a request in a file. It returns an error if the body does not match the length, hash or
-// checksum in the headers. preferred is the checksum algorithm if the request has none.
-func (q *request) receive(preferred *algorithm) (c content, err error) {
+// checksum in the headers.
+func (q *request) receive() (c content, err error) {
 	name, err := q.store.files.write(func(to io.Writer) error {
-		c, err = q.copyBody(to, maxUpload, preferred)
+		c, err = q.copyBody(to, maxUpload)
 		return err
 	})
 	c.File = name
@@ -51,13 +51,13 @@ func (q *request) bodyLength(limit int64) (int64, error) {
 
 // copyBody copies the decoded body, and checks its length, hash, Content-MD5 and checksum. The content that it returns
 // has no file.
-func (q *request) copyBody(to io.Writer, limit int64, preferred *algorithm) (c content, err error) {
+func (q *request) copyBody(to io.Writer, limit int64) (c content, err error) {
 	want, err := q.expectedChecksum()
 	if err != nil {
 		return c, err
 	}
 	if want.algorithm == nil {
-		want.algorithm = preferred
+		want.algorithm = defaultAlgorithm
 	}
 	wantMD5, err := base64.StdEncoding.DecodeString(q.Header.Get("Content-Md5"))
 	if err != nil || len(wantMD5) > 0 && len(wantMD5) != md5.Size {
@@ -88,7 +88,7 @@ func (q *request) copyBody(to io.Writer, limit int64, preferred *algorithm) (c c
 	}
 	return content{
 		Size: length, ETag: hex.EncodeToString(md5Sum.Sum(nil)), Modified: q.now,
-		Checksum: checksum{want.algorithm.name, got, fullObject},
+		Checksum: checksum{want.algorithm.name, got},
 	}, nil
 }
 

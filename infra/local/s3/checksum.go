@@ -4,7 +4,6 @@ import (
 	"crypto/sha1" //nolint:gosec // a checksum that clients may choose
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/xml"
 	"hash"
 	"hash/crc32"
 	"hash/crc64"
@@ -13,29 +12,21 @@ import (
 	"strings"
 )
 
-// Types of the checksum of an object that was uploaded in parts.
-const (
-	fullObject = "FULL_OBJECT"
-	composite  = "COMPOSITE" // the checksum of the parts' checksums
-)
-
 // algorithm is a checksum algorithm of S3.
 type algorithm struct {
 	name string
 	new  func() hash.Hash
-	// types are the checksum types that it supports. The first one is the default.
-	types []string
 }
 
 // nvme is the polynomial of CRC64NVME, in the bit order of hash/crc64.
 const nvme = 0x9a6c9329ac4bc9b5
 
 var algorithms = []*algorithm{
-	{"CRC64NVME", func() hash.Hash { return crc64.New(crc64.MakeTable(nvme)) }, []string{fullObject}},
-	{"CRC32", func() hash.Hash { return crc32.NewIEEE() }, []string{composite, fullObject}},
-	{"CRC32C", func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }, []string{composite, fullObject}},
-	{"SHA256", sha256.New, []string{composite}},
-	{"SHA1", sha1.New, []string{composite}},
+	{"CRC64NVME", func() hash.Hash { return crc64.New(crc64.MakeTable(nvme)) }},
+	{"CRC32", func() hash.Hash { return crc32.NewIEEE() }},
+	{"CRC32C", func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }},
+	{"SHA256", sha256.New},
+	{"SHA1", sha1.New},
 }
 
 // defaultAlgorithm is the algorithm of an object whose client chose none.
@@ -56,31 +47,19 @@ func (a *algorithm) header() string { return http.CanonicalHeaderKey(a.trailer()
 // trailer returns the name of the trailer that has the checksum.
 func (a *algorithm) trailer() string { return "x-amz-checksum-" + strings.ToLower(a.name) }
 
-// checksum is the checksum of a content, in base64, and its type. A composite one ends with the number of parts.
+// fullObject is the type of a checksum of all bytes of an object.
+const fullObject = "FULL_OBJECT"
+
+// checksum is the checksum of a content, in base64.
 type checksum struct {
 	Algorithm string `json:"algorithm,omitzero"`
 	Value     string `json:"value,omitzero"`
-	Type      string `json:"type,omitzero"`
-}
-
-// element is an element with a text. The name of a checksum's element depends on the algorithm.
-type element struct {
-	XMLName xml.Name
-	Text    string `xml:",chardata"`
-}
-
-// elementName returns the name of the element that has the checksum.
-func (c checksum) elementName() string { return "Checksum" + c.Algorithm }
-
-// elements returns the elements of the checksum in a document.
-func (c checksum) elements() []element {
-	return []element{{xml.Name{Local: c.elementName()}, c.Value}, {xml.Name{Local: "ChecksumType"}, c.Type}}
 }
 
 // set adds the checksum to the headers of a response.
 func (c checksum) set(header http.Header) {
 	header.Set("X-Amz-Checksum-"+c.Algorithm, c.Value)
-	header.Set("X-Amz-Checksum-Type", c.Type)
+	header.Set("X-Amz-Checksum-Type", fullObject)
 }
 
 // expected is the checksum of the body according to the request. If the checksum is a trailer, value is set after the

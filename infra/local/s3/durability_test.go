@@ -14,7 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"devplatform/infra/local/datafolder/disktest"
 )
@@ -52,8 +51,6 @@ func (l *ledger) work(t *testing.T, client *sdk.Client, worker int) {
 		case 3:
 			_, err = client.DeleteObject(t.Context(), &sdk.DeleteObjectInput{Bucket: aws.String("bkt"), Key: &key})
 			result = -number
-		case 7:
-			err = putInParts(t, client, key, contentOf(key, number))
 		default:
 			_, err = client.PutObject(t.Context(), &sdk.PutObjectInput{
 				Bucket: aws.String("bkt"), Key: &key, Body: strings.NewReader(contentOf(key, number)),
@@ -68,24 +65,6 @@ func (l *ledger) work(t *testing.T, client *sdk.Client, worker int) {
 		l.mu.Unlock()
 		l.writes.Add(1)
 	}
-}
-
-func putInParts(t *testing.T, client *sdk.Client, key, content string) error {
-	upload, err := client.CreateMultipartUpload(t.Context(), &sdk.CreateMultipartUploadInput{Bucket: aws.String("bkt"), Key: &key})
-	if err != nil {
-		return err
-	}
-	part, err := client.UploadPart(t.Context(), &sdk.UploadPartInput{
-		Bucket: aws.String("bkt"), Key: &key, UploadId: upload.UploadId, PartNumber: aws.Int32(1), Body: strings.NewReader(content),
-	})
-	if err != nil {
-		return err
-	}
-	_, err = client.CompleteMultipartUpload(t.Context(), &sdk.CompleteMultipartUploadInput{
-		Bucket: aws.String("bkt"), Key: &key, UploadId: upload.UploadId,
-		MultipartUpload: &types.CompletedMultipartUpload{Parts: []types.CompletedPart{{PartNumber: aws.Int32(1), ETag: part.ETag}}},
-	})
-	return err
 }
 
 // check compares the objects with the acknowledged writes.
@@ -135,10 +114,8 @@ func TestKill(t *testing.T) {
 	s := start(t, Options{Dir: dir})
 	l.check(t, s)
 	referred := 0
-	for _, prefix := range []byte{objectPrefix, partPrefix} {
-		if err := scan(s.store, []byte{prefix}, "", func(string, content) (string, error) { referred++; return "", nil }); err != nil {
-			t.Fatal(err)
-		}
+	if err := scan(s.store, []byte{objectPrefix}, "", func(string, object) (string, error) { referred++; return "", nil }); err != nil {
+		t.Fatal(err)
 	}
 	s.wantFiles(referred)
 }

@@ -33,13 +33,10 @@ var (
 	errBadDigest = failure(400, "BadDigest",
 		"The Content-MD5 or checksum of the request does not match the received content.")
 	errTooLarge        = failure(400, "EntityTooLarge", "The upload is larger than the maximum size.")
-	errTooSmall        = failure(400, "EntityTooSmall", "A part other than the last one is smaller than 5 MiB.")
 	errIncomplete      = failure(400, "IncompleteBody", "The request does not have as many bytes as its headers declare.")
 	errInvalidArgument = failure(400, "InvalidArgument", "An argument is not valid.")
 	errBucketName      = failure(400, "InvalidBucketName", "The specified bucket is not valid.")
 	errInvalidDigest   = failure(400, "InvalidDigest", "The Content-MD5 is not valid.")
-	errInvalidPart     = failure(400, "InvalidPart", "A part was not uploaded, or has another entity tag or checksum.")
-	errPartOrder       = failure(400, "InvalidPartOrder", "The list of parts is not in ascending order.")
 	errInvalidRequest  = failure(400, "InvalidRequest", "The request is not valid.")
 	errInvalidURI      = failure(400, "InvalidURI", "The URI of the request cannot be parsed.")
 	errKeyTooLong      = failure(400, "KeyTooLongError", "The key is longer than 1,024 bytes.")
@@ -60,8 +57,6 @@ var (
 	errNoCORS      = failure(404, "NoSuchCORSConfiguration", "The bucket has no CORS configuration.")
 	errNoKey       = failure(404, "NoSuchKey", "The specified key does not exist.")
 	errNoLifecycle = failure(404, "NoSuchLifecycleConfiguration", "The bucket has no lifecycle configuration.")
-	errNoUpload    = failure(404, "NoSuchUpload",
-		"The multipart upload does not exist. It may have been completed or aborted.")
 	errNoLength     = failure(411, "MissingContentLength", "The Content-Length header is missing.")
 	errPrecondition = failure(412, "PreconditionFailed",
 		"At least one of the preconditions that were specified did not hold.")

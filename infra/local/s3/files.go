@@ -43,7 +43,7 @@ func (f files) remove(names ...string) {
 	}
 }
 
-// removeUnfinished creates the folder if it does not exist, and removes the files to which no object or part refers.
+// removeUnfinished creates the folder if it does not exist, and removes the files to which no object refers.
 func (s *Store) removeUnfinished() error {
 	f, unused := s.files, map[string]bool{}
 	err := f.fs.MkdirAll(f.dir, 0o700)
@@ -51,12 +51,10 @@ func (s *Store) removeUnfinished() error {
 	for _, name := range names {
 		unused[name] = true
 	}
-	for _, prefix := range []byte{objectPrefix, partPrefix} {
-		err = errors.Join(err, scan(s, indexKey(prefix), "", func(_ string, c content) (string, error) {
-			delete(unused, c.File)
-			return "", nil
-		}))
-	}
+	err = errors.Join(err, scan(s, indexKey(objectPrefix), "", func(_ string, o object) (string, error) {
+		delete(unused, o.File)
+		return "", nil
+	}))
 	if err := errors.Join(err, listErr, datafolder.SyncDir(f.fs, f.fs.PathDir(f.dir))); err != nil {
 		return err
 	}

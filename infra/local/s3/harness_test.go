@@ -112,6 +112,14 @@ func code(err error) string {
 	return ""
 }
 
+func (s *server) wantFiles(want int) {
+	s.t.Helper()
+	names, err := s.store.options.fs.List(s.store.files.dir)
+	if err != nil || len(names) != want {
+		s.t.Errorf("there are %d files (%v), want %d", len(names), err, want)
+	}
+}
+
 func wantCode(t *testing.T, err error, want string) {
 	t.Helper()
 	if got := code(err); got != want {

@@ -1,7 +1,6 @@
 package s3
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -19,11 +18,9 @@ import (
 const (
 	bucketPrefix = 'b' // bucket name → bucket
 	objectPrefix = 'o' // bucket name, 0, object key → object
-	uploadPrefix = 'u' // bucket name, 0, object key, 0, upload ID → upload
-	partPrefix   = 'p' // upload ID, number of the part (2 bytes) → content
 )
 
-// content describes a file with the bytes of an object or of a part.
+// content describes a file with the bytes of an object.
 type content struct {
 	File     string    `json:"file"`
 	Size     int64     `json:"size"`
@@ -46,10 +43,6 @@ func indexKey(prefix byte, names ...string) []byte {
 }
 
 func objectKey(bucket, key string) []byte { return indexKey(objectPrefix, bucket, key) }
-
-func partKey(upload string, number int) []byte {
-	return binary.BigEndian.AppendUint16(indexKey(partPrefix, upload), uint16(number))
-}
 
 func decode(value []byte, into any) error {
 	if err := json.Unmarshal(value, into); err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -15,13 +14,12 @@ type lifecycleConfiguration struct {
 }
 
 type (
-	// lifecycleRule removes the objects, or the unfinished uploads, whose keys begin with a prefix.
+	// lifecycleRule removes the objects whose keys begin with a prefix.
 	lifecycleRule struct {
 		ID         string           `xml:",omitempty" json:"id,omitzero"`
 		Status     string           `json:"status"` // Enabled or Disabled
 		Filter     *lifecycleFilter `json:"filter,omitzero"`
 		Expiration *expiration      `json:"expiration,omitzero"`
-		Abort      *abortUploads    `xml:"AbortIncompleteMultipartUpload" json:"abort,omitzero"`
 		Unknown    []anyElement     `xml:",any" json:"-"`
 	}
 	// lifecycleFilter selects the objects to which a rule applies.
@@ -33,11 +31,6 @@ type (
 	expiration struct {
 		Days    int          `json:"days"`
 		Unknown []anyElement `xml:",any" json:"-"`
-	}
-	// abortUploads has the age in days at which a multipart upload is aborted.
-	abortUploads struct {
-		DaysAfterInitiation int          `json:"days"`
-		Unknown             []anyElement `xml:",any" json:"-"`
 	}
 )
 
@@ -51,9 +44,9 @@ func (c *lifecycleConfiguration) check() error {
 		switch {
 		case rule.Status != enabled && rule.Status != "Disabled", rule.Filter == nil:
 			return errMalformedXML
-		case rule.Expiration == nil && rule.Abort == nil:
+		case rule.Expiration == nil:
 			return errInvalidRequest.with("At least one action needs to be specified in a rule.")
-		case rule.Expiration != nil && rule.Expiration.Days < 1, rule.Abort != nil && rule.Abort.DaysAfterInitiation < 1:
+		case rule.Expiration.Days < 1:
 			return errInvalidArgument.with("The number of days of a lifecycle action must be a positive integer")
 		}
 	}
@@ -79,14 +72,14 @@ func (s *Store) deleteLifecycle(q *request) error {
 	return s.changeBucket(q, func(b *bucket) { b.Lifecycle = nil })
 }
 
-// due reports whether the time has come to remove an object or upload. This is the first midnight UTC at which it is at
+// due reports whether the time has come to remove an object. This is the first midnight UTC at which it is at
 // least days old.
 func due(created, now time.Time, days int) bool {
 	const day = 24 * time.Hour
 	return !now.Before(created.Add(time.Duration(days+1)*day - 1).Truncate(day))
 }
 
-// expire removes the objects and the unfinished uploads that are due according to the buckets' rules.
+// expire removes the objects that are due according to the buckets' rules.
 func (s *Store) expire() error {
 	s.requests.RLock()
 	defer s.requests.RUnlock()
@@ -97,7 +90,7 @@ func (s *Store) expire() error {
 	err := scan(s, indexKey(bucketPrefix), "", func(name string, b bucket) (string, error) {
 		for _, rule := range b.Lifecycle {
 			if rule.Status == enabled {
-				problems = append(problems, s.expireObjects(name, rule), s.expireUploads(name, rule))
+				problems = append(problems, s.expireObjects(name, rule))
 			}
 		}
 		return "", nil
@@ -106,9 +99,6 @@ func (s *Store) expire() error {
 }
 
 func (s *Store) expireObjects(bucket string, rule lifecycleRule) error {
-	if rule.Expiration == nil {
-		return nil
-	}
 	isDue := func(o object) bool { return due(o.Modified, s.options.Now(), rule.Expiration.Days) }
 	var keys []string
 	err := scan(s, objectKey(bucket, rule.Filter.Prefix), "", func(rest string, o object) (string, error) {
@@ -124,20 +114,4 @@ func (s *Store) expireObjects(bucket string, rule lifecycleRule) error {
 		s.options.Logger.Info("s3: removed expired objects", slog.String("bucket", bucket), slog.Int("objects", len(keys)))
 	}
 	return err
-}
-
-func (s *Store) expireUploads(bucket string, rule lifecycleRule) error {
-	if rule.Abort == nil {
-		return nil
-	}
-	prefix := indexKey(uploadPrefix, bucket, rule.Filter.Prefix)
-	var problems []error
-	err := scan(s, prefix, "", func(rest string, u upload) (string, error) {
-		if due(u.Initiated, s.options.Now(), rule.Abort.DaysAfterInitiation) {
-			id := rest[strings.LastIndexByte(rest, 0)+1:]
-			problems = append(problems, s.abort(append(slices.Clip(prefix), rest...), id))
-		}
-		return "", nil
-	})
-	return errors.Join(append(problems, err)...)
 }

@@ -98,7 +98,7 @@ func (l *lister) add(key string, o object) (next string, err error) {
 	}
 	l.Contents = append(l.Contents, listedObject{
 		Key: l.encode(key), LastModified: o.Modified.Format(documentTime), ETag: quote(o.ETag), Size: o.Size,
-		StorageClass: "STANDARD", ChecksumAlgorithm: o.Checksum.Algorithm, ChecksumType: o.Checksum.Type,
+		StorageClass: "STANDARD", ChecksumAlgorithm: o.Checksum.Algorithm, ChecksumType: fullObject,
 	})
 	return "", nil
 }

@@ -34,11 +34,19 @@ func (s *Store) putObject(q *request) error {
 	if _, err := s.replaced(q); err != nil { // before the body is read
 		return err
 	}
-	received, err := q.receive(defaultAlgorithm)
+	received, err := q.receive()
 	if err != nil {
 		return err
 	}
-	if err := s.replace(q, object{received, q.keptHeaders()}); err != nil {
+	key := objectKey(q.bucket, q.key)
+	err = s.commit(func(c *change) error {
+		c.added = received.File
+		old, err := s.replaced(q)
+		c.set(key, object{received, q.keptHeaders()})
+		c.unused = append(c.unused, old.File)
+		return err
+	}, key)
+	if err != nil {
 		return err
 	}
 	received.Checksum.set(q.w.Header())
@@ -61,22 +69,6 @@ func (s *Store) replaced(q *request) (old object, err error) {
 		err = errPrecondition
 	}
 	return old, err
-}
-
-// replace stores o as the object of the request's key, and removes the content of the previous object.
-func (s *Store) replace(q *request, o object) error {
-	return s.commit(func(c *change) error {
-		c.added = o.File
-		return s.setObject(q, c, o)
-	}, objectKey(q.bucket, q.key))
-}
-
-// setObject adds the replacement of the object of the request's key with o to a change.
-func (s *Store) setObject(q *request, c *change, o object) error {
-	old, err := s.replaced(q)
-	c.set(objectKey(q.bucket, q.key), o)
-	c.unused = append(c.unused, old.File)
-	return err
 }
 
 func (s *Store) deleteObject(q *request) error {

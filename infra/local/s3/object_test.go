@@ -299,6 +299,8 @@ func TestUnsupported(t *testing.T) {
 		{"GET", "/bkt/k?versionId=1", nil, 501, "versionId"},
 		{"GET", "/bkt", nil, 501, "does not support this operation"},
 		{"PUT", "/bkt/k?tagging", nil, 501, "tagging"},
+		{"POST", "/bkt/k?uploads", nil, 501, "uploads"},
+		{"PUT", "/bkt/k?partNumber=1&uploadId=u", nil, 501, "of PutObject"},
 		{"PUT", "/bkt/k", header("x-amz-acl", "public-read"), 501, "x-amz-acl of PutObject"},
 		{"PUT", "/bkt/k", header("x-amz-tagging", "a=b"), 501, "x-amz-tagging"},
 		{"PUT", "/bkt/k", header("x-amz-copy-source", "bkt/k"), 501, "x-amz-copy-source of PutObject"},

@@ -145,7 +145,7 @@ func (*anyElement) UnmarshalXML(_ *xml.Decoder, start xml.StartElement) error {
 // readXML decodes and checks the body of a request.
 func (q *request) readXML(into interface{ check() error }) error {
 	var body bytes.Buffer
-	if _, err := q.copyBody(&body, maxDocument, defaultAlgorithm); err != nil {
+	if _, err := q.copyBody(&body, maxDocument); err != nil {
 		return err
 	}
 	var known *apiError
