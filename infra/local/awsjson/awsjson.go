@@ -16,8 +16,6 @@ import (
 	"strings"
 	"sync"
 
-	"devplatform/infra/local/datafolder"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
@@ -184,8 +182,7 @@ func checkSignature(r *http.Request) error {
 func (s *Service) writeError(r *http.Request, err error, header http.Header, response *bytes.Buffer) int {
 	refusal := s.asError(err)
 	if refusal == nil {
-		// The datafolder logs a full disk itself.
-		if !errors.Is(err, datafolder.ErrFull) && r.Context().Err() == nil {
+		if r.Context().Err() == nil {
 			s.Logger.Error(s.Name+": internal error",
 				slog.String("target", r.Header.Get("X-Amz-Target")), slog.Any("error", err))
 		}

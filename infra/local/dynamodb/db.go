@@ -23,30 +23,21 @@ import (
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/dynamodb/catalog"
-	"devplatform/infra/local/dynamodb/keyspace"
 	"devplatform/infra/local/dynamodb/storage"
 	"devplatform/infra/local/dynamodb/streams"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Options configures a DB.
 type Options struct {
-	Dir     string           // data folder, created if it does not exist; "" keeps all data in memory
-	Now     func() time.Time // the clock for TTL, idempotency tokens and timestamps; required
-	Logger  *slog.Logger     // nil discards; the storage engine logs at debug level
-	Region  string           // for ARNs; default "us-east-1"
-	Account string           // for ARNs; default "000000000000"
+	Folder  *datafolder.Folder // nil keeps all data in memory
+	Now     func() time.Time   // the clock for TTL, idempotency tokens and timestamps; required
+	Logger  *slog.Logger       // nil discards
+	Region  string             // for ARNs; default "us-east-1"
+	Account string             // for ARNs; default "000000000000"
 
 	// SweepInterval is the time between two deletions of expired data. The default is one second, and a negative value
 	// disables the sweeper.
 	SweepInterval time.Duration
-
-	// Failed is called once, on its own goroutine, if the store cannot continue because its disk is broken. All later
-	// requests fail, and the process should exit. If the disk is full, only writes fail.
-	Failed func(error)
-
-	fs vfs.FS // tests: the file system of Dir
 }
 
 func (o *Options) setDefaults() {
@@ -81,17 +72,17 @@ type DB struct {
 	done sync.WaitGroup
 }
 
-// Open opens or creates a database. It returns an error, and changes nothing, if the folder contains something else,
-// data of another version or damaged data, or if another process uses it.
+// Open opens the database in a folder. It returns an error if the data is damaged.
 func Open(options Options) (*DB, error) {
 	if options.Now == nil {
 		return nil, errors.New("dynamodb: Options.Now is required")
 	}
 	options.setDefaults()
-	store, err := storage.Open(datafolder.Options{
-		Service: "dynamodb", Format: "embedded-dynamodb 1", Dir: options.Dir,
-		Logger: options.Logger, Failed: options.Failed, FS: options.fs,
-	}, options.Now)
+	folder, err := datafolder.OrMemory(options.Folder)
+	if err != nil {
+		return nil, err
+	}
+	store, err := storage.Open(folder, options.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +96,7 @@ func Open(options Options) (*DB, error) {
 	}
 	db.service = db.newService()
 	if err := db.load(); err != nil {
-		return nil, errors.Join(store.Damaged(err), store.Close(nil))
+		return nil, store.Damaged(err)
 	}
 	if options.SweepInterval > 0 {
 		db.done.Go(db.sweepLoop)
@@ -115,7 +106,7 @@ func Open(options Options) (*DB, error) {
 
 // load reads all streams and tables.
 func (db *DB) load() error {
-	err := keyspace.Each(db.store.DB, []byte{keyspace.Stream}, func(_, value []byte) error {
+	err := datafolder.Each(db.store.DB, []byte{datafolder.SpaceStream}, func(_, value []byte) error {
 		s, err := streams.Load(db.store.DB, value)
 		if err == nil {
 			db.streams[s.Path()] = s
@@ -147,11 +138,11 @@ func (db *DB) use(record catalog.Record) *catalog.Table {
 // ServeHTTP handles one request.
 func (db *DB) ServeHTTP(w http.ResponseWriter, r *http.Request) { db.service.ServeHTTP(w, r) }
 
-// Close stops the sweeper and closes the store. All acknowledged writes are already durable. There must be no requests
-// during or after Close. If the store has failed, the error contains the reason.
+// Close stops the sweeper. All acknowledged writes are already durable. There must be no requests during or after
+// Close.
 func (db *DB) Close() error {
 	close(db.stop)
-	return db.store.Close(db.done.Wait)
+	return db.store.Leave(db.done.Wait)
 }
 
 func (db *DB) sweepLoop() {
@@ -162,9 +153,6 @@ func (db *DB) sweepLoop() {
 		case <-db.stop:
 			return
 		case <-timer.C:
-			if db.store.Room() != nil {
-				continue // deletions need room too
-			}
 			if err := db.sweep(); err != nil {
 				db.options.Logger.Error("dynamodb: sweeping expired items", slog.Any("error", err))
 			}

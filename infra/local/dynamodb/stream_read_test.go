@@ -135,11 +135,11 @@ func TestRecordPages(t *testing.T) {
 func TestIteratorsLast(t *testing.T) {
 	t.Parallel()
 	files := vfs.NewCrashableMem()
-	s := openStreaming(t, onDisk(files))
+	s := openStreaming(t, onDisk(t, files))
 	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
 	s.put(t, "things", sdkItem{"pk": str("a")})
 	iterator := s.iterator(t, arn, trimHorizon, nil)
-	again := openStreaming(t, onDisk(files.CrashClone(vfs.CrashCloneCfg{})))
+	again := openStreaming(t, onDisk(t, files.CrashClone(vfs.CrashCloneCfg{})))
 	again.clock.advance(15 * time.Minute)
 	records, next := again.get(t, iterator, 0)
 	if brief(records) != "INSERT a" {

@@ -1,7 +1,7 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/datafolder"
 
 	"errors"
 	"fmt"
@@ -20,7 +20,7 @@ import (
 func TestTrim(t *testing.T) {
 	t.Parallel()
 	files := vfs.NewCrashableMem()
-	s := openStreaming(t, onDisk(files))
+	s := openStreaming(t, onDisk(t, files))
 	arn := s.create(t, "things", types.StreamViewTypeNewImage)
 	for n := range 40 { // one per hour
 		s.put(t, "things", sdkItem{"pk": str("a"), "n": num(n)})
@@ -37,7 +37,7 @@ func TestTrim(t *testing.T) {
 	if records, _ := s.get(t, s.iterator(t, arn, atSequence, at(sequence(17))), 1); len(records) != 1 {
 		t.Error("nothing at the start")
 	}
-	if got := s.db.countKeys(t, keyspace.Record); got != 40 {
+	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 40 {
 		t.Errorf("%d records stored before a sweep", got)
 	}
 	for range 2 {
@@ -45,7 +45,7 @@ func TestTrim(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := s.db.countKeys(t, keyspace.Record); got != 23 {
+	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 23 {
 		t.Errorf("%d records stored after a sweep", got)
 	}
 
@@ -72,10 +72,10 @@ func TestTrim(t *testing.T) {
 	if err := s.db.sweep(); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.db.countKeys(t, keyspace.Record); got != 0 {
+	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 0 {
 		t.Errorf("%d records stored a day later", got)
 	}
-	again := openStreaming(t, onDisk(files.CrashClone(vfs.CrashCloneCfg{})))
+	again := openStreaming(t, onDisk(t, files.CrashClone(vfs.CrashCloneCfg{})))
 	again.put(t, "things", sdkItem{"pk": str("b")})
 	if got := again.all(t, arn); len(got) != 1 || *got[0].Dynamodb.SequenceNumber != sequence(41) {
 		t.Errorf("then: %v", sequences(got))
@@ -157,7 +157,7 @@ func TestStreamWithClockFarAhead(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * time.Hour
 	files := vfs.NewCrashableMem()
-	s := openStreaming(t, onDisk(files))
+	s := openStreaming(t, onDisk(t, files))
 	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
 	put := func(name string, step time.Duration) {
 		s.clock.advance(step)
@@ -171,7 +171,7 @@ func TestStreamWithClockFarAhead(t *testing.T) {
 	put("back", -year)
 	put("later", time.Hour)
 	now := s.clock.Now()
-	s = openStreaming(t, onDisk(files.CrashClone(vfs.CrashCloneCfg{})))
+	s = openStreaming(t, onDisk(t, files.CrashClone(vfs.CrashCloneCfg{})))
 	s.clock.advance(now.Sub(s.clock.Now()))
 	records := s.all(t, arn)
 	if got := records[len(records)-1].Dynamodb.ApproximateCreationDateTime; !got.Equal(now.Truncate(time.Second)) {
@@ -193,7 +193,7 @@ func TestStreamWithClockFarAhead(t *testing.T) {
 	if err := s.db.sweep(); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.db.countKeys(t, keyspace.Record); got != 0 {
+	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 0 {
 		t.Errorf("%d keys are left", got)
 	}
 }

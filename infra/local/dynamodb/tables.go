@@ -42,9 +42,8 @@ func (db *DB) save(record *catalog.Record, fill func(*pebble.Batch) (*streams.In
 }
 
 // respond returns the response with a table's description. The status is also the status of the table's indexes.
-func (db *DB) respond(t *catalog.Table, status string) (*wire.TableResponse, error) {
-	description, err := t.Describe(db.account, status, db.store.Counters)
-	return &wire.TableResponse{TableDescription: description}, err
+func (db *DB) respond(t *catalog.Table, status string) *wire.TableResponse {
+	return &wire.TableResponse{TableDescription: t.Describe(db.account, status)}
 }
 
 // createTable creates a table. It is active immediately. As on AWS, the status in the response is CREATING, and in the
@@ -77,7 +76,7 @@ func (db *DB) createTable(in *wire.CreateTableRequest) (*wire.TableResponse, err
 	if err != nil {
 		return nil, err
 	}
-	return db.respond(t, "CREATING")
+	return db.respond(t, "CREATING"), nil
 }
 
 func (db *DB) addIndex(batch *pebble.Batch, record *catalog.Record, spec *wire.IndexSpec) error {
@@ -95,8 +94,7 @@ func (db *DB) describeTable(in *wire.TableRequest) (*wire.DescribeTableResponse,
 	if err != nil {
 		return nil, err
 	}
-	response, err := db.respond(t, "ACTIVE")
-	return &wire.DescribeTableResponse{Table: response.TableDescription}, err
+	return &wire.DescribeTableResponse{Table: t.Describe(db.account, "ACTIVE")}, nil
 }
 
 func (db *DB) listTables(in *wire.ListTablesRequest) (*wire.ListTablesResponse, error) {
@@ -119,10 +117,7 @@ func (db *DB) deleteTable(in *wire.TableRequest) (*wire.TableResponse, error) {
 		return nil, wire.Invalid("Resource cannot be deleted as it is currently protected against deletion. " +
 			"Disable deletion protection first.")
 	}
-	response, err := db.respond(t, "DELETING")
-	if err != nil {
-		return nil, err
-	}
+	response := db.respond(t, "DELETING")
 	response.TableDescription.KeySchema, response.TableDescription.AttributeDefinitions = nil, nil
 	record := t.Record
 	var stream *streams.Info
@@ -163,7 +158,7 @@ func (db *DB) updateTable(in *wire.UpdateTableRequest) (*wire.TableResponse, err
 	if err != nil {
 		return nil, err
 	}
-	return db.respond(t, "UPDATING")
+	return db.respond(t, "UPDATING"), nil
 }
 
 // updateIndex creates, changes or deletes an index.

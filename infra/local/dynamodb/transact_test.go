@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/datafolder"
+
 	"devplatform/infra/local/dynamodb/wire"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -185,8 +186,8 @@ func TestIdempotencyToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := 0
-	for _, space := range []byte{keyspace.Token, keyspace.TokenAge} {
-		if err := keyspace.Each(db.store.DB, []byte{space}, func(_, _ []byte) error { left++; return nil }); err != nil {
+	for _, space := range []byte{datafolder.SpaceToken, datafolder.SpaceTokenAge} {
+		if err := datafolder.Each(db.store.DB, []byte{space}, func(_, _ []byte) error { left++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

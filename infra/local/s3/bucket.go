@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // bucket is the record of a bucket.
@@ -17,7 +19,7 @@ var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
 // changeBucket changes the record of the request's bucket. If the bucket does not exist, apply gets an empty record.
 func (s *Store) changeBucket(q *request, apply func(*bucket)) error {
-	key := indexKey(bucketPrefix, q.bucket)
+	key := indexKey(datafolder.SpaceBucket, q.bucket)
 	return s.commit(func(c *change) error {
 		var b bucket
 		_, err := s.read(key, &b)
@@ -67,7 +69,7 @@ type (
 
 func (s *Store) listBuckets(q *request) error {
 	var result listBucketsResult
-	err := scan(s, indexKey(bucketPrefix), "", func(name string, b bucket) (string, error) {
+	err := scan(s, indexKey(datafolder.SpaceBucket), "", func(name string, b bucket) (string, error) {
 		result.Buckets = append(result.Buckets, listedBucket{name, b.Created.Format(documentTime)})
 		return "", nil
 	})

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,12 +16,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/datafolder/disktest"
 )
 
 // TestMain makes the test binary the process that TestKill kills.
 func TestMain(m *testing.M) {
-	disktest.ServeChild(func(dir string) (http.Handler, error) { return Open(Options{Dir: dir, Now: time.Now}) })
+	disktest.ServeChild(func(folder *datafolder.Folder) (http.Handler, error) {
+		return Open(Options{Folder: folder, Now: time.Now})
+	})
 	os.Exit(m.Run())
 }
 
@@ -95,7 +99,7 @@ func TestKill(t *testing.T) {
 		if _, err := client.CreateBucket(t.Context(), &sdk.CreateBucketInput{Bucket: aws.String("bkt")}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(Options{Dir: dir, Now: time.Now}); err == nil || !strings.Contains(err.Error(), dir) {
+		if _, err := datafolder.Open(datafolder.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), dir) {
 			t.Errorf("a second process got: %v", err)
 		}
 		l.writes.Store(0)
@@ -108,13 +112,13 @@ func TestKill(t *testing.T) {
 		workers.Wait()
 		_ = process.Wait()
 	}
-	if err := os.WriteFile(filepath.Join(dir, "files", "UNFINISHED"), []byte("half"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "objects", "UNFINISHED"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, Options{Dir: dir})
+	s := start(t, Options{Folder: disktest.Open(t, dir, nil)})
 	l.check(t, s)
 	referred := 0
-	if err := scan(s.store, []byte{objectPrefix}, "", func(string, object) (string, error) { referred++; return "", nil }); err != nil {
+	if err := scan(s.store, []byte{datafolder.SpaceObject}, "", func(string, object) (string, error) { referred++; return "", nil }); err != nil {
 		t.Fatal(err)
 	}
 	s.wantFiles(referred)
@@ -123,33 +127,37 @@ func TestKill(t *testing.T) {
 // After a power cut, everything that was not synced is lost. Acknowledged objects and their folder were synced.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
-	disk := disktest.New(1<<30, "")
-	s := start(t, Options{Dir: "/data", fs: disk})
+	disk := disktest.NewDisk()
+	s := start(t, Options{Folder: disktest.Open(t, "/data", disk)})
 	s.put("k", "old")
 	s.put("k", "content")
 	s.put("deleted", "x")
 	if _, err := s.DeleteObject(t.Context(), &sdk.DeleteObjectInput{Bucket: aws.String("bkt"), Key: aws.String("deleted")}); err != nil {
 		t.Fatal(err)
 	}
-	after := start(t, Options{Dir: "/data", fs: disk.AfterPowerCut()})
+	after := start(t, Options{Folder: disktest.Open(t, "/data", disk.AfterPowerCut())})
 	after.wantContent("k", "content")
 	_, err := after.get("deleted")
 	wantCode(t, err, "NoSuchKey")
 }
 
-// While the disk is full, writes get 503, and the stored objects stay. When there is room again, writes succeed.
+// On a full disk, an upload fails, and the stored objects stay.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	disk := disktest.New(1<<20, "")
-	disk.AddRoom(64 << 20)
-	s := start(t, Options{Dir: "/data", fs: disk})
+	disk := disktest.NewDisk()
+	folder := disktest.Open(t, "/data", disk)
+	ts := httptest.NewServer(open(t, Options{Folder: folder}))
+	defer ts.Close()
+	s := &server{t: t, Client: client(ts.URL)}
+	if _, err := s.CreateBucket(t.Context(), &sdk.CreateBucketInput{Bucket: aws.String("bkt")}); err != nil {
+		t.Fatal(err)
+	}
 	s.put("k", "content")
 	disk.Fill()
 	_, err := s.PutObject(t.Context(), &sdk.PutObjectInput{Bucket: aws.String("bkt"), Key: aws.String("k"), Body: strings.NewReader("more")})
 	wantCode(t, err, "ServiceUnavailable")
 	s.wantContent("k", "content")
-	disk.AddRoom(64 << 20)
-	s.put("k", "more")
-	s.wantContent("k", "more")
-	s.wantFiles(1)
+	again := start(t, Options{Folder: disktest.Open(t, "/data", disk.AfterPowerCut())})
+	again.wantContent("k", "content")
+	again.wantFiles(1)
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-
-	"devplatform/infra/local/datafolder"
 )
 
 // apiError is an error response with a code of S3.
@@ -53,10 +51,10 @@ var (
 		"The time of the request differs from the current time by more than 15 minutes.")
 	errSignature = failure(403, "SignatureDoesNotMatch",
 		"The signature does not match the request. The secret key of the local platform is local.")
-	errNoBucket    = failure(404, "NoSuchBucket", "The specified bucket does not exist.")
-	errNoCORS      = failure(404, "NoSuchCORSConfiguration", "The bucket has no CORS configuration.")
-	errNoKey       = failure(404, "NoSuchKey", "The specified key does not exist.")
-	errNoLifecycle = failure(404, "NoSuchLifecycleConfiguration", "The bucket has no lifecycle configuration.")
+	errNoBucket     = failure(404, "NoSuchBucket", "The specified bucket does not exist.")
+	errNoCORS       = failure(404, "NoSuchCORSConfiguration", "The bucket has no CORS configuration.")
+	errNoKey        = failure(404, "NoSuchKey", "The specified key does not exist.")
+	errNoLifecycle  = failure(404, "NoSuchLifecycleConfiguration", "The bucket has no lifecycle configuration.")
 	errNoLength     = failure(411, "MissingContentLength", "The Content-Length header is missing.")
 	errPrecondition = failure(412, "PreconditionFailed",
 		"At least one of the preconditions that were specified did not hold.")
@@ -77,7 +75,7 @@ func (s *Store) toAPIError(err error) *apiError {
 	switch {
 	case errors.As(err, &known):
 		return known
-	case errors.Is(err, datafolder.ErrFull), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return errFullDisk
 	}
 	s.options.Logger.Error("s3: request", "error", err)

@@ -51,7 +51,7 @@ func (s *Store) removeUnfinished() error {
 	for _, name := range names {
 		unused[name] = true
 	}
-	err = errors.Join(err, scan(s, indexKey(objectPrefix), "", func(_ string, o object) (string, error) {
+	err = errors.Join(err, scan(s, indexKey(datafolder.SpaceObject), "", func(_ string, o object) (string, error) {
 		delete(unused, o.File)
 		return "", nil
 	}))

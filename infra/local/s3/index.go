@@ -10,14 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"devplatform/infra/local/datafolder"
+
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
-)
-
-// The first byte of a key in the index is the type of the record.
-const (
-	bucketPrefix = 'b' // bucket name → bucket
-	objectPrefix = 'o' // bucket name, 0, object key → object
 )
 
 // content describes a file with the bytes of an object.
@@ -42,7 +38,7 @@ func indexKey(prefix byte, names ...string) []byte {
 	return append([]byte{prefix}, strings.Join(names, "\x00")...)
 }
 
-func objectKey(bucket, key string) []byte { return indexKey(objectPrefix, bucket, key) }
+func objectKey(bucket, key string) []byte { return indexKey(datafolder.SpaceObject, bucket, key) }
 
 func decode(value []byte, into any) error {
 	if err := json.Unmarshal(value, into); err != nil {
@@ -53,14 +49,11 @@ func decode(value []byte, into any) error {
 
 // read reads a record and reports whether it exists.
 func (s *Store) read(key []byte, into any) (found bool, err error) {
-	value, closer, err := s.folder.DB.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return false, nil
+	value, err := datafolder.Read(s.folder.DB, key)
+	if err != nil || value == nil {
+		return false, err
 	}
-	if err != nil {
-		return false, fmt.Errorf("read the index: %w", err)
-	}
-	return true, errors.Join(decode(value, into), closer.Close())
+	return true, decode(value, into)
 }
 
 // afterAll is a byte that never follows a prefix in a key. So a prefix with this byte is greater than every key that
@@ -135,15 +128,19 @@ func (s *Store) commit(fill func(*change) error, keys ...[]byte) error {
 			defer s.locks[i].Unlock()
 		}
 	}
-	c := &change{batch: s.folder.DB.NewBatch()}
-	defer func() { _ = c.batch.Close() }() // it was committed, or is discarded
-	if err := errors.Join(fill(c), c.err, s.folder.Room()); err != nil {
-		s.files.remove(c.added)
+	c := &change{}
+	filled := false
+	err := s.folder.Update(func(batch *pebble.Batch) error {
+		c.batch = batch
+		err := errors.Join(fill(c), c.err)
+		filled = err == nil
 		return err
+	})
+	switch {
+	case !filled:
+		s.files.remove(c.added)
+	case err == nil:
+		s.files.remove(c.unused...)
 	}
-	if err := s.folder.CommitSync(c.batch); err != nil {
-		return fmt.Errorf("write the index: %w", err)
-	}
-	s.files.remove(c.unused...)
-	return nil
+	return err
 }

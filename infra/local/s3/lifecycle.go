@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // lifecycleConfiguration is the document of a bucket's lifecycle rules.
@@ -87,7 +89,7 @@ func (s *Store) expire() error {
 		return nil
 	}
 	var problems []error
-	err := scan(s, indexKey(bucketPrefix), "", func(name string, b bucket) (string, error) {
+	err := scan(s, indexKey(datafolder.SpaceBucket), "", func(name string, b bucket) (string, error) {
 		for _, rule := range b.Lifecycle {
 			if rule.Status == enabled {
 				problems = append(problems, s.expireObjects(name, rule))

@@ -31,8 +31,8 @@ const (
 	everywhere = signing + " x-id x-amz-date x-amz-content-sha256 x-amz-user-agent x-amz-expected-bucket-owner"
 	integrity  = " x-amz-sdk-checksum-algorithm x-amz-trailer x-amz-decoded-content-length x-amz-checksum-crc32" +
 		" x-amz-checksum-crc32c x-amz-checksum-crc64nvme x-amz-checksum-sha1 x-amz-checksum-sha256"
-	writing    = " x-amz-storage-class x-amz-server-side-encryption x-amz-meta-*" + integrity
-	reading    = " x-amz-checksum-mode response-cache-control response-content-disposition response-content-encoding" +
+	writing = " x-amz-storage-class x-amz-server-side-encryption x-amz-meta-*" + integrity
+	reading = " x-amz-checksum-mode response-cache-control response-content-disposition response-content-encoding" +
 		" response-content-language response-content-type response-expires"
 	listing = " prefix delimiter max-keys continuation-token start-after encoding-type"
 )

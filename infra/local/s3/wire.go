@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"devplatform/infra/local/datafolder"
+
 	"github.com/google/uuid"
 )
 
@@ -65,7 +67,7 @@ func (s *Store) serve(q *request) error {
 	if err := errors.Join(s.folder.Check(), q.parse()); err != nil {
 		return err
 	}
-	if _, err := s.read(indexKey(bucketPrefix, q.bucket), &q.rules); err != nil {
+	if _, err := s.read(indexKey(datafolder.SpaceBucket, q.bucket), &q.rules); err != nil {
 		return err
 	}
 	if q.Method == http.MethodOptions {

@@ -2,37 +2,41 @@ package sqs
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
+
+	"devplatform/infra/local/datafolder"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
 )
 
+// counterBits is the size of the counter in a message number. The bits above it are the epoch, so that the counter does
+// not have to be stored. No number of a message or queue is used twice, so that a receipt handle of a deleted message
+// never refers to another one.
+const counterBits = 40
+
+func queueKey(queue uint32) []byte {
+	return binary.BigEndian.AppendUint32([]byte{datafolder.SpaceQueue}, queue)
+}
+
+func bodyKey(message uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{datafolder.SpaceBody}, message)
+}
+
+func messageKey(queue uint32, message uint64) []byte {
+	key := binary.BigEndian.AppendUint32([]byte{datafolder.SpaceMessage}, queue)
+	return binary.BigEndian.AppendUint64(key, message)
+}
+
 // load reads queues and messages, and begins a new epoch.
 func (s *Store) load() error {
-	if err := s.scan(spaceQueue, s.loadQueue); err != nil {
+	if err := datafolder.Each(s.folder.DB, []byte{datafolder.SpaceQueue}, s.loadQueue); err != nil {
 		return err
 	}
-	if err := s.scan(spaceEntry, s.loadEntry); err != nil {
+	if err := datafolder.Each(s.folder.DB, []byte{datafolder.SpaceMessage}, s.loadMessage); err != nil {
 		return err
 	}
 	return s.beginEpoch()
-}
-
-// scan reads all keys of a space in order.
-func (s *Store) scan(space byte, read func(key, value []byte) error) error {
-	iterator, err := s.folder.DB.NewIter(&pebble.IterOptions{LowerBound: []byte{space}, UpperBound: []byte{space + 1}})
-	if err != nil {
-		return fmt.Errorf("reading: %w", err)
-	}
-	for valid := iterator.First(); valid && err == nil; valid = iterator.Next() {
-		err = read(iterator.Key()[1:], iterator.Value())
-	}
-	if err := errors.Join(err, iterator.Close()); err != nil {
-		return fmt.Errorf("reading: %w", err)
-	}
-	return nil
 }
 
 func (s *Store) loadQueue(_, value []byte) error {
@@ -45,16 +49,16 @@ func (s *Store) loadQueue(_, value []byte) error {
 	return nil
 }
 
-func (s *Store) loadEntry(key, value []byte) error {
-	const queueBytes, numberBytes = 4, 8
-	if len(key) != queueBytes+numberBytes {
+func (s *Store) loadMessage(key, value []byte) error {
+	const queueEnd, keyBytes = 1 + 4, 1 + 4 + 8
+	if len(key) != keyBytes {
 		return errDamaged
 	}
-	q := s.byID[binary.BigEndian.Uint32(key)]
+	q := s.byID[binary.BigEndian.Uint32(key[1:])]
 	if q == nil {
 		return fmt.Errorf("reading a message without a queue: %w", errDamaged)
 	}
-	m, group, err := parseEntry(binary.BigEndian.Uint64(key[queueBytes:]), value)
+	m, group, err := parseEntry(binary.BigEndian.Uint64(key[queueEnd:]), value)
 	if err != nil {
 		return err
 	}
@@ -65,38 +69,25 @@ func (s *Store) loadEntry(key, value []byte) error {
 // beginEpoch increments the epoch, so that no number of a message is used again.
 func (s *Store) beginEpoch() error {
 	var epoch uint64
-	value, closer, err := s.folder.DB.Get([]byte{spaceEpoch})
+	value, err := datafolder.Read(s.folder.DB, []byte{datafolder.SpaceNumbers})
 	switch {
-	case errors.Is(err, pebble.ErrNotFound):
 	case err != nil:
-		return fmt.Errorf("reading: %w", err)
-	default:
-		if len(value) != 2*8 {
-			return errors.Join(errDamaged, closer.Close())
-		}
+		return err
+	case len(value) == 2*8:
 		epoch = binary.BigEndian.Uint64(value)
 		s.nextQueue = max(s.nextQueue, uint32(binary.BigEndian.Uint64(value[8:])))
-		if err := closer.Close(); err != nil {
-			return fmt.Errorf("reading: %w", err)
-		}
+	case value != nil:
+		return errDamaged
 	}
 	epoch++
 	s.nextEntry = epoch << counterBits
-	batch := s.folder.DB.NewBatch()
-	if err := s.storeNumbers(batch, epoch); err != nil {
-		return err
-	}
-	write, err := s.folder.Commit(batch)
-	if err != nil {
-		return err
-	}
-	return write.Wait()
+	return s.folder.Update(func(batch *pebble.Batch) error { return s.storeNumbers(batch, epoch) })
 }
 
 // storeNumbers adds the epoch and the number of the next queue to a batch.
 func (s *Store) storeNumbers(batch *pebble.Batch, epoch uint64) error {
 	value := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, epoch), uint64(s.nextQueue))
-	if err := batch.Set([]byte{spaceEpoch}, value, nil); err != nil {
+	if err := batch.Set([]byte{datafolder.SpaceNumbers}, value, nil); err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
 	return nil

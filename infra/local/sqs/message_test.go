@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/local/datafolder"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -364,12 +366,12 @@ func TestRetention(t *testing.T) {
 func (s *Store) keysOnDisk(t testing.TB) string {
 	t.Helper()
 	found := map[byte]int{}
-	for _, space := range []byte{spaceQueue, spaceBody, spaceEntry} {
-		if err := s.scan(space, func(_, _ []byte) error { found[space]++; return nil }); err != nil {
+	for _, space := range []byte{datafolder.SpaceQueue, datafolder.SpaceBody, datafolder.SpaceMessage} {
+		if err := datafolder.Each(s.folder.DB, []byte{space}, func(_, _ []byte) error { found[space]++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return fmt.Sprintf("%d queues, %d bodies, %d entries", found[spaceQueue], found[spaceBody], found[spaceEntry])
+	return fmt.Sprintf("%d queues, %d bodies, %d entries", found[datafolder.SpaceQueue], found[datafolder.SpaceBody], found[datafolder.SpaceMessage])
 }
 
 func TestOverLimit(t *testing.T) {

@@ -119,7 +119,7 @@ func (s *Store) deleteExpired(q *queue, now int64) error {
 		}
 		return m
 	}
-	for expired() != nil && s.folder.Room() == nil {
+	for expired() != nil {
 		batch := s.folder.DB.NewBatch()
 		for range maxExpired {
 			m := expired()
@@ -143,7 +143,7 @@ func (s *Store) deleteExpired(q *queue, now int64) error {
 func (q *queue) erase(batch *pebble.Batch, m *message) error {
 	err := batch.Delete(bodyKey(m.number), nil)
 	if err == nil {
-		err = batch.Delete(entryKey(q.ID, m.number), nil)
+		err = batch.Delete(messageKey(q.ID, m.number), nil)
 	}
 	if err != nil {
 		return fmt.Errorf("deleting a message: %w", err)
@@ -153,7 +153,7 @@ func (q *queue) erase(batch *pebble.Batch, m *message) error {
 
 // put adds the state of a message to a batch.
 func (q *queue) put(batch *pebble.Batch, m *message) error {
-	if err := batch.Set(entryKey(q.ID, m.number), m.encode(m.group.name), nil); err != nil {
+	if err := batch.Set(messageKey(q.ID, m.number), m.encode(m.group.name), nil); err != nil {
 		return fmt.Errorf("writing a message: %w", err)
 	}
 	return nil

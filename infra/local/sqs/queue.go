@@ -82,9 +82,6 @@ func (s *Store) findARN(arn string) *queue {
 // write runs an operation that changes something. decide fills the batch under the mutex, and returns a function that
 // updates the memory when the batch was written. write returns when the batch is durable.
 func (s *Store) write(decide func(*pebble.Batch) (func(), error)) error {
-	if err := s.folder.Room(); err != nil {
-		return err
-	}
 	write, err := s.commit(decide)
 	if err != nil {
 		return err
@@ -181,7 +178,7 @@ func (s *Store) deleteQueue(_ context.Context, in *queueInput) (*noOutput, error
 		}
 		err = batch.Delete(queueKey(q.ID), nil)
 		if err == nil {
-			err = batch.DeleteRange(entryKey(q.ID, 0), queueEnd(q.ID), nil)
+			err = batch.DeleteRange(messageKey(q.ID, 0), messageKey(q.ID+1, 0), nil)
 		}
 		for number := range q.messages {
 			if err == nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"devplatform/infra/local/datafolder"
+
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 )
@@ -123,9 +125,6 @@ func (s *Store) receive(ctx context.Context, in *receiveInput) ([]taken, error) 
 
 // tryReceive takes messages. If there are none, and it may wait, it returns a waiter.
 func (s *Store) tryReceive(in *receiveInput, mayWait bool) ([]taken, *waiter, error) {
-	if err := s.folder.Room(); err != nil { // receives are written to disk
-		return nil, nil, err
-	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	q, err := s.findQueue(in.QueueURL)
@@ -224,15 +223,12 @@ func (s *Store) take(batch *pebble.Batch, q *queue, in *receiveInput) ([]taken, 
 
 // read reads the content of a taken message. It returns nil if the message was deleted meanwhile.
 func (s *Store) read(in *receiveInput, t taken) (*receivedMessage, error) {
-	value, closer, err := s.folder.DB.Get(bodyKey(t.number))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading a message: %w", err)
+	value, err := datafolder.Read(s.folder.DB, bodyKey(t.number))
+	if err != nil || value == nil {
+		return nil, err
 	}
 	c, err := parseContent(value)
-	if err := errors.Join(err, closer.Close()); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("reading message %d: %w", t.number, err)
 	}
 	received := &receivedMessage{

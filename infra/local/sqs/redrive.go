@@ -133,7 +133,7 @@ func (s *Store) moveToDeadLetterQueue(batch *pebble.Batch, q *queue, m *message,
 
 // move moves a message to another queue, where it is visible. change changes the message before it is added there.
 func (s *Store) move(batch *pebble.Batch, q *queue, m *message, target *queue, now int64, change func()) error {
-	if err := batch.Delete(entryKey(q.ID, m.number), nil); err != nil {
+	if err := batch.Delete(messageKey(q.ID, m.number), nil); err != nil {
 		return fmt.Errorf("moving a message: %w", err)
 	}
 	group := m.group.name

@@ -135,7 +135,7 @@ func (s *Store) storeNew(batch *pebble.Batch, q *queue, in *newMessage, now int6
 	m := &message{number: s.nextEntry, id: in.id, sent: now, visible: now + delay*secondMillis}
 	err := batch.Set(bodyKey(m.number), in.content, nil)
 	if err == nil {
-		err = batch.Set(entryKey(q.ID, m.number), m.encode(in.group), nil)
+		err = batch.Set(messageKey(q.ID, m.number), m.encode(in.group), nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("writing a message: %w", err)

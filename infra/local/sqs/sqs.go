@@ -14,7 +14,7 @@
 // An index of all messages is in memory, about 160 bytes each. It is rebuilt from small records when the folder is
 // opened. Bodies stay in Pebble. Only DeleteQueue and StartMessageMoveTask scan a queue.
 //
-// Package datafolder keeps the data. Nothing that belongs to one application may be here.
+// Nothing that belongs to one application may be here.
 package sqs
 
 import (
@@ -27,24 +27,17 @@ import (
 
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Options configure a Store.
 type Options struct {
-	Dir     string           // data folder, made if it is missing; "" keeps everything in memory
-	Now     func() time.Time // the clock of timestamps, delays, visibility and retention; required
-	Logger  *slog.Logger     // nil discards; the storage engine logs at debug level
-	Region  string           // of queue ARNs; default "us-east-1"
-	Account string           // of queue URLs, ARNs and senders; default "000000000000"
+	Folder  *datafolder.Folder // nil keeps everything in memory
+	Now     func() time.Time   // the clock of timestamps, delays, visibility and retention; required
+	Logger  *slog.Logger       // nil discards
+	Region  string             // of queue ARNs; default "us-east-1"
+	Account string             // of queue URLs, ARNs and senders; default "000000000000"
 
-	// Failed is called once, on its own goroutine, when the store cannot continue because its disk is full or broken.
-	// From then on, every request fails, and the process should end.
-	Failed func(error)
-
-	fs            vfs.FS // the file system of Dir, replaced by tests
-	inFlightLimit int    // replaced by tests
+	inFlightLimit int // replaced by tests
 }
 
 // maxInFlight is AWS's limit of messages in flight in a queue.
@@ -78,17 +71,13 @@ type Store struct {
 	nextEntry uint64 // the number of the next message
 }
 
-// Open opens or creates a store. It returns an error and leaves the folder as it is if the folder holds other data,
-// data of another version or damaged data, or if another process uses it.
+// Open opens the queues in a folder. It returns an error if the data is damaged.
 func Open(options Options) (*Store, error) {
 	if options.Now == nil {
 		return nil, errors.New("sqs: Options.Now is required")
 	}
 	options.setDefaults()
-	folder, err := datafolder.Open(datafolder.Options{
-		Service: "sqs", Format: "embedded-sqs 1",
-		Dir: options.Dir, Logger: options.Logger, Failed: options.Failed, FS: options.fs,
-	})
+	folder, err := datafolder.OrMemory(options.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +90,7 @@ func Open(options Options) (*Store, error) {
 	}
 	s.api = s.service()
 	if err := s.load(); err != nil {
-		return nil, errors.Join(folder.Damaged(err), folder.Close(nil))
+		return nil, folder.Damaged(err)
 	}
 	return s, nil
 }
@@ -163,11 +152,10 @@ func (s *Store) isDraining() bool {
 	}
 }
 
-// Close drains, waits for running requests, and closes the store. Later requests get an error. If the store has failed,
-// Close leaves it as it is and returns the reason.
+// Close drains, and waits for running requests. Later requests get an error.
 func (s *Store) Close() error {
 	s.Drain()
-	return s.folder.Close(func() {
+	return s.folder.Leave(func() {
 		s.requests.Lock()
 		s.closed = true
 		s.requests.Unlock()

@@ -5,9 +5,6 @@ import (
 	"devplatform/infra/local/dynamodb/wire"
 )
 
-// Counters are the number of items of a table or index, and the sum of their sizes in bytes.
-type Counters struct{ Items, Bytes int64 }
-
 // Account is the place of tables: an account in a region.
 type Account struct{ Region, ID string }
 
@@ -21,12 +18,9 @@ func (a Account) StreamARN(table, label string) string {
 	return a.TableARN("") + streams.Path(table, label)
 }
 
-// Describe returns a table's description. The status is also the status of the indexes. count returns the counters of a
-// table or index by its number.
-func (t *Table) Describe(
-	account Account, status string, count func(uint32) (Counters, error),
-) (wire.TableDescription, error) {
-	c, err := count(t.ID)
+// Describe returns a table's description. The status is also the status of the indexes. The numbers of items and bytes,
+// which AWS updates every six hours, are always 0.
+func (t *Table) Describe(account Account, status string) wire.TableDescription {
 	d := wire.TableDescription{
 		AttributeDefinitions:      t.Attributes,
 		TableName:                 t.Name,
@@ -34,8 +28,6 @@ func (t *Table) Describe(
 		TableStatus:               status,
 		CreationDateTime:          t.Created,
 		ProvisionedThroughput:     wire.ThroughputDescription{Throughput: t.Throughput},
-		TableSizeBytes:            c.Bytes,
-		ItemCount:                 c.Items,
 		TableArn:                  account.TableARN(t.Name),
 		TableID:                   t.UUID,
 		DeletionProtectionEnabled: t.DeletionProtection,
@@ -55,20 +47,14 @@ func (t *Table) Describe(
 		d.LatestStreamLabel, d.LatestStreamArn = t.StreamLabel, account.StreamARN(t.Name, t.StreamLabel)
 	}
 	for _, x := range t.Indexes {
-		if err != nil {
-			return d, err
-		}
-		c, err = count(x.ID)
 		d.GlobalSecondaryIndexes = append(d.GlobalSecondaryIndexes, wire.IndexDescription{
 			IndexName:             x.Name,
 			KeySchema:             x.Keys,
 			Projection:            x.Projection,
 			IndexStatus:           status,
 			ProvisionedThroughput: wire.ThroughputDescription{Throughput: x.Throughput},
-			IndexSizeBytes:        c.Bytes,
-			ItemCount:             c.Items,
 			IndexArn:              d.TableArn + "/index/" + x.Name,
 		})
 	}
-	return d, err
+	return d
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"time"
 
+	"devplatform/infra/local/datafolder"
+
 	"devplatform/infra/local/dynamodb/catalog"
 	"devplatform/infra/local/dynamodb/keyspace"
 	"devplatform/infra/local/dynamodb/values"
@@ -34,7 +36,7 @@ func expiryOf(item values.Item, name string) (uint64, bool) {
 
 // expiryKey orders a table's items by the second at which they expire.
 func expiryKey(t *catalog.Table, second uint64, itemKey []byte) []byte {
-	dst := binary.BigEndian.AppendUint64(keyspace.Key(keyspace.Expiry, t.ID), second)
+	dst := binary.BigEndian.AppendUint64(keyspace.Key(datafolder.SpaceExpiry, t.ID), second)
 	return append(dst, itemKey[keyspace.PrefixBytes:]...)
 }
 
@@ -50,18 +52,18 @@ func (s *Store) AddExpiry(batch *pebble.Batch, t *catalog.Table, name string) er
 
 // DropExpiry adds the deletion of the expiry of all items of a table to a batch.
 func DropExpiry(batch *pebble.Batch, t *catalog.Table) error {
-	return keyspace.DropRange(batch, keyspace.Key(keyspace.Expiry, t.ID))
+	return datafolder.DropRange(batch, keyspace.Key(datafolder.SpaceExpiry, t.ID))
 }
 
 // DeleteExpired deletes up to MaxExpired expired items of a table. It returns the number of items that it found. It
 // does not read items that have not expired.
 func (s *Store) DeleteExpired(t *catalog.Table, now time.Time) (int, error) {
 	bound := func(at time.Time) []byte {
-		return binary.BigEndian.AppendUint64(keyspace.Key(keyspace.Expiry, t.ID), uint64(max(0, at.Unix())))
+		return binary.BigEndian.AppendUint64(keyspace.Key(datafolder.SpaceExpiry, t.ID), uint64(max(0, at.Unix())))
 	}
 	var changes []Change
-	err := keyspace.Range(s.DB, bound(now.Add(-oldestExpiry)), bound(now), func(key, _ []byte) (bool, error) {
-		itemKey := append(keyspace.Key(keyspace.Items, t.ID), key[keyspace.PrefixBytes+8:]...)
+	err := datafolder.Range(s.DB, bound(now.Add(-oldestExpiry)), bound(now), func(key, _ []byte) (bool, error) {
+		itemKey := append(keyspace.Key(datafolder.SpaceItem, t.ID), key[keyspace.PrefixBytes+8:]...)
 		changes = append(changes, Change{Table: t, Key: itemKey, expired: true})
 		return len(changes) < MaxExpired, nil
 	})

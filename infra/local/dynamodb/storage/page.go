@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"devplatform/infra/local/datafolder"
+
 	"devplatform/infra/local/dynamodb/catalog"
 	"devplatform/infra/local/dynamodb/expressions"
 	"devplatform/infra/local/dynamodb/keyspace"
@@ -45,9 +47,9 @@ func (s Source) PageKey() catalog.KeySchema {
 
 func (s Source) prefix() []byte {
 	if s.Index != nil {
-		return keyspace.Key(keyspace.Index, s.Index.ID)
+		return keyspace.Key(datafolder.SpaceIndex, s.Index.ID)
 	}
-	return keyspace.Key(keyspace.Items, s.Table.ID)
+	return keyspace.Key(datafolder.SpaceItem, s.Table.ID)
 }
 
 // position returns the key of an item in the source.
@@ -61,7 +63,7 @@ func (s Source) position(item values.Item) []byte {
 // Span is a part of a source: the keys from lower to before upper.
 type Span struct{ lower, upper []byte }
 
-func prefixSpan(prefix []byte) Span { return Span{prefix, keyspace.PrefixEnd(prefix)} }
+func prefixSpan(prefix []byte) Span { return Span{prefix, datafolder.PrefixEnd(prefix)} }
 
 func (s Span) contains(position []byte) bool {
 	return bytes.Compare(s.lower, position) <= 0 && bytes.Compare(position, s.upper) < 0
@@ -116,13 +118,13 @@ func termSpan(prefix []byte, term *expressions.KeyTerm) Span {
 	case expressions.Less:
 		return Span{whole.lower, from}
 	case expressions.LessEqual:
-		return Span{whole.lower, keyspace.PrefixEnd(from)}
+		return Span{whole.lower, datafolder.PrefixEnd(from)}
 	case expressions.Greater:
-		return Span{keyspace.PrefixEnd(from), whole.upper}
+		return Span{datafolder.PrefixEnd(from), whole.upper}
 	case expressions.GreaterEqual:
 		return Span{from, whole.upper}
 	case expressions.Between:
-		return Span{from, keyspace.PrefixEnd(term.B.AppendKey(bytes.Clone(prefix)))}
+		return Span{from, datafolder.PrefixEnd(term.B.AppendKey(bytes.Clone(prefix)))}
 	case expressions.BeginsWith:
 		return prefixSpan(from[:len(from)-keyEndBytes])
 	default:

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"devplatform/infra/local/datafolder"
+
 	"devplatform/infra/local/dynamodb/expressions"
 	"devplatform/infra/local/dynamodb/keyspace"
 	"devplatform/infra/local/dynamodb/values"
@@ -33,7 +35,7 @@ func TestTermSpans(t *testing.T) {
 		if term.Op == expressions.BeginsWith && kind == values.N {
 			t.Skip("numbers don't begin with numbers")
 		}
-		prefix := keyspace.AppendPartition(keyspace.Key(keyspace.Index, 7), drawKey(t, "hash", values.S))
+		prefix := keyspace.AppendPartition(keyspace.Key(datafolder.SpaceIndex, 7), drawKey(t, "hash", values.S))
 		value := drawKey(t, "value", kind)
 		position := drawKey(t, "table key", values.S).AppendKey(value.AppendKey(bytes.Clone(prefix)))
 		if got, want := termSpan(prefix, &term).contains(position), satisfies(value, term); got != want {

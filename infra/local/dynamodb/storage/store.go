@@ -29,22 +29,17 @@ type Store struct {
 	tokens tokenTable
 }
 
-// Open opens or creates a store. It sets the Merger of the options.
-func Open(options datafolder.Options, now func() time.Time) (*Store, error) {
-	options.Merger = counterMerger
-	folder, err := datafolder.Open(options)
-	if err != nil {
-		return nil, err
-	}
+// Open opens the store of a folder.
+func Open(folder *datafolder.Folder, now func() time.Time) (*Store, error) {
 	s := &Store{Folder: folder, now: now, nextID: 1, locks: newLockTable(), tokens: tokenTable{running: map[string]bool{}}}
-	value, err := keyspace.Read(folder.DB, []byte{keyspace.NextID})
+	value, err := datafolder.Read(folder.DB, []byte{datafolder.SpaceNextID})
 	if err == nil && len(value) == 4 {
 		s.nextID = binary.BigEndian.Uint32(value)
 	} else if err == nil && len(value) > 0 {
 		err = errors.New("damaged table counter")
 	}
 	if err != nil {
-		return nil, errors.Join(folder.Damaged(err), folder.Close(nil))
+		return nil, folder.Damaged(err)
 	}
 	return s, nil
 }
@@ -53,17 +48,7 @@ func Open(options datafolder.Options, now func() time.Time) (*Store, error) {
 func (s *Store) NewNumber(batch *pebble.Batch) (uint32, error) {
 	number := s.nextID
 	s.nextID++
-	return number, batch.Set([]byte{keyspace.NextID}, binary.BigEndian.AppendUint32(nil, s.nextID), nil)
-}
-
-// Update commits a batch that fill fills, and waits until it is durable. It returns fill's errors unchanged.
-func (s *Store) Update(fill func(batch *pebble.Batch) error) error {
-	batch := s.DB.NewBatch()
-	defer func() { _ = batch.Close() }()
-	if err := fill(batch); err != nil || batch.Empty() {
-		return err
-	}
-	return s.CommitSync(batch)
+	return number, batch.Set([]byte{datafolder.SpaceNextID}, binary.BigEndian.AppendUint32(nil, s.nextID), nil)
 }
 
 // SaveTable adds a table's record to a batch.
@@ -76,11 +61,11 @@ func SaveTable(batch *pebble.Batch, record *catalog.Record) error {
 }
 
 // TableKey returns the key of a table's record.
-func TableKey(name string) []byte { return append([]byte{keyspace.Catalog}, name...) }
+func TableKey(name string) []byte { return append([]byte{datafolder.SpaceTable}, name...) }
 
 // Tables calls visit for all stored tables.
 func (s *Store) Tables(visit func(record catalog.Record) error) error {
-	return keyspace.Each(s.DB, []byte{keyspace.Catalog}, func(_, value []byte) error {
+	return datafolder.Each(s.DB, []byte{datafolder.SpaceTable}, func(_, value []byte) error {
 		var record catalog.Record
 		if err := json.Unmarshal(value, &record); err != nil {
 			return fmt.Errorf("damaged table record: %w", err)
@@ -93,9 +78,8 @@ func (s *Store) Tables(visit func(record catalog.Record) error) error {
 func DropTable(batch *pebble.Batch, t *catalog.Table) error {
 	err := errors.Join(
 		batch.Delete(TableKey(t.Name), nil),
-		keyspace.DropRange(batch, keyspace.Key(keyspace.Items, t.ID)),
+		datafolder.DropRange(batch, keyspace.Key(datafolder.SpaceItem, t.ID)),
 		DropExpiry(batch, t),
-		batch.Delete(keyspace.Key(keyspace.Counters, t.ID), nil),
 	)
 	for _, x := range t.Indexes {
 		err = errors.Join(err, DropIndex(batch, x.ID))
@@ -105,10 +89,7 @@ func DropTable(batch *pebble.Batch, t *catalog.Table) error {
 
 // DropIndex adds the deletion of an index to a batch.
 func DropIndex(batch *pebble.Batch, number uint32) error {
-	return errors.Join(
-		keyspace.DropRange(batch, keyspace.Key(keyspace.Index, number)),
-		batch.Delete(keyspace.Key(keyspace.Counters, number), nil),
-	)
+	return datafolder.DropRange(batch, keyspace.Key(datafolder.SpaceIndex, number))
 }
 
 // FillIndex adds the entries of a new index to a batch. Like on AWS, an index does not contain items whose attributes
@@ -121,7 +102,7 @@ func (s *Store) FillIndex(batch *pebble.Batch, t *catalog.Table, x *catalog.Inde
 }
 
 func (s *Store) eachItem(t *catalog.Table, visit func(key []byte, item values.Item) error) error {
-	return keyspace.Each(s.DB, keyspace.Key(keyspace.Items, t.ID), func(key, value []byte) error {
+	return datafolder.Each(s.DB, keyspace.Key(datafolder.SpaceItem, t.ID), func(key, value []byte) error {
 		item, err := values.DecodeStoredItem(value)
 		if err != nil {
 			return err
@@ -146,13 +127,13 @@ func appendValues(dst []byte, keys catalog.KeySchema, item values.Item) []byte {
 
 // ItemKey returns the key of the item with these key attributes.
 func ItemKey(t *catalog.Table, item values.Item) []byte {
-	return appendKeys(keyspace.Key(keyspace.Items, t.ID), t.Key, item)
+	return appendKeys(keyspace.Key(datafolder.SpaceItem, t.ID), t.Key, item)
 }
 
 // indexKey returns the key of an item's entry in an index. It ends with the table's keys, because the index's keys are
 // not unique.
 func indexKey(t *catalog.Table, x *catalog.Index, item values.Item) []byte {
-	return appendValues(appendKeys(keyspace.Key(keyspace.Index, x.ID), x.Key, item), t.Key, item)
+	return appendValues(appendKeys(keyspace.Key(datafolder.SpaceIndex, x.ID), x.Key, item), t.Key, item)
 }
 
 // Get reads an item. It is nil if it does not exist.

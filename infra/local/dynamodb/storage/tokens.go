@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/datafolder"
+
 	"devplatform/infra/local/dynamodb/wire"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -50,14 +51,11 @@ const fingerprintEnd = 8 + sha256.Size
 func (s *Store) WriteOnce(
 	token string, fingerprint [sha256.Size]byte, changes []Change, decide func() error,
 ) (replayed bool, err error) {
-	if err := s.Room(); err != nil { // the transaction may be running because it waits for room
-		return false, err
-	}
 	if !s.tokens.begin(token) {
 		return false, wire.Errorf(wire.TypeInProgress, "Transaction with the given request token is already in progress")
 	}
 	defer s.tokens.end(token)
-	stored, err := keyspace.Read(s.DB, tokenKey(token))
+	stored, err := datafolder.Read(s.DB, tokenKey(token))
 	if err != nil {
 		return false, err
 	}
@@ -85,10 +83,10 @@ func (s *Store) WriteOnce(
 	})
 }
 
-func tokenKey(token string) []byte { return append([]byte{keyspace.Token}, token...) }
+func tokenKey(token string) []byte { return append([]byte{datafolder.SpaceToken}, token...) }
 
 func tokenAgeKey(second uint64, token string) []byte {
-	return append(binary.BigEndian.AppendUint64([]byte{keyspace.TokenAge}, second), token...)
+	return append(binary.BigEndian.AppendUint64([]byte{datafolder.SpaceTokenAge}, second), token...)
 }
 
 // DeleteTokens deletes expired tokens.
@@ -101,7 +99,7 @@ func (s *Store) DeleteTokens(now time.Time) error {
 	}()
 	return s.Update(func(batch *pebble.Batch) error {
 		end := tokenAgeKey(uint64(max(0, now.Unix())), "")
-		return keyspace.Range(s.DB, []byte{keyspace.TokenAge}, end, func(key, _ []byte) (bool, error) {
+		return datafolder.Range(s.DB, []byte{datafolder.SpaceTokenAge}, end, func(key, _ []byte) (bool, error) {
 			token := string(key[9:])
 			if !held[token] && !s.tokens.begin(token) {
 				return true, nil // in use: the next call deletes it
@@ -114,7 +112,7 @@ func (s *Store) DeleteTokens(now time.Time) error {
 
 // deleteToken deletes an expired token, unless a later transaction used it again.
 func (s *Store) deleteToken(batch *pebble.Batch, token string, ageKey []byte) error {
-	stored, err := keyspace.Read(s.DB, tokenKey(token))
+	stored, err := datafolder.Read(s.DB, tokenKey(token))
 	if err != nil {
 		return err
 	}

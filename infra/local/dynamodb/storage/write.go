@@ -43,9 +43,6 @@ func (c *Change) event() streams.Event {
 // decide, if it is not nil, sets the New items. also, if it is not nil, adds to the write. There is no other write of
 // the items in between. Write returns when the changes are durable.
 func (s *Store) Write(changes []Change, decide func() error, also func(*pebble.Batch) error) error {
-	if err := s.Room(); err != nil {
-		return err
-	}
 	write, appends, err := s.start(changes, decide, also)
 	if err != nil {
 		return err
@@ -109,7 +106,7 @@ func (s *Store) fill(batch *pebble.Batch, changes []Change, also func(*pebble.Ba
 	return streams.Append(batch, s.now(), records)
 }
 
-// addTo adds the item, its index entries, its expiry and the counters to a batch. A write that changes nothing adds
+// addTo adds the item, its index entries and its expiry to a batch. A write that changes nothing adds
 // nothing.
 func (c *Change) addTo(batch *pebble.Batch) (err error) {
 	oldSize, newSize := c.Old.Size(), c.New.Size()
@@ -138,10 +135,7 @@ func (c *Change) addTo(batch *pebble.Batch) (err error) {
 			return err
 		}
 	}
-	if err := c.updateExpiry(batch); err != nil {
-		return err
-	}
-	return count(batch, c.Table.ID, c.Old, c.New, oldSize, newSize)
+	return c.updateExpiry(batch)
 }
 
 // updateIndex adds the index entries of a change to a batch, and returns the consumed write units. Moving an entry is a
@@ -175,7 +169,7 @@ func updateIndex(batch *pebble.Batch, x *catalog.Index, c *Change) (float64, err
 			return 0, err
 		}
 	}
-	return units, count(batch, x.ID, before, after, oldSize, newSize)
+	return units, nil
 }
 
 // updateExpiry updates the order in which items expire.

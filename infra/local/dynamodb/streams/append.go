@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"devplatform/infra/local/datafolder"
+
 	"devplatform/infra/local/dynamodb/keyspace"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -50,7 +52,7 @@ func Append(batch *pebble.Batch, now time.Time, pending []Pending) (Appends, err
 		a := &appends[appends.index(p.Stream)]
 		a.last++
 		binary.BigEndian.PutUint64(p.Record, uint64(now.UnixMilli()))
-		if err := batch.Set(keyspace.SequenceKey(keyspace.Record, a.stream.ID, a.last), p.Record, nil); err != nil {
+		if err := batch.Set(keyspace.SequenceKey(datafolder.SpaceStreamRecord, a.stream.ID, a.last), p.Record, nil); err != nil {
 			appends.Publish(false)
 			return nil, fmt.Errorf("writing to a stream: %w", err)
 		}

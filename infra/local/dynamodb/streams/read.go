@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"devplatform/infra/local/datafolder"
+
 	"devplatform/infra/local/dynamodb/keyspace"
 	"devplatform/infra/local/dynamodb/wire"
 
@@ -61,8 +63,8 @@ func (s *Stream) Read(
 	}
 	size := 0
 	end = after
-	from, to := keyspace.SequenceKey(keyspace.Record, s.ID, after+1), keyspace.SequenceKey(keyspace.Record, s.ID, last+1)
-	err = keyspace.Range(reader, from, to, func(key, value []byte) (bool, error) {
+	from, to := keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, after+1), keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, last+1)
+	err = datafolder.Range(reader, from, to, func(key, value []byte) (bool, error) {
 		record, err := s.decode(key, value)
 		if err != nil {
 			return false, err

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"devplatform/infra/local/datafolder"
+
 	"devplatform/infra/local/dynamodb/keyspace"
 	"devplatform/infra/local/dynamodb/wire"
 
@@ -71,14 +73,14 @@ func (i *Info) Save(batch *pebble.Batch) error {
 	if err != nil {
 		return fmt.Errorf("encoding a stream of %s: %w", i.Table, err)
 	}
-	return batch.Set(keyspace.Key(keyspace.Stream, i.ID), value, nil)
+	return batch.Set(keyspace.Key(datafolder.SpaceStream, i.ID), value, nil)
 }
 
 // Drop adds the deletion of the stream and its changes to a batch.
 func (i *Info) Drop(batch *pebble.Batch) error {
 	return errors.Join(
-		batch.Delete(keyspace.Key(keyspace.Stream, i.ID), nil),
-		keyspace.DropRange(batch, keyspace.Key(keyspace.Record, i.ID)),
+		batch.Delete(keyspace.Key(datafolder.SpaceStream, i.ID), nil),
+		datafolder.DropRange(batch, keyspace.Key(datafolder.SpaceStreamRecord, i.ID)),
 	)
 }
 
@@ -112,8 +114,8 @@ func Load(reader pebble.Reader, value []byte) (*Stream, error) {
 		return nil, fmt.Errorf("damaged stream record: %w", err)
 	}
 	s.last, s.horizon = s.Horizon, s.Horizon
-	prefix := keyspace.Key(keyspace.Record, s.ID)
-	iterator, err := reader.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: keyspace.PrefixEnd(prefix)})
+	prefix := keyspace.Key(datafolder.SpaceStreamRecord, s.ID)
+	iterator, err := reader.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: datafolder.PrefixEnd(prefix)})
 	if err != nil {
 		return nil, fmt.Errorf("reading a stream: %w", err)
 	}

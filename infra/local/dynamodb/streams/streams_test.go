@@ -1,15 +1,14 @@
 package streams
 
 import (
-	"bytes"
 	"testing"
 	"time"
+
+	"devplatform/infra/local/datafolder"
 
 	"devplatform/infra/local/dynamodb/keyspace"
 	"devplatform/infra/local/dynamodb/values"
 	"devplatform/infra/local/dynamodb/wire"
-
-	"github.com/go-json-experiment/json"
 )
 
 // FuzzShardIterator checks that an iterator is rejected, or is the text of a place in its stream.
@@ -41,23 +40,9 @@ func FuzzStreamRecord(f *testing.F) {
 	f.Add(s.Encode(Modify, key, item, values.AppendItem(nil, item)))
 	f.Add(s.Encode(Expire, key, item, nil))
 	f.Fuzz(func(t *testing.T, value []byte) {
-		record, err := s.decode(keyspace.SequenceKey(keyspace.Record, s.ID, 1), value)
+		record, err := s.decode(keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, 1), value)
 		if err == nil && record.EventName == "" {
 			t.Errorf("%x: no event", value)
 		}
 	})
-}
-
-// TestStoredStream checks that data folders of earlier versions can be read.
-func TestStoredStream(t *testing.T) {
-	t.Parallel()
-	const stored = `{"ID":3,"UUID":"u","Table":"things","Label":"l","View":"NEW_IMAGE",` +
-		`"Keys":[{"AttributeName":"pk","KeyType":"HASH"}],"Created":1.5,"Shard":"s","Horizon":7,"Disabled":9}`
-	var info Info
-	if err := json.Unmarshal([]byte(stored), &info); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := json.Marshal(&info); err != nil || !bytes.Equal(text, []byte(stored)) {
-		t.Errorf("got %s, %v", text, err)
-	}
 }

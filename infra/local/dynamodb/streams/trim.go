@@ -36,8 +36,8 @@ func (s *Stream) TrimHorizon(reader pebble.Reader, now time.Time) (uint64, error
 // number and time, or last+1 and 0.
 func (s *Stream) firstSince(reader pebble.Reader, after, last uint64, at int64) (number uint64, when int64, err error) {
 	number = last + 1
-	from, to := keyspace.SequenceKey(keyspace.Record, s.ID, after+1), keyspace.SequenceKey(keyspace.Record, s.ID, last+1)
-	err = keyspace.Range(reader, from, to, func(key, value []byte) (older bool, err error) {
+	from, to := keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, after+1), keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, last+1)
+	err = datafolder.Range(reader, from, to, func(key, value []byte) (older bool, err error) {
 		found, written, err := placeOf(key, value)
 		if err != nil || written < at {
 			return true, err
@@ -62,10 +62,10 @@ func (s *Stream) Trim(folder *datafolder.Folder, now time.Time) error {
 	}
 	info := s.Info
 	info.Horizon = horizon
-	batch := folder.DB.NewBatch()
-	defer func() { _ = batch.Close() }()
-	from, to := keyspace.SequenceKey(keyspace.Record, s.ID, 0), keyspace.SequenceKey(keyspace.Record, s.ID, horizon+1)
-	err = errors.Join(batch.DeleteRange(from, to, nil), info.Save(batch), folder.CommitSync(batch))
+	from, to := keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, 0), keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, horizon+1)
+	err = folder.Update(func(batch *pebble.Batch) error {
+		return errors.Join(batch.DeleteRange(from, to, nil), info.Save(batch))
+	})
 	if err != nil {
 		return fmt.Errorf("trimming a stream of %s: %w", s.Table, err)
 	}
