@@ -24,8 +24,8 @@ const (
 	// SQS.
 	SpaceQueue   = 0x10 // queue number → queue record (JSON)
 	SpaceMessage = 0x11 // queue number, message number → state of the message
-	SpaceBody    = 0x12 // message number → content, which never changes and may be large
-	SpaceNumbers = 0x13 // → how often the folder was opened, and the next number of a queue
+	SpaceBody    = 0x12 // message number → body
+	SpaceEpoch   = 0x13 // → how often the folder was opened
 
 	// S3.
 	SpaceBucket = 0x20 // bucket name → bucket (JSON)

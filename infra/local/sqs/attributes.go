@@ -11,13 +11,12 @@ import (
 
 // settings are the attributes of a queue that its owner sets. Times are in seconds.
 type settings struct {
-	VisibilityTimeout  int64               `json:"visibilityTimeout"`
-	MaximumMessageSize int64               `json:"maximumMessageSize"` // bytes
-	Retention          int64               `json:"retention"`
-	Delay              int64               `json:"delay"`
-	Wait               int64               `json:"wait"` // of receives without WaitTimeSeconds
-	Redrive            *redrivePolicy      `json:"redrive,omitzero"`
-	RedriveAllow       *redriveAllowPolicy `json:"redriveAllow,omitzero"`
+	VisibilityTimeout  int64          `json:"visibilityTimeout"`
+	MaximumMessageSize int64          `json:"maximumMessageSize"` // bytes
+	Retention          int64          `json:"retention"`
+	Delay              int64          `json:"delay"`
+	Wait               int64          `json:"wait"` // of receives without WaitTimeSeconds
+	Redrive            *redrivePolicy `json:"redrive,omitzero"`
 }
 
 // Limits and defaults of AWS.
@@ -63,9 +62,6 @@ var attributes = map[string]attribute{
 		func(to *settings) *int64 { return &to.Wait }),
 	"RedrivePolicy": {
 		get: func(_ *Store, q *queue) string { return q.Settings.Redrive.String() }, set: setRedrivePolicy,
-	},
-	"RedriveAllowPolicy": {
-		get: func(_ *Store, q *queue) string { return q.Settings.RedriveAllow.String() }, set: setRedriveAllowPolicy,
 	},
 	"QueueArn":                              {get: func(s *Store, q *queue) string { return s.arn(q.Name) }},
 	"CreatedTimestamp":                      count(func(q *queue) int64 { return q.Created }),

@@ -56,10 +56,10 @@ func TestAWSCLI(t *testing.T) {
 		t.Fatal(text)
 	}
 	url, _ := created["QueueUrl"].(string)
-	if _, text, err := aws("send-message", "--queue-url", url, "--message-body", "hello", "--message-attributes", `{"n":{"DataType":"Number","StringValue":"5"}}`); err != nil {
+	if _, text, err := aws("send-message", "--queue-url", url, "--message-body", "hello"); err != nil {
 		t.Fatal(text)
 	}
-	got, text, err := aws("receive-message", "--queue-url", url, "--message-attribute-names", "All", "--attribute-names", "All", "--wait-time-seconds", "5")
+	got, text, err := aws("receive-message", "--queue-url", url, "--attribute-names", "All", "--wait-time-seconds", "5")
 	if err != nil || !strings.Contains(text, `"Body": "hello"`) || len(got["Messages"].([]any)) != 1 {
 		t.Errorf("%v %s", err, text)
 	}

@@ -56,7 +56,7 @@ func TestReopen(t *testing.T) {
 	first := receive(t, client, url, one)[0]
 	before := queueAttributes(t, client, url)
 	shut(t, s)
-	if got := call(t, s, "ListQueues", "{}"); got.status != 503 {
+	if got := call(t, s, "GetQueueUrl", "{}"); got.status != 503 {
 		t.Errorf("a closed store returns %s", got.raw)
 	}
 
@@ -107,12 +107,10 @@ func TestNumbersAreNew(t *testing.T) {
 			}
 			seen[number] = true
 		}
-		if id := s.queues["q"].ID; seen[uint64(id)] {
-			t.Errorf("queue %d again", id)
-		} else {
-			seen[uint64(id)] = true
+		got := must(t, s, "ReceiveMessage", `{URL(q),"MaxNumberOfMessages":10}`)
+		for _, m := range got.body["Messages"].([]any) {
+			must(t, s, "DeleteMessage", `{URL(q),"ReceiptHandle":"`+m.(map[string]any)["ReceiptHandle"].(string)+`"}`)
 		}
-		must(t, s, "DeleteQueue", `{URL(q)}`)
 		files = files.CrashClone(vfs.CrashCloneCfg{})
 	}
 }
@@ -202,14 +200,11 @@ func (l *ledger) check(t *testing.T, s *Store, later *ledger) {
 		if err != nil || value == nil {
 			t.Fatalf("a message without a body: %v", err)
 		}
-		content, err := parseContent(value)
-		if err != nil {
-			t.Fatal(err)
+		body := string(value)
+		if found[body] != nil {
+			t.Errorf("%s exists twice", body)
 		}
-		if found[content.Body] != nil {
-			t.Errorf("%s exists twice", content.Body)
-		}
-		found[content.Body] = m
+		found[body] = m
 	}
 	if len(l.sent) == 0 || len(l.deleted) == 0 {
 		t.Errorf("only %d messages and %d deletions", len(l.sent), len(l.deleted))
@@ -342,7 +337,7 @@ func TestDamagedRecords(t *testing.T) {
 		"message":                 {messageKey(0, 9), "too short"},
 		"message without a queue": {messageKey(9, 9), string((&message{}).encode(""))},
 		"key of a message":        {messageKey(0, 9)[:9], ""},
-		"numbers":                 {[]byte{datafolder.SpaceNumbers}, "1"},
+		"numbers":                 {[]byte{datafolder.SpaceEpoch}, "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

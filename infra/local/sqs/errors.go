@@ -29,7 +29,6 @@ var (
 	kindAttributeValue    = plainKind("InvalidAttributeValue", 400)
 	kindMessageContents   = plainKind("InvalidMessageContents", 400)
 	kindReceiptHandle     = plainKind("ReceiptHandleIsInvalid", 404)
-	kindOverLimit         = plainKind("OverLimit", 403)
 	kindResourceNotFound  = plainKind("ResourceNotFoundException", 404)
 	kindNotInFlight       = legacyKind("MessageNotInflight")
 	kindEmptyBatch        = legacyKind("EmptyBatchRequest")

@@ -11,7 +11,7 @@ import (
 )
 
 // counterBits is the size of the counter in a message number. The bits above it are the epoch, so that the counter does
-// not have to be stored. No number of a message or queue is used twice, so that a receipt handle of a deleted message
+// not have to be stored. No number of a message is used twice, so that a receipt handle of a deleted message
 // never refers to another one.
 const counterBits = 40
 
@@ -69,26 +69,18 @@ func (s *Store) loadMessage(key, value []byte) error {
 // beginEpoch increments the epoch, so that no number of a message is used again.
 func (s *Store) beginEpoch() error {
 	var epoch uint64
-	value, err := datafolder.Read(s.folder.DB, []byte{datafolder.SpaceNumbers})
+	value, err := datafolder.Read(s.folder.DB, []byte{datafolder.SpaceEpoch})
 	switch {
 	case err != nil:
 		return err
-	case len(value) == 2*8:
+	case len(value) == 8:
 		epoch = binary.BigEndian.Uint64(value)
-		s.nextQueue = max(s.nextQueue, uint32(binary.BigEndian.Uint64(value[8:])))
 	case value != nil:
 		return errDamaged
 	}
 	epoch++
 	s.nextEntry = epoch << counterBits
-	return s.folder.Update(func(batch *pebble.Batch) error { return s.storeNumbers(batch, epoch) })
-}
-
-// storeNumbers adds the epoch and the number of the next queue to a batch.
-func (s *Store) storeNumbers(batch *pebble.Batch, epoch uint64) error {
-	value := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, epoch), uint64(s.nextQueue))
-	if err := batch.Set([]byte{datafolder.SpaceNumbers}, value, nil); err != nil {
-		return fmt.Errorf("writing: %w", err)
-	}
-	return nil
+	return s.folder.Update(func(batch *pebble.Batch) error {
+		return batch.Set([]byte{datafolder.SpaceEpoch}, binary.BigEndian.AppendUint64(nil, epoch), nil)
+	})
 }

@@ -32,16 +32,12 @@ func (s *Store) leave(w *waiter) {
 		q.waiters = slices.Delete(q.waiters, i, i+1)
 		return
 	}
-	q.offer(s)
+	q.offer()
 }
 
-// offer wakes one waiter for each message that can be received: it is visible, and the limit of messages in flight
-// allows it.
-func (q *queue) offer(s *Store) { q.wake(max(0, min(q.visible, s.options.inFlightLimit-q.inFlight))) }
-
-// wake wakes the first n waiters.
-func (q *queue) wake(n int) {
-	n = min(n, len(q.waiters))
+// offer wakes one waiter for each visible message.
+func (q *queue) offer() {
+	n := min(q.visible, len(q.waiters))
 	for _, w := range q.waiters[:n] {
 		w.woken <- struct{}{}
 	}
@@ -54,7 +50,7 @@ func (q *queue) notify(s *Store, now int64) {
 		return
 	}
 	q.promote(now)
-	q.offer(s)
+	q.offer()
 	q.setAlarm(s)
 }
 

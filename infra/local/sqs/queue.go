@@ -164,39 +164,6 @@ func (s *Store) checkSame(q *queue, values map[string]string) error {
 	return nil
 }
 
-type queueInput struct {
-	QueueURL string `json:"QueueUrl"`
-}
-
-// deleteQueue deletes a queue and all its messages. The ID of the queue is not used again, so that its receipt handles
-// are not valid for a later queue of the same name.
-func (s *Store) deleteQueue(_ context.Context, in *queueInput) (*noOutput, error) {
-	return &noOutput{}, s.write(func(batch *pebble.Batch) (func(), error) {
-		q, err := s.findQueue(in.QueueURL)
-		if err != nil {
-			return nil, err
-		}
-		err = batch.Delete(queueKey(q.ID), nil)
-		if err == nil {
-			err = batch.DeleteRange(messageKey(q.ID, 0), messageKey(q.ID+1, 0), nil)
-		}
-		for number := range q.messages {
-			if err == nil {
-				err = batch.Delete(bodyKey(number), nil)
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("deleting queue %s: %w", q.Name, err)
-		}
-		return func() {
-			delete(s.queues, q.Name)
-			delete(s.byID, q.ID)
-			q.stopAlarm()
-			q.wake(len(q.waiters))
-		}, s.storeNumbers(batch, s.nextEntry>>counterBits)
-	})
-}
-
 type getQueueURLInput struct {
 	QueueName string `json:"QueueName"`
 }
@@ -208,25 +175,4 @@ func (s *Store) getQueueURL(ctx context.Context, in *getQueueURLInput) (*queueUR
 		return nil, errNoQueue
 	}
 	return &queueURLOutput{s.url(ctx, in.QueueName)}, nil
-}
-
-type listQueuesInput struct {
-	Prefix string `json:"QueueNamePrefix"`
-}
-
-type listQueuesOutput struct {
-	QueueURLs []string `json:"QueueUrls,omitempty"`
-}
-
-// listQueues returns all queues in one page.
-func (s *Store) listQueues(ctx context.Context, in *listQueuesInput) (*listQueuesOutput, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	out := &listQueuesOutput{}
-	for _, name := range slices.Sorted(maps.Keys(s.queues)) {
-		if strings.HasPrefix(name, in.Prefix) {
-			out.QueueURLs = append(out.QueueURLs, s.url(ctx, name))
-		}
-	}
-	return out, nil
 }

@@ -31,51 +31,6 @@ func parseEntry(number uint64, value []byte) (m *message, group string, err erro
 	return m, group, nil
 }
 
-// content is the part of a message that never changes.
-type content struct {
-	Body       string
-	Trace      string // the system attribute AWSTraceHeader
-	Attributes []attributeValue
-}
-
-// attributeValue is a checked message attribute.
-type attributeValue struct {
-	Name, Type string
-	Value      string // a text, or bytes if Binary
-	Binary     bool
-}
-
-func (c *content) encode() []byte {
-	dst := appendString(make([]byte, 0, len(c.Body)+len(c.Trace)+entryBytes), c.Trace)
-	dst = binary.AppendVarint(dst, int64(len(c.Attributes)))
-	for _, a := range c.Attributes {
-		dst = appendString(appendString(appendString(dst, a.Name), a.Type), a.Value)
-		kind := byte(0)
-		if a.Binary {
-			kind = 1
-		}
-		dst = append(dst, kind)
-	}
-	return append(dst, c.Body...)
-}
-
-func parseContent(value []byte) (*content, error) {
-	r := reader{rest: value}
-	c := &content{Trace: r.string()}
-	for count := r.varint(); count > 0 && !r.damaged; count-- {
-		a := attributeValue{Name: r.string(), Type: r.string(), Value: r.string()}
-		if kind := r.bytes(1); len(kind) == 1 {
-			a.Binary = kind[0] == 1
-		}
-		c.Attributes = append(c.Attributes, a)
-	}
-	c.Body = string(r.rest)
-	if r.damaged {
-		return nil, errDamaged
-	}
-	return c, nil
-}
-
 func appendString(dst []byte, text string) []byte {
 	return append(binary.AppendVarint(dst, int64(len(text))), text...)
 }

@@ -1,9 +1,9 @@
 // Package sqs is an embedded Amazon SQS: the JSON 1.0 protocol over Pebble, in a folder or in memory.
 //
-// It works with the AWS SDKs and the AWS CLI. It has standard queues with their attributes, messages with attributes,
-// delays, visibility timeouts, long polling, batches, dead-letter queues and the move back from them, and fair queues,
-// with AWS's limits and error types. It rejects everything else (FIFO queues, tags, permissions, encryption keys, the
-// Query protocol) by name, and ignores nothing.
+// It works with the AWS SDKs and the AWS CLI. It has standard queues with their attributes, delays, visibility timeouts,
+// long polling, batches, dead-letter queues and the move back from them, and fair queues, with AWS's limits and error
+// types. It rejects everything else (FIFO queues, attributes of messages, tags, permissions, the Query protocol) by name,
+// and ignores nothing.
 //
 // Everything acknowledged is on the disk: sends, deletions and also receives. The receive count, the visibility
 // deadline and the receipt handle are synced before the response. This costs a receive one shared sync. In return, a
@@ -12,7 +12,7 @@
 // they can be computed when the folder is opened.
 //
 // An index of all messages is in memory, about 160 bytes each. It is rebuilt from small records when the folder is
-// opened. Bodies stay in Pebble. Only DeleteQueue and StartMessageMoveTask scan a queue.
+// opened. Bodies stay in Pebble. Only StartMessageMoveTask scans a queue.
 //
 // Nothing that belongs to one application may be here.
 package sqs
@@ -36,18 +36,12 @@ type Options struct {
 	Logger  *slog.Logger       // nil discards
 	Region  string             // of queue ARNs; default "us-east-1"
 	Account string             // of queue URLs, ARNs and senders; default "000000000000"
-
-	inFlightLimit int // replaced by tests
 }
-
-// maxInFlight is AWS's limit of messages in flight in a queue.
-const maxInFlight = 120_000
 
 func (o *Options) setDefaults() {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.Region = cmp.Or(o.Region, "us-east-1")
 	o.Account = cmp.Or(o.Account, "000000000000")
-	o.inFlightLimit = cmp.Or(o.inFlightLimit, maxInFlight)
 }
 
 // Store is one account's SQS in one region. It is an http.Handler, and safe for concurrent use.
@@ -67,7 +61,7 @@ type Store struct {
 	mutex     sync.Mutex
 	queues    map[string]*queue // by name
 	byID      map[uint32]*queue
-	nextQueue uint32
+	nextQueue uint32 // the number of the next queue
 	nextEntry uint64 // the number of the next message
 }
 
@@ -107,9 +101,7 @@ func (s *Store) service() *awsjson.Service {
 		Logger: s.options.Logger, RejectUnknown: true, Before: s.check,
 		Targets: map[string]awsjson.Operations{targetPrefix: {
 			"CreateQueue":                  awsjson.Handle(s.createQueue),
-			"DeleteQueue":                  awsjson.Handle(s.deleteQueue),
 			"GetQueueUrl":                  awsjson.Handle(s.getQueueURL),
-			"ListQueues":                   awsjson.Handle(s.listQueues),
 			"GetQueueAttributes":           awsjson.Handle(s.getQueueAttributes),
 			"SetQueueAttributes":           awsjson.Handle(s.setQueueAttributes),
 			"SendMessage":                  awsjson.Handle(s.sendMessage),
