@@ -4,14 +4,12 @@ import (
 	"maps"
 	"slices"
 
-	"devplatform/infra/local/dynamodb/storage"
 	"devplatform/infra/local/dynamodb/values"
-	"devplatform/infra/local/dynamodb/wire"
 )
 
 const maxBatchGetBytes = 16 << 20
 
-var errDuplicateKeys = wire.Invalid("Provided list of item keys contains duplicates")
+var errDuplicateKeys = invalid("Provided list of item keys contains duplicates")
 
 // keySet detects items that a request names twice.
 type keySet map[string]bool
@@ -25,9 +23,9 @@ func (s keySet) add(key []byte) bool {
 	return true
 }
 
-func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResponse, error) {
-	response := &wire.BatchGetItemResponse{
-		Responses: map[string][]values.Item{}, UnprocessedKeys: map[string]*wire.KeysAndAttributes{},
+func (db *DB) batchGetItem(in *batchGetItemRequest) (*batchGetItemResponse, error) {
+	response := &batchGetItemResponse{
+		Responses: map[string][]values.Item{}, UnprocessedKeys: map[string]*keysAndAttributes{},
 	}
 	used := usage{mode: in.ReturnConsumedCapacity}
 	room := maxBatchGetBytes
@@ -46,7 +44,7 @@ func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResp
 			if response.UnprocessedKeys[name] != nil {
 				continue // the key is only checked
 			}
-			item, err := db.store.Get(c.Key)
+			item, err := db.store.get(c.Key)
 			if err != nil {
 				return nil, err
 			}
@@ -56,7 +54,7 @@ func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResp
 				response.UnprocessedKeys[name] = &rest
 				continue
 			}
-			used.of(c.Table).table += storage.ReadUnits(item.Size()) * consistency(get.ConsistentRead)
+			used.of(c.Table).table += readUnits(item.Size()) * consistency(get.ConsistentRead)
 			if item != nil {
 				items = append(items, get.Parsed.Projection.Apply(item))
 			}
@@ -68,17 +66,17 @@ func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResp
 }
 
 // batchWriteItem writes all of the batch or nothing, which is more than AWS guarantees.
-func (db *DB) batchWriteItem(in *wire.BatchWriteItemRequest) (*wire.BatchWriteItemResponse, error) {
-	var changes []storage.Change
+func (db *DB) batchWriteItem(in *batchWriteItemRequest) (*batchWriteItemResponse, error) {
+	var changes []change
 	seen := keySet{}
 	for _, name := range slices.Sorted(maps.Keys(in.RequestItems)) {
 		for _, request := range in.RequestItems[name] {
-			var c storage.Change
+			var c change
 			var err error
 			if request.DeleteRequest != nil {
-				c, err = db.locate(name, request.DeleteRequest.Key, &wire.Expressions{})
+				c, err = db.locate(name, request.DeleteRequest.Key, &parsedExpressions{})
 			} else {
-				c, err = db.locateItem(name, request.PutRequest.Item, &wire.Expressions{})
+				c, err = db.locateItem(name, request.PutRequest.Item, &parsedExpressions{})
 			}
 			switch {
 			case err != nil:
@@ -89,12 +87,12 @@ func (db *DB) batchWriteItem(in *wire.BatchWriteItemRequest) (*wire.BatchWriteIt
 			changes = append(changes, c)
 		}
 	}
-	if err := db.store.Write(changes, nil, nil); err != nil {
+	if err := db.store.write(changes, nil, nil); err != nil {
 		return nil, err
 	}
 	used := usage{mode: in.ReturnConsumedCapacity}
 	used.addWrites(changes, 1)
-	return &wire.BatchWriteItemResponse{
-		UnprocessedItems: map[string][]wire.WriteRequest{}, ConsumedCapacity: used.report(),
+	return &batchWriteItemResponse{
+		UnprocessedItems: map[string][]writeRequest{}, ConsumedCapacity: used.report(),
 	}, nil
 }

@@ -6,8 +6,11 @@
 // A change and its stream record are one atomic write. A backup of the folder must include the readers'
 // positions in streams.
 //
-// This package implements the operations and the sweeper. Its sub-packages import each other in one direction: values,
-// expressions, wire, keyspace, streams, catalog, storage. Nothing of a particular application belongs here.
+// The files: operations.go lists the operations. requests_*.go have their inputs and outputs, with the checks that do not
+// depend on a table. batch.go, items.go, query.go, streams.go, tables.go and transact.go execute them. record.go and
+// table.go are the definitions of tables. store.go, write.go, page.go, expiry.go and tokens.go store items, and
+// stream*.go store changes. The packages values and expressions know nothing of tables. Nothing of a particular
+// application belongs here.
 package dynamodb
 
 import (
@@ -22,9 +25,6 @@ import (
 
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
-	"devplatform/infra/local/dynamodb/catalog"
-	"devplatform/infra/local/dynamodb/storage"
-	"devplatform/infra/local/dynamodb/streams"
 )
 
 // Options configures a DB.
@@ -58,15 +58,15 @@ func (o *Options) setDefaults() {
 // DB is an embedded DynamoDB of one account in one region. All methods are safe for concurrent use.
 type DB struct {
 	options Options
-	account catalog.Account
-	store   *storage.Store
+	account account
+	store   *store
 	service awsjson.Service
 
 	// catalog guards tables and streams. Operations on items hold it for reading from beginning to end, and operations on
 	// tables for writing, so that a table never changes during an operation on its items.
 	catalog sync.RWMutex
-	tables  map[string]*catalog.Table
-	streams map[string]*streams.Stream // by path, with the ended ones
+	tables  map[string]*table
+	streams map[string]*stream // by path, with the ended ones
 
 	stop chan struct{} // closed by Close; ends the sweeper
 	done sync.WaitGroup
@@ -82,16 +82,16 @@ func Open(options Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := storage.Open(folder, options.Now)
+	store, err := openStore(folder, options.Now)
 	if err != nil {
 		return nil, err
 	}
 	db := &DB{
 		options: options,
-		account: catalog.Account{Region: options.Region, ID: options.Account},
+		account: account{Region: options.Region, ID: options.Account},
 		store:   store,
-		tables:  map[string]*catalog.Table{},
-		streams: map[string]*streams.Stream{},
+		tables:  map[string]*table{},
+		streams: map[string]*stream{},
 		stop:    make(chan struct{}),
 	}
 	db.service = db.newService()
@@ -107,16 +107,16 @@ func Open(options Options) (*DB, error) {
 // load reads all streams and tables.
 func (db *DB) load() error {
 	err := datafolder.Each(db.store.DB, []byte{datafolder.SpaceStream}, func(_, value []byte) error {
-		s, err := streams.Load(db.store.DB, value)
+		s, err := loadStream(db.store.DB, value)
 		if err == nil {
-			db.streams[s.Path()] = s
+			db.streams[s.path()] = s
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return db.store.Tables(func(record catalog.Record) error {
+	return db.store.tables(func(record tableRecord) error {
 		t := db.use(record)
 		if t.StreamView != "" && t.Stream == nil {
 			return fmt.Errorf("table %s: its stream is missing", t.Name)
@@ -126,10 +126,10 @@ func (db *DB) load() error {
 }
 
 // use makes a record the current one of its table.
-func (db *DB) use(record catalog.Record) *catalog.Table {
-	t := catalog.NewTable(record)
+func (db *DB) use(record tableRecord) *table {
+	t := newTable(record)
 	if record.StreamView != "" {
-		t.Stream = db.streams[streams.Path(record.Name, record.StreamLabel)]
+		t.Stream = db.streams[pathOf(record.Name, record.StreamLabel)]
 	}
 	db.tables[record.Name] = t
 	return t
@@ -166,7 +166,7 @@ func (db *DB) sweep() error {
 	db.catalog.RLock()
 	tables := slices.Collect(maps.Values(db.tables))
 	db.catalog.RUnlock()
-	errs := []error{db.store.DeleteTokens(now), db.sweepStreams(now)}
+	errs := []error{db.store.deleteTokens(now), db.sweepStreams(now)}
 	for _, t := range tables {
 		errs = append(errs, db.sweepTable(t, now))
 	}
@@ -175,7 +175,7 @@ func (db *DB) sweep() error {
 
 // sweepTable deletes a table's expired items in steps, so that operations on tables do not have to wait for all of
 // them.
-func (db *DB) sweepTable(t *catalog.Table, now time.Time) error {
+func (db *DB) sweepTable(t *table, now time.Time) error {
 	for {
 		select {
 		case <-db.stop:
@@ -187,9 +187,9 @@ func (db *DB) sweepTable(t *catalog.Table, now time.Time) error {
 			db.catalog.RUnlock()
 			return nil
 		}
-		n, err := db.store.DeleteExpired(t, now)
+		n, err := db.store.deleteExpired(t, now)
 		db.catalog.RUnlock()
-		if err != nil || n < storage.MaxExpired {
+		if err != nil || n < maxExpired {
 			return err
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/datafolder/disktest"
 
-	"devplatform/infra/local/dynamodb/storage"
-
 	"context"
 	"errors"
 	"fmt"
@@ -130,7 +128,7 @@ func TestDamagedTable(t *testing.T) {
 	t.Parallel()
 	db := openIn(t, filepath.Join(t.TempDir(), "data"), nil)
 	defer shut(t, db)
-	if err := db.store.DB.Set(storage.TableKey("hash"), []byte("{"), nil); err != nil {
+	if err := db.store.DB.Set(tableKey("hash"), []byte("{"), nil); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Open(db.options)

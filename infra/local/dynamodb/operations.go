@@ -5,8 +5,6 @@ import (
 	"sync"
 
 	"devplatform/infra/local/awsjson"
-	"devplatform/infra/local/dynamodb/catalog"
-	"devplatform/infra/local/dynamodb/wire"
 )
 
 // Prefixes of X-Amz-Target. The two services have the same endpoint.
@@ -21,7 +19,7 @@ func (db *DB) newService() awsjson.Service {
 	items, tables := db.catalog.RLocker(), &db.catalog
 	return awsjson.Service{
 		Name: "dynamodb", ContentType: awsjson.Version10, MaxRequestBytes: maxRequestBytes, Logger: db.options.Logger,
-		CRC32: true, RejectUnknown: true, Before: db.store.Check, Convert: wire.AsError,
+		CRC32: true, RejectUnknown: true, Before: db.store.Check, Convert: asAPIError,
 		Targets: map[string]awsjson.Operations{
 			targetPrefix: {
 				"CreateTable":        handle(tables, db.createTable),
@@ -58,13 +56,13 @@ func (db *DB) newService() awsjson.Service {
 // request is a pointer to an operation's input.
 type request[T any] interface {
 	*T
-	Check() error
+	check() error
 }
 
 // handle returns an operation that checks the request and then runs while it holds the lock.
 func handle[T, Out any, In request[T]](lock sync.Locker, run func(In) (*Out, error)) awsjson.Operation {
 	return awsjson.Handle(func(_ context.Context, in *T) (*Out, error) {
-		if err := In(in).Check(); err != nil {
+		if err := In(in).check(); err != nil {
 			return nil, err
 		}
 		lock.Lock()
@@ -74,11 +72,11 @@ func handle[T, Out any, In request[T]](lock sync.Locker, run func(In) (*Out, err
 }
 
 // table returns the table with a name or ARN.
-func (db *DB) table(ref string) (*catalog.Table, error) {
-	name := wire.TableName(ref)
+func (db *DB) table(ref string) (*table, error) {
+	name := tableName(ref)
 	t, ok := db.tables[name]
 	if !ok {
-		return nil, wire.Errorf(wire.TypeNotFound, "Requested resource not found: Table: %s not found", name)
+		return nil, errorOf(typeNotFound, "Requested resource not found: Table: %s not found", name)
 	}
 	return t, nil
 }

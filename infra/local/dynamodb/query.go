@@ -2,13 +2,12 @@ package dynamodb
 
 import (
 	"devplatform/infra/local/dynamodb/expressions"
-	"devplatform/infra/local/dynamodb/storage"
+
 	"devplatform/infra/local/dynamodb/values"
-	"devplatform/infra/local/dynamodb/wire"
 )
 
-func (db *DB) query(in *wire.QueryRequest) (*wire.PageResponse, error) {
-	s, err := db.source(&in.PageRequest)
+func (db *DB) query(in *queryRequest) (*pageResponse, error) {
+	s, err := db.source(&in.pageRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -19,52 +18,52 @@ func (db *DB) query(in *wire.QueryRequest) (*wire.PageResponse, error) {
 	if err := checkFilter(s, in.Parsed.Filter); err != nil {
 		return nil, err
 	}
-	page := storage.PageRequest{Span: s.Select(hash, term), Reverse: in.ScanIndexForward != nil && !*in.ScanIndexForward}
-	response, err := db.readPage(&in.PageRequest, s, page)
-	if err == nil && s.Index == nil && (len(s.Key()) == 1 || term != nil && term.Op == expressions.Equal) {
+	page := readRequest{Span: s.selection(hash, term), Reverse: in.ScanIndexForward != nil && !*in.ScanIndexForward}
+	response, err := db.readPage(&in.pageRequest, s, page)
+	if err == nil && s.Index == nil && (len(s.key()) == 1 || term != nil && term.Op == expressions.Equal) {
 		response.LastEvaluatedKey = nil // the query selects one item
 	}
 	return response, err
 }
 
-func (db *DB) scan(in *wire.ScanRequest) (*wire.PageResponse, error) {
-	s, err := db.source(&in.PageRequest)
+func (db *DB) scan(in *scanRequest) (*pageResponse, error) {
+	s, err := db.source(&in.pageRequest)
 	if err != nil {
 		return nil, err
 	}
-	page := storage.PageRequest{Span: s.Segment(0, 1)}
+	page := readRequest{Span: s.segment(0, 1)}
 	if in.Segment != nil {
-		page.Span = s.Segment(int64(*in.Segment), int64(*in.TotalSegments))
+		page.Span = s.segment(int64(*in.Segment), int64(*in.TotalSegments))
 	}
-	return db.readPage(&in.PageRequest, s, page)
+	return db.readPage(&in.pageRequest, s, page)
 }
 
 // source returns the table or index that a request reads.
-func (db *DB) source(in *wire.PageRequest) (s storage.Source, err error) {
+func (db *DB) source(in *pageRequest) (s source, err error) {
 	if s.Table, err = db.table(in.TableName); err != nil {
 		return s, err
 	}
-	if err := s.Table.CheckScalars(in.Parsed.Paths); err != nil {
+	if err := s.Table.checkScalars(in.Parsed.Paths); err != nil {
 		return s, err
 	}
 	if in.IndexName == "" {
 		return s, nil
 	}
-	s.Index = s.Table.FindIndex(in.IndexName)
+	s.Index = s.Table.findIndex(in.IndexName)
 	switch {
 	case s.Index == nil:
-		return s, wire.Invalid("The table does not have the specified index: %s", in.IndexName)
+		return s, invalid("The table does not have the specified index: %s", in.IndexName)
 	case in.ConsistentRead:
-		return s, wire.Invalid("Consistent reads are not supported on global secondary indexes")
+		return s, invalid("Consistent reads are not supported on global secondary indexes")
 	case s.Index.Included == nil:
 		return s, nil
 	case in.Select == "ALL_ATTRIBUTES":
-		return s, wire.Invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "+
+		return s, invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "+
 			"global secondary index %s because its projection type is not ALL", in.IndexName)
 	}
 	for _, path := range in.Parsed.Projection.Paths() {
 		if !s.Index.Included[path.Root()] {
-			return s, wire.Invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]",
+			return s, invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]",
 				in.IndexName, path.Root())
 		}
 	}
@@ -72,8 +71,8 @@ func (db *DB) source(in *wire.PageRequest) (s storage.Source, err error) {
 }
 
 // resolve returns the hash key and the condition of the range key, which is nil if there is none.
-func resolve(s storage.Source, condition *expressions.KeyCondition) (values.Value, *expressions.KeyTerm, error) {
-	keys := s.Key()
+func resolve(s source, condition *expressions.KeyCondition) (values.Value, *expressions.KeyTerm, error) {
+	keys := s.key()
 	rangeName := ""
 	if len(keys) > 1 {
 		rangeName = keys[1].Name
@@ -82,22 +81,22 @@ func resolve(s storage.Source, condition *expressions.KeyCondition) (values.Valu
 	if err != nil {
 		return hash, nil, err
 	}
-	if err := keys[0].Check(hash); err != nil || term == nil {
+	if err := keys[0].check(hash); err != nil || term == nil {
 		return hash, nil, err
 	}
 	if term.Op == expressions.Between {
-		if err := keys[1].Check(term.B); err != nil {
+		if err := keys[1].check(term.B); err != nil {
 			return hash, nil, err
 		}
 	}
-	return hash, term, keys[1].Check(term.A)
+	return hash, term, keys[1].check(term.A)
 }
 
 // checkFilter rejects a filter on the keys by which the query selects.
-func checkFilter(s storage.Source, filter *expressions.Condition) error {
+func checkFilter(s source, filter *expressions.Condition) error {
 	for _, path := range filter.Paths() {
-		if s.Key().Has(path.Root()) {
-			return wire.Invalid("Filter Expression can only contain non-primary key attributes: "+
+		if s.key().has(path.Root()) {
+			return invalid("Filter Expression can only contain non-primary key attributes: "+
 				"Primary key attribute: %s", path.Root())
 		}
 	}
@@ -105,36 +104,36 @@ func checkFilter(s storage.Source, filter *expressions.Condition) error {
 }
 
 // checkStartKey checks that an ExclusiveStartKey identifies a place in the source.
-func checkStartKey(s storage.Source, key values.Item) error {
-	keys := s.PageKey()
+func checkStartKey(s source, key values.Item) error {
+	keys := s.pageKey()
 	valid := len(key) == len(keys)
 	for _, k := range keys {
 		value, _ := key.Get(k.Name)
-		valid = valid && k.Check(value) == nil
+		valid = valid && k.check(value) == nil
 	}
 	if !valid {
-		return wire.Invalid("The provided starting key is invalid")
+		return invalid("The provided starting key is invalid")
 	}
 	return nil
 }
 
 // readPage reads a page of a query or scan.
 func (db *DB) readPage(
-	in *wire.PageRequest, s storage.Source, request storage.PageRequest,
-) (*wire.PageResponse, error) {
+	in *pageRequest, s source, request readRequest,
+) (*pageResponse, error) {
 	if in.ExclusiveStartKey != nil {
 		if err := checkStartKey(s, in.ExclusiveStartKey); err != nil {
 			return nil, err
 		}
 		var inside bool
-		if request.Span, inside = s.After(request.Span, in.ExclusiveStartKey, request.Reverse); !inside {
-			return nil, wire.Invalid("The provided starting key is outside query boundaries based on provided conditions")
+		if request.Span, inside = s.after(request.Span, in.ExclusiveStartKey, request.Reverse); !inside {
+			return nil, invalid("The provided starting key is outside query boundaries based on provided conditions")
 		}
 	}
 	if in.Limit != nil {
 		request.Limit = int(*in.Limit)
 	}
-	response := &wire.PageResponse{}
+	response := &pageResponse{}
 	items := []values.Item{}
 	request.Take = func(item values.Item) {
 		if !in.Parsed.Filter.Match(item) {
@@ -145,7 +144,7 @@ func (db *DB) readPage(
 			items = append(items, in.Parsed.Projection.Apply(item))
 		}
 	}
-	page, err := db.store.ReadPage(request)
+	page, err := db.store.readPage(request)
 	if err != nil {
 		return nil, err
 	}
@@ -154,10 +153,10 @@ func (db *DB) readPage(
 		response.Items = &items
 	}
 	if !page.Ended {
-		response.LastEvaluatedKey = s.PageKey().Of(page.Last)
+		response.LastEvaluatedKey = s.pageKey().of(page.Last)
 	}
 	used := usage{mode: in.ReturnConsumedCapacity}
-	units := storage.ReadUnits(page.Bytes) * consistency(in.ConsistentRead)
+	units := readUnits(page.Bytes) * consistency(in.ConsistentRead)
 	if s.Index != nil {
 		used.of(s.Table).addIndex(s.Index.Name, units)
 	} else {

@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"devplatform/infra/local/datafolder/disktest"
-	"devplatform/infra/local/dynamodb/storage"
 
 	"context"
 	"fmt"
@@ -122,16 +121,16 @@ func TestStreamHasNoHoles(t *testing.T) {
 					{Name: "pk", Value: values.Value{Kind: values.S, S: fmt.Sprint(worker)}},
 				}
 				things := s.db.tables["things"]
-				change := storage.Change{Table: things, Key: storage.ItemKey(things, item), New: item}
-				if err := s.db.store.Write([]storage.Change{change}, nil, nil); err != nil {
+				one := change{Table: things, Key: itemKey(things, item), New: item}
+				if err := s.db.store.write([]change{one}, nil, nil); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	for seen := uint64(0); seen < workers*writes; {
-		last := log.Durable()
-		records, _, err := log.Read(s.db.store.DB, seen, last, workers*writes)
+		last := log.durable.Load()
+		records, _, err := log.read(s.db.store.DB, seen, last, workers*writes)
 		if err != nil || uint64(len(records)) != last-seen {
 			t.Errorf("between %d and %d: %d records, %v", seen, last, len(records), err)
 			break

@@ -1,8 +1,6 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/dynamodb/wire"
-
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -95,9 +93,9 @@ func TestRecordPages(t *testing.T) {
 	s := openStreaming(t, nil)
 	arn := s.create(t, "things", types.StreamViewTypeNewImage)
 	const total = 1003
-	for first := 0; first < total; first += wire.MaxBatchWrites {
+	for first := 0; first < total; first += maxBatchWrites {
 		var puts []string
-		for n := first; n < min(total, first+wire.MaxBatchWrites); n++ {
+		for n := first; n < min(total, first+maxBatchWrites); n++ {
 			puts = append(puts, fmt.Sprintf(`{"PutRequest":{"Item":{"pk":{"S":"%d"}}}}`, n))
 		}
 		must(t, s.db, "BatchWriteItem", `{"RequestItems":{"things":[`+strings.Join(puts, ",")+`]}}`)
@@ -167,7 +165,7 @@ func TestStreamErrors(t *testing.T) {
 	position[7]++
 	forged := iterator[:strings.LastIndex(iterator, "|")+1] + base64.StdEncoding.EncodeToString(position)
 	path, _ := streamPath(arn)
-	ahead := s.db.streams[path].Iterator(arn, 2, s.clock.Now())
+	ahead := s.db.streams[path].iterator(arn, 2, s.clock.Now())
 	const (
 		missing = "arn:aws:dynamodb:us-east-1:000000000000:table/things/stream/2020-01-01T00:00:00.000"
 		foreign = "arn:aws:dynamodb:eu-west-1:000000000000:table/things/stream/2026-11-20T12:00:00.000"

@@ -10,8 +10,6 @@ import (
 
 	"devplatform/infra/local/datafolder"
 
-	"devplatform/infra/local/dynamodb/wire"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -167,7 +165,7 @@ func TestIdempotencyToken(t *testing.T) {
 		t.Errorf("replay: got %s", again.raw)
 	}
 	check("1")
-	if got := add(2, "t"); got.errorType() != wire.TypeIdempotentMismatch {
+	if got := add(2, "t"); got.errorType() != typeIdempotentMismatch {
 		t.Errorf("got %s", got.raw)
 	}
 	add(1, "u")
@@ -218,7 +216,7 @@ func TestTokenRace(t *testing.T) {
 		group.Go(func() {
 			got := call(t, db, "TransactWriteItems", `{"ClientRequestToken":"t","TransactItems":[
 				{"Update":{"TableName":"hash","Key":{"pk":{"S":"a"}},"UpdateExpression":"ADD n :n","ExpressionAttributeValues":{":n":{"N":"1"}}}}]}`)
-			if got.status != 200 && got.errorType() != wire.TypeInProgress {
+			if got.status != 200 && got.errorType() != typeInProgress {
 				t.Error(got.raw)
 			}
 		})

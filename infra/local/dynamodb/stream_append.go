@@ -1,4 +1,4 @@
-package streams
+package dynamodb
 
 import (
 	"cmp"
@@ -9,34 +9,32 @@ import (
 
 	"devplatform/infra/local/datafolder"
 
-	"devplatform/infra/local/dynamodb/keyspace"
-
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Pending is a change for a stream, from [Stream.Encode].
-type Pending struct {
-	Stream *Stream
+// pendingRecord is a change for a stream, from [stream.encode].
+type pendingRecord struct {
+	Stream *stream
 	Record []byte
 }
 
-// Appends are the changes of one batch. The streams are locked until Publish is called.
-type Appends []appended
+// streamAppends are the changes of one batch. The streams are locked until publish is called.
+type streamAppends []appended
 
 type appended struct {
-	stream *Stream
+	stream *stream
 	last   uint64
 }
 
 // index returns the index of a stream, or -1.
-func (a Appends) index(s *Stream) int {
+func (a streamAppends) index(s *stream) int {
 	return slices.IndexFunc(a, func(a appended) bool { return a.stream == s })
 }
 
-// Append numbers changes in their order and adds them to the batch. If it returns no error, the caller must commit the
-// batch and then call Publish.
-func Append(batch *pebble.Batch, now time.Time, pending []Pending) (Appends, error) {
-	var appends Appends
+// appendRecords numbers changes in their order and adds them to the batch. If it returns no error, the caller must commit the
+// batch and then call publish.
+func appendRecords(batch *pebble.Batch, now time.Time, pending []pendingRecord) (streamAppends, error) {
+	var appends streamAppends
 	for _, p := range pending {
 		if appends.index(p.Stream) < 0 {
 			appends = append(appends, appended{stream: p.Stream})
@@ -52,16 +50,16 @@ func Append(batch *pebble.Batch, now time.Time, pending []Pending) (Appends, err
 		a := &appends[appends.index(p.Stream)]
 		a.last++
 		binary.BigEndian.PutUint64(p.Record, uint64(now.UnixMilli()))
-		if err := batch.Set(keyspace.SequenceKey(datafolder.SpaceStreamRecord, a.stream.ID, a.last), p.Record, nil); err != nil {
-			appends.Publish(false)
+		if err := batch.Set(sequenceKey(datafolder.SpaceStreamRecord, a.stream.ID, a.last), p.Record, nil); err != nil {
+			appends.publish(false)
 			return nil, fmt.Errorf("writing to a stream: %w", err)
 		}
 	}
 	return appends, nil
 }
 
-// Publish unlocks the streams. If the batch was not committed, its numbers are used again.
-func (a Appends) Publish(committed bool) {
+// publish unlocks the streams. If the batch was not committed, its numbers are used again.
+func (a streamAppends) publish(committed bool) {
 	for _, a := range a {
 		if committed {
 			a.stream.last = a.last
@@ -70,15 +68,15 @@ func (a Appends) Publish(committed bool) {
 	}
 }
 
-// Acknowledge lets readers see the changes, and all changes before them. The batch must be durable. The log of the
+// acknowledge lets readers see the changes, and all changes before them. The batch must be durable. The log of the
 // store has no gaps, so all earlier batches are durable too.
-func (a Appends) Acknowledge() {
+func (a streamAppends) acknowledge() {
 	for _, a := range a {
 		for seen := a.stream.durable.Load(); seen < a.last; seen = a.stream.durable.Load() {
 			if a.stream.durable.CompareAndSwap(seen, a.last) {
 				break
 			}
 		}
-		a.stream.Wake()
+		a.stream.wake()
 	}
 }

@@ -1,4 +1,4 @@
-package streams
+package dynamodb
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"devplatform/infra/local/datafolder"
-	"devplatform/infra/local/dynamodb/keyspace"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -15,9 +14,9 @@ import (
 // slows reads down.
 const trimInterval = time.Minute
 
-// TrimHorizon returns the last number whose change has expired. It reads the store only if the oldest change has just
+// trimHorizon returns the last number whose change has expired. It reads the store only if the oldest change has just
 // expired. If the clock was set back, changes stay until the changes before them have expired.
-func (s *Stream) TrimHorizon(reader pebble.Reader, now time.Time) (uint64, error) {
+func (s *stream) trimHorizon(reader pebble.Reader, now time.Time) (uint64, error) {
 	s.trim.Lock()
 	defer s.trim.Unlock()
 	last := s.durable.Load()
@@ -34,9 +33,9 @@ func (s *Stream) TrimHorizon(reader pebble.Reader, now time.Time) (uint64, error
 
 // firstSince finds the first change after a number, up to last, that is not older than a time. It returns the change's
 // number and time, or last+1 and 0.
-func (s *Stream) firstSince(reader pebble.Reader, after, last uint64, at int64) (number uint64, when int64, err error) {
+func (s *stream) firstSince(reader pebble.Reader, after, last uint64, at int64) (number uint64, when int64, err error) {
 	number = last + 1
-	from, to := keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, after+1), keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, last+1)
+	from, to := sequenceKey(datafolder.SpaceStreamRecord, s.ID, after+1), sequenceKey(datafolder.SpaceStreamRecord, s.ID, last+1)
 	err = datafolder.Range(reader, from, to, func(key, value []byte) (older bool, err error) {
 		found, written, err := placeOf(key, value)
 		if err != nil || written < at {
@@ -48,10 +47,10 @@ func (s *Stream) firstSince(reader pebble.Reader, after, last uint64, at int64) 
 	return number, when, err
 }
 
-// Trim deletes the expired changes with one range deletion. It saves the horizon with it, so that numbers are never
+// deleteExpired deletes the expired changes with one range deletion. It saves the horizon with it, so that numbers are never
 // used again.
-func (s *Stream) Trim(folder *datafolder.Folder, now time.Time) error {
-	horizon, err := s.TrimHorizon(folder.DB, now)
+func (s *stream) deleteExpired(folder *datafolder.Folder, now time.Time) error {
+	horizon, err := s.trimHorizon(folder.DB, now)
 	if err != nil {
 		return err
 	}
@@ -60,11 +59,11 @@ func (s *Stream) Trim(folder *datafolder.Folder, now time.Time) error {
 	if s.Horizon >= horizon || now.Sub(s.trimmed) < trimInterval {
 		return nil
 	}
-	info := s.Info
+	info := s.streamInfo
 	info.Horizon = horizon
-	from, to := keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, 0), keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, horizon+1)
+	from, to := sequenceKey(datafolder.SpaceStreamRecord, s.ID, 0), sequenceKey(datafolder.SpaceStreamRecord, s.ID, horizon+1)
 	err = folder.Update(func(batch *pebble.Batch) error {
-		return errors.Join(batch.DeleteRange(from, to, nil), info.Save(batch))
+		return errors.Join(batch.DeleteRange(from, to, nil), info.save(batch))
 	})
 	if err != nil {
 		return fmt.Errorf("trimming a stream of %s: %w", s.Table, err)

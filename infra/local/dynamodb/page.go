@@ -1,4 +1,4 @@
-package storage
+package dynamodb
 
 import (
 	"bytes"
@@ -9,9 +9,8 @@ import (
 
 	"devplatform/infra/local/datafolder"
 
-	"devplatform/infra/local/dynamodb/catalog"
 	"devplatform/infra/local/dynamodb/expressions"
-	"devplatform/infra/local/dynamodb/keyspace"
+
 	"devplatform/infra/local/dynamodb/values"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -20,86 +19,86 @@ import (
 // maxPageBytes is how much a page reads, before filters.
 const maxPageBytes = 1 << 20
 
-// Source is a table or one of its indexes.
-type Source struct {
-	Table *catalog.Table
-	Index *catalog.Index // nil for the table itself
+// source is a table or one of its indexes.
+type source struct {
+	Table *table
+	Index *index // nil for the table itself
 }
 
-// Key returns the keys by which the source is ordered.
-func (s Source) Key() catalog.KeySchema {
+// key returns the keys by which the source is ordered.
+func (s source) key() keySchema {
 	if s.Index != nil {
 		return s.Index.Key
 	}
 	return s.Table.Key
 }
 
-// PageKey returns the attributes that identify a place in the source: the keys of the table and of the index.
-func (s Source) PageKey() catalog.KeySchema {
+// pageKey returns the attributes that identify a place in the source: the keys of the table and of the index.
+func (s source) pageKey() keySchema {
 	keys := slices.Clone(s.Table.Key)
-	for _, key := range s.Key() {
-		if !keys.Has(key.Name) {
+	for _, key := range s.key() {
+		if !keys.has(key.Name) {
 			keys = append(keys, key)
 		}
 	}
 	return keys
 }
 
-func (s Source) prefix() []byte {
+func (s source) prefix() []byte {
 	if s.Index != nil {
-		return keyspace.Key(datafolder.SpaceIndex, s.Index.ID)
+		return numberedKey(datafolder.SpaceIndex, s.Index.ID)
 	}
-	return keyspace.Key(datafolder.SpaceItem, s.Table.ID)
+	return numberedKey(datafolder.SpaceItem, s.Table.ID)
 }
 
 // position returns the key of an item in the source.
-func (s Source) position(item values.Item) []byte {
+func (s source) position(item values.Item) []byte {
 	if s.Index != nil {
 		return indexKey(s.Table, s.Index, item)
 	}
-	return ItemKey(s.Table, item)
+	return itemKey(s.Table, item)
 }
 
-// Span is a part of a source: the keys from lower to before upper.
-type Span struct{ lower, upper []byte }
+// span is a part of a source: the keys from lower to before upper.
+type span struct{ lower, upper []byte }
 
-func prefixSpan(prefix []byte) Span { return Span{prefix, datafolder.PrefixEnd(prefix)} }
+func prefixSpan(prefix []byte) span { return span{prefix, datafolder.PrefixEnd(prefix)} }
 
-func (s Span) contains(position []byte) bool {
+func (s span) contains(position []byte) bool {
 	return bytes.Compare(s.lower, position) <= 0 && bytes.Compare(position, s.upper) < 0
 }
 
-// After returns the rest of a span after an item, in the direction of reading. It returns false if the item is not in
+// after returns the rest of a span after an item, in the direction of reading. It returns false if the item is not in
 // the span.
-func (s Source) After(span Span, item values.Item, reverse bool) (Span, bool) {
+func (s source) after(whole span, item values.Item, reverse bool) (span, bool) {
 	position := s.position(item)
-	if !span.contains(position) {
-		return span, false
+	if !whole.contains(position) {
+		return whole, false
 	}
 	if reverse {
-		return Span{span.lower, position}, true
+		return span{whole.lower, position}, true
 	}
-	return Span{append(position, 0), span.upper}, true
+	return span{append(position, 0), whole.upper}, true
 }
 
-// Segment returns a segment of a source. Hash keys are distributed evenly over the partitions, which segments divide.
-func (s Source) Segment(segment, total int64) Span {
+// segment returns a segment of a source. Hash keys are distributed evenly over the partitions, which segments divide.
+func (s source) segment(segment, total int64) span {
 	const partitions = 1 << 32
 	whole := prefixSpan(s.prefix())
 	boundary := func(n int64) []byte {
 		return binary.BigEndian.AppendUint32(bytes.Clone(whole.lower), uint32(partitions*n/total))
 	}
-	part := Span{boundary(segment), whole.upper}
+	part := span{boundary(segment), whole.upper}
 	if segment+1 < total {
 		part.upper = boundary(segment + 1)
 	}
 	return part
 }
 
-// Select returns the part of a source with a hash key whose items satisfy the condition of the range key. term is nil
+// selection returns the part of a source with a hash key whose items satisfy the condition of the range key. term is nil
 // if there is no condition.
-func (s Source) Select(hash values.Value, term *expressions.KeyTerm) Span {
-	return termSpan(keyspace.AppendPartition(s.prefix(), hash), term)
+func (s source) selection(hash values.Value, term *expressions.KeyTerm) span {
+	return termSpan(appendPartition(s.prefix(), hash), term)
 }
 
 // keyEndBytes is how many bytes end the encoding of a string or binary key. The encodings of all values that begin with
@@ -108,7 +107,7 @@ const keyEndBytes = 2
 
 // termSpan returns the keys with a prefix that satisfy the condition of the range key. No encoded key is a prefix of
 // another, so the keys with a range key v are those that begin with its encoding.
-func termSpan(prefix []byte, term *expressions.KeyTerm) Span {
+func termSpan(prefix []byte, term *expressions.KeyTerm) span {
 	whole := prefixSpan(prefix)
 	if term == nil {
 		return whole
@@ -116,15 +115,15 @@ func termSpan(prefix []byte, term *expressions.KeyTerm) Span {
 	from := term.A.AppendKey(bytes.Clone(prefix))
 	switch term.Op {
 	case expressions.Less:
-		return Span{whole.lower, from}
+		return span{whole.lower, from}
 	case expressions.LessEqual:
-		return Span{whole.lower, datafolder.PrefixEnd(from)}
+		return span{whole.lower, datafolder.PrefixEnd(from)}
 	case expressions.Greater:
-		return Span{datafolder.PrefixEnd(from), whole.upper}
+		return span{datafolder.PrefixEnd(from), whole.upper}
 	case expressions.GreaterEqual:
-		return Span{from, whole.upper}
+		return span{from, whole.upper}
 	case expressions.Between:
-		return Span{from, datafolder.PrefixEnd(term.B.AppendKey(bytes.Clone(prefix)))}
+		return span{from, datafolder.PrefixEnd(term.B.AppendKey(bytes.Clone(prefix)))}
 	case expressions.BeginsWith:
 		return prefixSpan(from[:len(from)-keyEndBytes])
 	default:
@@ -132,26 +131,26 @@ func termSpan(prefix []byte, term *expressions.KeyTerm) Span {
 	}
 }
 
-// PageRequest determines what ReadPage reads.
-type PageRequest struct {
-	Span    Span
+// readRequest determines what readPage reads.
+type readRequest struct {
+	Span    span
 	Reverse bool
 	Limit   int // 0 means no limit but the page's size
 	// Take gets each item of the page.
 	Take func(item values.Item)
 }
 
-// Page is the result of ReadPage.
-type Page struct {
+// readResult is the result of readPage.
+type readResult struct {
 	Scanned int
 	Bytes   int
 	Last    values.Item // the last item
 	Ended   bool        // the span has no more items
 }
 
-// ReadPage reads one page. It ends at the limit, before an item that would make it larger than 1 MB, or at the end of
+// readPage reads one page. It ends at the limit, before an item that would make it larger than 1 MB, or at the end of
 // the span.
-func (s *Store) ReadPage(request PageRequest) (page Page, err error) {
+func (s *store) readPage(request readRequest) (page readResult, err error) {
 	page.Ended = true
 	if bytes.Compare(request.Span.lower, request.Span.upper) >= 0 {
 		return page, nil

@@ -1,4 +1,4 @@
-package storage
+package dynamodb
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"devplatform/infra/local/datafolder"
 
 	"devplatform/infra/local/dynamodb/expressions"
-	"devplatform/infra/local/dynamodb/keyspace"
+
 	"devplatform/infra/local/dynamodb/values"
 
 	"pgregory.net/rapid"
@@ -35,7 +35,7 @@ func TestTermSpans(t *testing.T) {
 		if term.Op == expressions.BeginsWith && kind == values.N {
 			t.Skip("numbers don't begin with numbers")
 		}
-		prefix := keyspace.AppendPartition(keyspace.Key(datafolder.SpaceIndex, 7), drawKey(t, "hash", values.S))
+		prefix := appendPartition(numberedKey(datafolder.SpaceIndex, 7), drawKey(t, "hash", values.S))
 		value := drawKey(t, "value", kind)
 		position := drawKey(t, "table key", values.S).AppendKey(value.AppendKey(bytes.Clone(prefix)))
 		if got, want := termSpan(prefix, &term).contains(position), satisfies(value, term); got != want {

@@ -1,4 +1,4 @@
-package storage
+package dynamodb
 
 import (
 	"crypto/sha256"
@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"devplatform/infra/local/datafolder"
-
-	"devplatform/infra/local/dynamodb/wire"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -44,15 +42,15 @@ func (t *tokenTable) end(token string) {
 // replay.
 const fingerprintEnd = 8 + sha256.Size
 
-// WriteOnce is like Write, unless a transaction with the same token has completed within ten minutes. Then it changes
+// writeOnce is like Write, unless a transaction with the same token has completed within ten minutes. Then it changes
 // nothing, returns true, and sets the units to the units that reading the larger image of each item needs. It returns
 // an error if the token was used with another fingerprint of the transaction's content, or if the token's transaction
 // is still running.
-func (s *Store) WriteOnce(
-	token string, fingerprint [sha256.Size]byte, changes []Change, decide func() error,
+func (s *store) writeOnce(
+	token string, fingerprint [sha256.Size]byte, changes []change, decide func() error,
 ) (replayed bool, err error) {
 	if !s.tokens.begin(token) {
-		return false, wire.Errorf(wire.TypeInProgress, "Transaction with the given request token is already in progress")
+		return false, errorOf(typeInProgress, "Transaction with the given request token is already in progress")
 	}
 	defer s.tokens.end(token)
 	stored, err := datafolder.Read(s.DB, tokenKey(token))
@@ -62,22 +60,22 @@ func (s *Store) WriteOnce(
 	now := s.now()
 	if len(stored) >= fingerprintEnd && now.Unix() < int64(binary.BigEndian.Uint64(stored)) {
 		if [sha256.Size]byte(stored[8:]) != fingerprint {
-			return false, wire.Errorf(wire.TypeIdempotentMismatch,
+			return false, errorOf(typeIdempotentMismatch,
 				"The provided client token %q was already used with other parameters", token)
 		}
 		stored = stored[fingerprintEnd:]
 		for i := range changes {
-			units, n := binary.Uvarint(stored)
+			count, n := binary.Uvarint(stored)
 			stored = stored[max(n, 0):]
-			changes[i].Units = Units{Table: float64(units)}
+			changes[i].Units = units{Table: float64(count)}
 		}
 		return true, nil
 	}
 	until := uint64(now.Add(tokenLifetime).Unix())
-	return false, s.Write(changes, decide, func(batch *pebble.Batch) error {
+	return false, s.write(changes, decide, func(batch *pebble.Batch) error {
 		value := append(binary.BigEndian.AppendUint64(nil, until), fingerprint[:]...)
 		for _, c := range changes {
-			value = binary.AppendUvarint(value, uint64(ReadUnits(max(c.Old.Size(), c.New.Size()))))
+			value = binary.AppendUvarint(value, uint64(readUnits(max(c.Old.Size(), c.New.Size()))))
 		}
 		return errors.Join(batch.Set(tokenKey(token), value, nil), batch.Set(tokenAgeKey(until, token), nil, nil))
 	})
@@ -89,8 +87,8 @@ func tokenAgeKey(second uint64, token string) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte{datafolder.SpaceTokenAge}, second), token...)
 }
 
-// DeleteTokens deletes expired tokens.
-func (s *Store) DeleteTokens(now time.Time) error {
+// deleteTokens deletes expired tokens.
+func (s *store) deleteTokens(now time.Time) error {
 	held := map[string]bool{}
 	defer func() {
 		for token := range held {
@@ -111,7 +109,7 @@ func (s *Store) DeleteTokens(now time.Time) error {
 }
 
 // deleteToken deletes an expired token, unless a later transaction used it again.
-func (s *Store) deleteToken(batch *pebble.Batch, token string, ageKey []byte) error {
+func (s *store) deleteToken(batch *pebble.Batch, token string, ageKey []byte) error {
 	stored, err := datafolder.Read(s.DB, tokenKey(token))
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package wire
+package dynamodb
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 
 // Limits of requests.
 const (
-	MaxBatchWrites = 25
+	maxBatchWrites = 25
 
 	minNameBytes     = 3
 	maxNameBytes     = 255
@@ -26,14 +26,14 @@ const (
 // nameCharacters are the characters that names of tables and indexes can have.
 const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
-var errItemTooLarge = Invalid("Item size has exceeded the maximum allowed size")
+var errItemTooLarge = invalid("Item size has exceeded the maximum allowed size")
 
-// ARNPrefix begins the ARNs of tables and streams.
-const ARNPrefix = "arn:aws:dynamodb:"
+// arnPrefix begins the ARNs of tables and streams.
+const arnPrefix = "arn:aws:dynamodb:"
 
-// TableName returns the name in a table's name or ARN.
-func TableName(ref string) string {
-	if !strings.HasPrefix(ref, ARNPrefix) {
+// tableName returns the name in a table's name or ARN.
+func tableName(ref string) string {
+	if !strings.HasPrefix(ref, arnPrefix) {
 		return ref
 	}
 	_, name, _ := strings.Cut(ref, ":table/")
@@ -56,17 +56,17 @@ func required(member string, present bool) error {
 	if present {
 		return nil
 	}
-	return Invalid("The parameter %s is required", member)
+	return invalid("The parameter %s is required", member)
 }
 
 func checkName(member, name string) error {
 	switch {
 	case name == "":
 		return required(member, false)
-	case strings.HasPrefix(name, ARNPrefix):
+	case strings.HasPrefix(name, arnPrefix):
 		return nil
 	case len(name) < minNameBytes || len(name) > maxNameBytes || strings.Trim(name, nameCharacters) != "":
-		return Invalid("%s must have 3 to 255 letters, digits, '_', '.' or '-'", member)
+		return invalid("%s must have 3 to 255 letters, digits, '_', '.' or '-'", member)
 	}
 	return nil
 }
@@ -74,15 +74,15 @@ func checkName(member, name string) error {
 // checkTable checks the table's name of a request.
 func checkTable(name string) error { return checkName("TableName", name) }
 
-// CheckIndexName checks the name of an index.
-func CheckIndexName(name string) error { return checkName("IndexName", name) }
+// checkIndexName checks the name of an index.
+func checkIndexName(name string) error { return checkName("IndexName", name) }
 
 // oneOf checks an optional value.
 func oneOf(member, value string, allowed ...string) error {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil
 	}
-	return Invalid("%s must be one of %s", member, strings.Join(allowed, ", "))
+	return invalid("%s must be one of %s", member, strings.Join(allowed, ", "))
 }
 
 // between checks an optional value.
@@ -90,7 +90,7 @@ func between[T int32 | int64](member string, value *T, least, most T) error {
 	if value == nil || least <= *value && *value <= most {
 		return nil
 	}
-	return Invalid("%s must have a value between %d and %d", member, least, most)
+	return invalid("%s must have a value between %d and %d", member, least, most)
 }
 
 // length checks the length of a list or text.
@@ -98,7 +98,7 @@ func length(member string, n, least, most int) error {
 	if least <= n && n <= most {
 		return nil
 	}
-	return Invalid("%s must have a length between %d and %d", member, least, most)
+	return invalid("%s must have a length between %d and %d", member, least, most)
 }
 
 func checkCapacity(mode string) error {
@@ -113,16 +113,16 @@ func checkFailureReturn(mode string) error {
 	return oneOf("ReturnValuesOnConditionCheckFailure", mode, "ALL_OLD", "NONE")
 }
 
-// CheckItemSize returns an error if the item is too large.
-func CheckItemSize(item values.Item) error {
+// checkItemSize returns an error if the item is too large.
+func checkItemSize(item values.Item) error {
 	if item.Size() > maxItemBytes {
 		return errItemTooLarge
 	}
 	return nil
 }
 
-// Expressions are the parsed expressions of a request. Those that the request does not have are nil.
-type Expressions struct {
+// parsedExpressions are the parsed expressions of a request. Those that the request does not have are nil.
+type parsedExpressions struct {
 	Condition  *expressions.Condition
 	Filter     *expressions.Condition
 	Key        *expressions.KeyCondition
@@ -131,25 +131,25 @@ type Expressions struct {
 	Paths      []expressions.Path // all document paths
 }
 
-// Placeholders are the names and values that a request's expressions use.
-type Placeholders struct {
+// placeholders are the names and values that a request's expressions use.
+type placeholders struct {
 	ExpressionAttributeNames  map[string]string `json:",omitzero"`
 	ExpressionAttributeValues values.Item       `json:",omitzero"`
 
-	Parsed Expressions `json:"-"` // set by the request's Check
+	Parsed parsedExpressions `json:"-"` // set by the request's check
 }
 
 // sources are the expressions of a request before parsing.
 type sources struct{ condition, filter, key, projection, update *string }
 
 // parse parses all expressions, and rejects placeholders that they do not use.
-func (p *Placeholders) parse(s sources) error {
+func (p *placeholders) parse(s sources) error {
 	withValues := cmp.Or(s.condition, s.filter, s.key, s.update)
 	switch {
 	case p.ExpressionAttributeNames != nil && cmp.Or(withValues, s.projection) == nil:
-		return Invalid("ExpressionAttributeNames can only be specified when using expressions")
+		return invalid("ExpressionAttributeNames can only be specified when using expressions")
 	case p.ExpressionAttributeValues != nil && withValues == nil:
-		return Invalid("ExpressionAttributeValues can only be specified when using expressions")
+		return invalid("ExpressionAttributeValues can only be specified when using expressions")
 	case cmp.Or(withValues, s.projection) == nil:
 		return nil
 	}
@@ -176,14 +176,14 @@ func (p *Placeholders) parse(s sources) error {
 	return scope.CheckUnused()
 }
 
-// Require returns a ConditionalCheckFailedException if the item does not meet the condition. The error contains the
+// require returns a ConditionalCheckFailedException if the item does not meet the condition. The error contains the
 // item if returnOnFailure is ALL_OLD.
-func (e *Expressions) Require(item values.Item, returnOnFailure string) error {
+func (e *parsedExpressions) require(item values.Item, returnOnFailure string) error {
 	if e.Condition.Match(item) {
 		return nil
 	}
 	if returnOnFailure != "ALL_OLD" {
 		item = nil
 	}
-	return ConditionFailed(item)
+	return conditionFailed(item)
 }

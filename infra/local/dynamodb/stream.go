@@ -1,7 +1,4 @@
-// Package streams is the storage of DynamoDB Streams: for each stream a log of changes, which are numbered in the order
-// in which they become visible. Readers see a change once it is durable. Changes stay for 24 hours by the clock, also
-// while no process runs. Tables, items and requests do not belong here.
-package streams
+package dynamodb
 
 import (
 	"errors"
@@ -12,9 +9,6 @@ import (
 
 	"devplatform/infra/local/datafolder"
 
-	"devplatform/infra/local/dynamodb/keyspace"
-	"devplatform/infra/local/dynamodb/wire"
-
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
@@ -23,71 +17,73 @@ import (
 // retention is how long a change can be read, and how long a stream exists after its end.
 const retention = 24 * time.Hour
 
-// Info is a stream as it is stored. It outlives its table.
-type Info struct {
+// streamInfo is a stream as it is stored. It outlives its table.
+type streamInfo struct {
 	ID       uint32 // its number in the key space
 	UUID     string
 	Table    string
 	Label    string
 	View     string
-	Keys     []wire.KeySchemaElement
+	Keys     []keySchemaElement
 	Created  float64 // seconds since 1970
 	Shard    string
 	Horizon  uint64 `json:",omitzero"` // the last sequence number whose change is deleted
 	Disabled int64  `json:",omitzero"` // milliseconds since 1970; 0 while enabled
 }
 
-// NewInfo returns a stream that begins now.
-func NewInfo(id uint32, table, label, view string, keys []wire.KeySchemaElement, now time.Time) Info {
+// newStreamInfo returns a stream that begins now.
+func newStreamInfo(id uint32, table, label, view string, keys []keySchemaElement, now time.Time) streamInfo {
 	const milliseconds = 1000
 	unique := uuid.NewString()
-	return Info{
+	return streamInfo{
 		ID: id, UUID: unique, Table: table, Label: label, View: view, Keys: keys,
 		Created: float64(now.UnixMilli()) / milliseconds, Shard: fmt.Sprintf("shardId-%020d-%s", now.UnixMilli(), unique[:8]),
 	}
 }
 
-// Path returns the unique name of a stream: the end of its ARN.
-func Path(table, label string) string { return table + "/stream/" + label }
+// pathOf returns the unique name of a stream: the end of its ARN.
+func pathOf(table, label string) string { return table + "/stream/" + label }
 
-// Path returns the unique name of the stream.
-func (i *Info) Path() string { return Path(i.Table, i.Label) }
+// path returns the unique name of the stream.
+func (i *streamInfo) path() string { return pathOf(i.Table, i.Label) }
 
-// Status returns the stream's status for the API.
-func (i *Info) Status() string {
+// status returns the stream's status for the API.
+func (i *streamInfo) status() string {
 	if i.Disabled != 0 {
 		return "DISABLED"
 	}
 	return "ENABLED"
 }
 
-// IsExpired reports whether the stream ended longer ago than the retention.
-func (i *Info) IsExpired(now time.Time) bool { return i.Disabled != 0 && i.Disabled <= trimTime(now) }
+// isExpired reports whether the stream ended longer ago than the retention.
+func (i *streamInfo) isExpired(now time.Time) bool {
+	return i.Disabled != 0 && i.Disabled <= trimTime(now)
+}
 
 // trimTime returns the time, in milliseconds, of changes that have just expired.
 func trimTime(now time.Time) int64 { return now.Add(-retention).UnixMilli() }
 
-// Save adds the stream to a batch.
-func (i *Info) Save(batch *pebble.Batch) error {
+// save adds the stream to a batch.
+func (i *streamInfo) save(batch *pebble.Batch) error {
 	value, err := json.Marshal(i)
 	if err != nil {
 		return fmt.Errorf("encoding a stream of %s: %w", i.Table, err)
 	}
-	return batch.Set(keyspace.Key(datafolder.SpaceStream, i.ID), value, nil)
+	return batch.Set(numberedKey(datafolder.SpaceStream, i.ID), value, nil)
 }
 
-// Drop adds the deletion of the stream and its changes to a batch.
-func (i *Info) Drop(batch *pebble.Batch) error {
+// drop adds the deletion of the stream and its changes to a batch.
+func (i *streamInfo) drop(batch *pebble.Batch) error {
 	return errors.Join(
-		batch.Delete(keyspace.Key(datafolder.SpaceStream, i.ID), nil),
-		datafolder.DropRange(batch, keyspace.Key(datafolder.SpaceStreamRecord, i.ID)),
+		batch.Delete(numberedKey(datafolder.SpaceStream, i.ID), nil),
+		datafolder.DropRange(batch, numberedKey(datafolder.SpaceStreamRecord, i.ID)),
 	)
 }
 
-// Stream is the log of a table's changes. It has one shard. (AWS has several for throughput, which one process would
+// stream is the log of a table's changes. It has one shard. (AWS has several for throughput, which one process would
 // not gain.) Sequence numbers begin at 1 and have no gaps.
-type Stream struct {
-	Info // guarded by the lock of the caller's catalog, except Horizon
+type stream struct {
+	streamInfo // guarded by the lock of the caller's catalog, except Horizon
 
 	// order is locked from the numbering of changes until readers could see them, so that no change appears after a change
 	// with a larger number.
@@ -107,14 +103,14 @@ type Stream struct {
 	trimmed time.Time // when changes were last deleted; guarded by trim
 }
 
-// Load decodes a stored stream, and finds the end of its log.
-func Load(reader pebble.Reader, value []byte) (*Stream, error) {
-	s := &Stream{}
-	if err := json.Unmarshal(value, &s.Info); err != nil {
+// loadStream decodes a stored stream, and finds the end of its log.
+func loadStream(reader pebble.Reader, value []byte) (*stream, error) {
+	s := &stream{}
+	if err := json.Unmarshal(value, &s.streamInfo); err != nil {
 		return nil, fmt.Errorf("damaged stream record: %w", err)
 	}
 	s.last, s.horizon = s.Horizon, s.Horizon
-	prefix := keyspace.Key(datafolder.SpaceStreamRecord, s.ID)
+	prefix := numberedKey(datafolder.SpaceStreamRecord, s.ID)
 	iterator, err := reader.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: datafolder.PrefixEnd(prefix)})
 	if err != nil {
 		return nil, fmt.Errorf("reading a stream: %w", err)
@@ -126,12 +122,9 @@ func Load(reader pebble.Reader, value []byte) (*Stream, error) {
 	return s, errors.Join(err, iterator.Error(), iterator.Close())
 }
 
-// Durable returns the last number whose change readers can see.
-func (s *Stream) Durable() uint64 { return s.durable.Load() }
-
-// Changed returns a channel that is closed when there are new changes, or when the stream has ended. A reader that gets
+// signal returns a channel that is closed when there are new changes, or when the stream has ended. A reader that gets
 // the channel before it reads the stream misses no change.
-func (s *Stream) Changed() <-chan struct{} {
+func (s *stream) signal() <-chan struct{} {
 	for {
 		if changed := s.changed.Load(); changed != nil {
 			return *changed
@@ -143,8 +136,8 @@ func (s *Stream) Changed() <-chan struct{} {
 	}
 }
 
-// Wake closes the channel of Changed.
-func (s *Stream) Wake() {
+// wake closes the channel of signal.
+func (s *stream) wake() {
 	if changed := s.changed.Swap(nil); changed != nil {
 		close(*changed)
 	}

@@ -1,4 +1,4 @@
-package storage
+package dynamodb
 
 import (
 	"bytes"
@@ -9,40 +9,39 @@ import (
 	"sync"
 
 	"devplatform/infra/local/datafolder"
-	"devplatform/infra/local/dynamodb/catalog"
-	"devplatform/infra/local/dynamodb/streams"
+
 	"devplatform/infra/local/dynamodb/values"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Change is a write of one item. All writes of items are changes.
-type Change struct {
-	Table    *catalog.Table
-	Key      []byte      // from ItemKey
+// change is a write of one item. All writes of items are changes.
+type change struct {
+	Table    *table
+	Key      []byte      // from itemKey
 	Old, New values.Item // nil if the item does not exist
-	Units    Units       // set by the write
+	Units    units       // set by the write
 
 	expired bool   // the item's time to live was over
 	record  []byte // for the table's stream
 }
 
-func (c *Change) event() streams.Event {
+func (c *change) event() changeEvent {
 	switch {
 	case c.Old == nil:
-		return streams.Insert
+		return eventInsert
 	case c.New != nil:
-		return streams.Modify
+		return eventModify
 	case c.expired:
-		return streams.Expire
+		return eventExpire
 	}
-	return streams.Remove
+	return eventRemove
 }
 
-// Write makes changes in one atomic, serializable write. It sets their Old items, which are nil if they do not exist.
+// write makes changes in one atomic, serializable write. It sets their Old items, which are nil if they do not exist.
 // decide, if it is not nil, sets the New items. also, if it is not nil, adds to the write. There is no other write of
 // the items in between. Write returns when the changes are durable.
-func (s *Store) Write(changes []Change, decide func() error, also func(*pebble.Batch) error) error {
+func (s *store) write(changes []change, decide func() error, also func(*pebble.Batch) error) error {
 	write, appends, err := s.start(changes, decide, also)
 	if err != nil {
 		return err
@@ -50,22 +49,22 @@ func (s *Store) Write(changes []Change, decide func() error, also func(*pebble.B
 	if err := write.Wait(); err != nil {
 		return err
 	}
-	appends.Acknowledge()
+	appends.acknowledge()
 	return nil
 }
 
 // start locks the items until the write is visible. It is not durable then. But later writes of the items are behind it
 // in the log, and cannot become durable without it.
-func (s *Store) start(
-	changes []Change, decide func() error, also func(*pebble.Batch) error,
-) (write datafolder.Write, appends streams.Appends, err error) {
+func (s *store) start(
+	changes []change, decide func() error, also func(*pebble.Batch) error,
+) (write datafolder.Write, appends streamAppends, err error) {
 	keys := make([][]byte, len(changes))
 	for i := range changes {
 		keys[i] = changes[i].Key
 	}
 	defer s.locks.lock(keys)()
 	for i := range changes {
-		if changes[i].Old, err = s.Get(changes[i].Key); err != nil {
+		if changes[i].Old, err = s.get(changes[i].Key); err != nil {
 			return write, nil, err
 		}
 	}
@@ -79,20 +78,20 @@ func (s *Store) start(
 		return write, nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
 	}
 	write, err = s.Commit(batch)
-	appends.Publish(err == nil)
+	appends.publish(err == nil)
 	return write, appends, err
 }
 
 // fill adds changes, and what also adds, to a batch.
-func (s *Store) fill(batch *pebble.Batch, changes []Change, also func(*pebble.Batch) error) (streams.Appends, error) {
-	var records []streams.Pending
+func (s *store) fill(batch *pebble.Batch, changes []change, also func(*pebble.Batch) error) (streamAppends, error) {
+	var records []pendingRecord
 	for i := range changes {
 		c := &changes[i]
 		if err := c.addTo(batch); err != nil {
 			return nil, err
 		}
 		if c.record != nil {
-			records = append(records, streams.Pending{Stream: c.Table.Stream, Record: c.record})
+			records = append(records, pendingRecord{Stream: c.Table.Stream, Record: c.record})
 		}
 	}
 	if also != nil {
@@ -103,14 +102,14 @@ func (s *Store) fill(batch *pebble.Batch, changes []Change, also func(*pebble.Ba
 	if len(records) == 0 {
 		return nil, nil
 	}
-	return streams.Append(batch, s.now(), records)
+	return appendRecords(batch, s.now(), records)
 }
 
 // addTo adds the item, its index entries and its expiry to a batch. A write that changes nothing adds
 // nothing.
-func (c *Change) addTo(batch *pebble.Batch) (err error) {
+func (c *change) addTo(batch *pebble.Batch) (err error) {
 	oldSize, newSize := c.Old.Size(), c.New.Size()
-	c.Units = Units{
+	c.Units = units{
 		Table: unitsOf(max(oldSize, newSize), writeUnitBytes), Indexes: make([]float64, len(c.Table.Indexes)),
 	}
 	if c.Old.Equal(c.New) && (c.Old == nil) == (c.New == nil) {
@@ -128,7 +127,7 @@ func (c *Change) addTo(batch *pebble.Batch) (err error) {
 		return err
 	}
 	if c.Table.Stream != nil {
-		c.record = c.Table.Stream.Encode(c.event(), c.Table.Key.Of(some), c.Old, encoded)
+		c.record = c.Table.Stream.encode(c.event(), c.Table.Key.of(some), c.Old, encoded)
 	}
 	for i, x := range c.Table.Indexes {
 		if c.Units.Indexes[i], err = updateIndex(batch, x, c); err != nil {
@@ -140,8 +139,8 @@ func (c *Change) addTo(batch *pebble.Batch) (err error) {
 
 // updateIndex adds the index entries of a change to a batch, and returns the consumed write units. Moving an entry is a
 // deletion and a put.
-func updateIndex(batch *pebble.Batch, x *catalog.Index, c *Change) (float64, error) {
-	before, after := x.Entry(c.Old), x.Entry(c.New)
+func updateIndex(batch *pebble.Batch, x *index, c *change) (float64, error) {
+	before, after := x.entry(c.Old), x.entry(c.New)
 	if before == nil && after == nil {
 		return 0, nil
 	}
@@ -173,7 +172,7 @@ func updateIndex(batch *pebble.Batch, x *catalog.Index, c *Change) (float64, err
 }
 
 // updateExpiry updates the order in which items expire.
-func (c *Change) updateExpiry(batch *pebble.Batch) (err error) {
+func (c *change) updateExpiry(batch *pebble.Batch) (err error) {
 	if c.Table.TTLAttribute == "" {
 		return nil
 	}
@@ -197,14 +196,14 @@ const (
 	readUnitBytes  = 4 << 10
 )
 
-// Units are the write units that a change consumed: of the table, and of its indexes in their order.
-type Units struct {
+// units are the write units that a change consumed: of the table, and of its indexes in their order.
+type units struct {
 	Table   float64
 	Indexes []float64
 }
 
-// ReadUnits returns the units for a strongly consistent read of a size in bytes.
-func ReadUnits(size int) float64 { return unitsOf(size, readUnitBytes) }
+// readUnits returns the units for a strongly consistent read of a size in bytes.
+func readUnits(size int) float64 { return unitsOf(size, readUnitBytes) }
 
 // unitsOf rounds a size up to units. The minimum is one unit.
 func unitsOf(size, unitBytes int) float64 {

@@ -1,4 +1,4 @@
-package streams
+package dynamodb
 
 import (
 	"crypto/sha256"
@@ -7,23 +7,21 @@ import (
 	"errors"
 	"fmt"
 
-	"devplatform/infra/local/dynamodb/keyspace"
 	"devplatform/infra/local/dynamodb/values"
-	"devplatform/infra/local/dynamodb/wire"
 )
 
-// Event is the kind of a change of an item.
-type Event byte
+// changeEvent is the kind of a change of an item.
+type changeEvent byte
 
 // The events.
 const (
-	Insert Event = iota
-	Modify
-	Remove
-	Expire // the item's time to live was over
+	eventInsert changeEvent = iota
+	eventModify
+	eventRemove
+	eventExpire // the item's time to live was over
 )
 
-var eventNames = [...]string{Insert: "INSERT", Modify: "MODIFY", Remove: "REMOVE", Expire: "REMOVE"}
+var eventNames = [...]string{eventInsert: "INSERT", eventModify: "MODIFY", eventRemove: "REMOVE", eventExpire: "REMOVE"}
 
 // A stored change has the time in milliseconds (8 bytes), the event (1), then the keys, the old and the new image, each
 // after its length (4). A length of 0 means no image. Changes of earlier versions can end with another time (8), which
@@ -37,19 +35,19 @@ const (
 
 var (
 	errDamaged     = errors.New("damaged stream record")
-	expiryIdentity = &wire.UserIdentity{PrincipalID: "dynamodb.amazonaws.com", Type: "Service"}
+	expiryIdentity = &userIdentity{PrincipalID: "dynamodb.amazonaws.com", Type: "Service"}
 )
 
-// Encode returns the stored form of a change. Append sets its time. stored is the stored form of the new item.
-func (s *Stream) Encode(event Event, keys, old values.Item, stored []byte) []byte {
+// encode returns the stored form of a change. appendRecords sets its time. stored is the stored form of the new item.
+func (s *stream) encode(event changeEvent, keys, old values.Item, stored []byte) []byte {
 	record := make([]byte, headBytes, headBytes+3*lengthBytes+2*len(stored)+64)
 	record[eventOffset] = byte(event)
 	record = appendImage(record, keys)
-	if s.View != wire.ViewOld && s.View != wire.ViewBoth {
+	if s.View != viewOld && s.View != viewBoth {
 		old = nil
 	}
 	record = appendImage(record, old)
-	if s.View != wire.ViewNew && s.View != wire.ViewBoth {
+	if s.View != viewNew && s.View != viewBoth {
 		stored = nil
 	}
 	record = binary.BigEndian.AppendUint32(record, uint32(len(stored)))
@@ -69,34 +67,34 @@ func appendImage(record []byte, item values.Item) []byte {
 
 // placeOf decodes the number and the time of a stored change.
 func placeOf(key, value []byte) (number uint64, time int64, err error) {
-	if len(key) != keyspace.PrefixBytes+sequenceBytes || len(value) < headBytes {
+	if len(key) != prefixBytes+sequenceBytes || len(value) < headBytes {
 		return 0, 0, errDamaged
 	}
-	number = binary.BigEndian.Uint64(key[keyspace.PrefixBytes:])
+	number = binary.BigEndian.Uint64(key[prefixBytes:])
 	return number, int64(binary.BigEndian.Uint64(value)), nil
 }
 
 // decode returns a stored change for a response. Its event ID is the same whenever it is read, and different from all
 // others.
-func (s *Stream) decode(key, value []byte) (record wire.StreamRecord, err error) {
+func (s *stream) decode(key, value []byte) (record streamRecord, err error) {
 	number, at, err := placeOf(key, value)
 	if err != nil {
 		return record, err
 	}
-	event := Event(value[eventOffset])
-	if event > Expire {
+	event := changeEvent(value[eventOffset])
+	if event > eventExpire {
 		return record, errDamaged
 	}
 	const milliseconds = 1000
 	id := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(s.UUID), number))
-	record = wire.StreamRecord{
+	record = streamRecord{
 		EventID: hex.EncodeToString(id[:16]), EventName: eventNames[event], EventVersion: "1.1", EventSource: "aws:dynamodb",
-		DynamoDB: wire.StreamChange{
+		DynamoDB: streamChange{
 			ApproximateCreationDateTime: at / milliseconds,
-			SequenceNumber:              SequenceNumber(number), StreamViewType: s.View,
+			SequenceNumber:              sequenceNumber(number), StreamViewType: s.View,
 		},
 	}
-	if event == Expire {
+	if event == eventExpire {
 		record.UserIdentity = expiryIdentity
 	}
 	change := &record.DynamoDB

@@ -1,4 +1,4 @@
-package streams
+package dynamodb
 
 import (
 	"encoding/base64"
@@ -12,9 +12,6 @@ import (
 
 	"devplatform/infra/local/datafolder"
 
-	"devplatform/infra/local/dynamodb/keyspace"
-	"devplatform/infra/local/dynamodb/wire"
-
 	"github.com/cockroachdb/pebble/v2"
 )
 
@@ -25,11 +22,11 @@ const (
 
 // Errors of readers.
 var (
-	ErrInvalidIterator = wire.Invalid("Invalid ShardIterator")
-	ErrTrimmed         = wire.Errorf(wire.TypeTrimmed, "The data you are trying to access has been trimmed")
+	errInvalidIterator = invalid("Invalid ShardIterator")
+	errTrimmed         = errorOf(typeTrimmed, "The data you are trying to access has been trimmed")
 
-	errInvalidSequence = wire.Invalid("Invalid SequenceNumber")
-	errExpiredIterator = wire.Errorf(wire.TypeExpiredIterator, "The provided iterator exceeds the maximum age allowed")
+	errInvalidSequence = invalid("Invalid SequenceNumber")
+	errExpiredIterator = errorOf(typeExpiredIterator, "The provided iterator exceeds the maximum age allowed")
 )
 
 // Sequence numbers have 21 digits, as AWS's shortest ones. The first digit keeps the others in place, so that numbers
@@ -39,8 +36,8 @@ const (
 	sequenceDigits = 20
 )
 
-// SequenceNumber returns the text of a number.
-func SequenceNumber(number uint64) string {
+// sequenceNumber returns the text of a number.
+func sequenceNumber(number uint64) string {
 	return fmt.Sprintf("%s%0*d", sequencePrefix, sequenceDigits, number)
 }
 
@@ -53,17 +50,17 @@ func parseSequence(text string) (uint64, error) {
 	return number, nil
 }
 
-// Read returns the changes after a number, up to last, that fit into a response, and the number of the last of them.
+// read returns the changes after a number, up to last, that fit into a response, and the number of the last of them.
 // Their AWSRegion is empty.
-func (s *Stream) Read(
+func (s *stream) read(
 	reader pebble.Reader, after, last uint64, limit int,
-) (records []wire.StreamRecord, end uint64, err error) {
+) (records []streamRecord, end uint64, err error) {
 	if after >= last {
 		return nil, after, nil
 	}
 	size := 0
 	end = after
-	from, to := keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, after+1), keyspace.SequenceKey(datafolder.SpaceStreamRecord, s.ID, last+1)
+	from, to := sequenceKey(datafolder.SpaceStreamRecord, s.ID, after+1), sequenceKey(datafolder.SpaceStreamRecord, s.ID, last+1)
 	err = datafolder.Range(reader, from, to, func(key, value []byte) (bool, error) {
 		record, err := s.decode(key, value)
 		if err != nil {
@@ -72,38 +69,38 @@ func (s *Stream) Read(
 		if size += record.DynamoDB.SizeBytes; size > maxReadBytes && len(records) > 0 {
 			return false, nil
 		}
-		records, end = append(records, record), binary.BigEndian.Uint64(key[keyspace.PrefixBytes:])
+		records, end = append(records, record), binary.BigEndian.Uint64(key[prefixBytes:])
 		return len(records) < limit, nil
 	})
 	return records, end, err
 }
 
-// Start returns the number after which a new reader starts.
-func (s *Stream) Start(reader pebble.Reader, in *wire.GetShardIteratorRequest, now time.Time) (uint64, error) {
+// start returns the number after which a new reader starts.
+func (s *stream) start(reader pebble.Reader, in *getShardIteratorRequest, now time.Time) (uint64, error) {
 	last := s.durable.Load()
-	horizon, err := s.TrimHorizon(reader, now)
+	horizon, err := s.trimHorizon(reader, now)
 	if err != nil {
 		return 0, err
 	}
 	switch in.ShardIteratorType {
-	case wire.Latest:
+	case startLatest:
 		return last, nil
-	case wire.AtSequence, wire.AfterSequence:
+	case startAtSequence, startAfterSequence:
 		number, err := parseSequence(in.SequenceNumber)
 		switch {
 		case err != nil || number > last:
 			return 0, errInvalidSequence
 		case number < horizon:
-			return 0, ErrTrimmed
-		case in.ShardIteratorType == wire.AtSequence && number > horizon:
+			return 0, errTrimmed
+		case in.ShardIteratorType == startAtSequence && number > horizon:
 			number--
 		}
 		return number, nil
-	case wire.AtTimestamp:
+	case startAtTimestamp:
 		const milliseconds = 1000
 		at := math.Round(*in.Timestamp * milliseconds)
 		if at > float64(now.UnixMilli()) {
-			return 0, wire.Invalid("Timestamp must not be in the future")
+			return 0, invalid("Timestamp must not be in the future")
 		}
 		first, _, err := s.firstSince(reader, horizon, last, int64(at))
 		return first - 1, err
@@ -119,17 +116,17 @@ const (
 	iteratorBytes     = 8 + 8 + 4
 )
 
-// SplitIterator returns the ARN in an iterator, and the rest for [Stream.Position].
-func SplitIterator(iterator string) (arn, position string, err error) {
+// splitIterator returns the ARN in an iterator, and the rest for [stream.position].
+func splitIterator(iterator string) (arn, position string, err error) {
 	arn, position, found := strings.Cut(iterator, iteratorSeparator)
 	if !found {
-		return "", "", ErrInvalidIterator
+		return "", "", errInvalidIterator
 	}
 	return arn, position, nil
 }
 
-// Iterator returns an iterator for the changes after a number.
-func (s *Stream) Iterator(arn string, after uint64, now time.Time) string {
+// iterator returns an iterator for the changes after a number.
+func (s *stream) iterator(arn string, after uint64, now time.Time) string {
 	data := binary.BigEndian.AppendUint64(make([]byte, 0, iteratorBytes), after)
 	data = binary.BigEndian.AppendUint64(data, uint64(now.UnixMilli()))
 	data = binary.BigEndian.AppendUint32(data, s.checksum(data))
@@ -137,12 +134,12 @@ func (s *Stream) Iterator(arn string, after uint64, now time.Time) string {
 }
 
 // checksum detects iterators that were changed, or that belong to another stream with the same name.
-func (s *Stream) checksum(data []byte) uint32 {
+func (s *stream) checksum(data []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(data), crc32.IEEETable, []byte(s.UUID))
 }
 
-// Position returns the number in an iterator. It returns an error if the iterator is not valid or has expired.
-func (s *Stream) Position(position string, now time.Time) (uint64, error) {
+// position returns the number in an iterator. It returns an error if the iterator is not valid or has expired.
+func (s *stream) position(position string, now time.Time) (uint64, error) {
 	after, issued, err := s.decodePosition(position)
 	if err == nil && now.UnixMilli()-issued > iteratorLifetime.Milliseconds() {
 		return 0, errExpiredIterator
@@ -150,14 +147,14 @@ func (s *Stream) Position(position string, now time.Time) (uint64, error) {
 	return after, err
 }
 
-func (s *Stream) decodePosition(position string) (after uint64, issued int64, err error) {
+func (s *stream) decodePosition(position string) (after uint64, issued int64, err error) {
 	data, err := base64.StdEncoding.Strict().DecodeString(position)
 	if err != nil || len(data) != iteratorBytes {
-		return 0, 0, ErrInvalidIterator
+		return 0, 0, errInvalidIterator
 	}
 	body, sum := data[:iteratorBytes-4], data[iteratorBytes-4:]
 	if binary.BigEndian.Uint32(sum) != s.checksum(body) {
-		return 0, 0, ErrInvalidIterator
+		return 0, 0, errInvalidIterator
 	}
 	return binary.BigEndian.Uint64(body), int64(binary.BigEndian.Uint64(body[8:])), nil
 }
