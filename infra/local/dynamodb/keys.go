@@ -17,11 +17,6 @@ func numberedKey(space byte, number uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(make([]byte, 0, 96), space), number)
 }
 
-// sequenceKey returns the key of a sequence number of a stream.
-func sequenceKey(space byte, number uint32, sequence uint64) []byte {
-	return binary.BigEndian.AppendUint64(numberedKey(space, number), sequence)
-}
-
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // appendPartition appends the place of a hash key's items. The place begins with a checksum, which spreads hash keys

@@ -19,10 +19,9 @@ const (
 	startLatest        = "LATEST"
 	startAtSequence    = "AT_SEQUENCE_NUMBER"
 	startAfterSequence = "AFTER_SEQUENCE_NUMBER"
-	startAtTimestamp   = "AT_TIMESTAMP"
 )
 
-var iteratorTypes = []string{startTrimHorizon, startLatest, startAtSequence, startAfterSequence, startAtTimestamp}
+var iteratorTypes = []string{startTrimHorizon, startLatest, startAtSequence, startAfterSequence}
 
 // limitOr returns a request's limit, or the maximum if the request has none.
 func limitOr(limit *int32, most int) int {
@@ -88,13 +87,12 @@ type streamDescription struct {
 
 type describeStreamResponse struct{ StreamDescription streamDescription }
 
-// getShardIteratorRequest is the input of GetShardIterator. Timestamp is in seconds since 1970.
+// getShardIteratorRequest is the input of GetShardIterator.
 type getShardIteratorRequest struct {
 	StreamArn         string
 	ShardID           string `json:"ShardId"`
 	ShardIteratorType string
 	SequenceNumber    string
-	Timestamp         *float64
 }
 
 func (in *getShardIteratorRequest) check() error {
@@ -106,8 +104,6 @@ func (in *getShardIteratorRequest) check() error {
 		return invalid("ShardIteratorType must be one of %s", strings.Join(iteratorTypes, ", "))
 	case bySequence != (in.SequenceNumber != ""):
 		return invalid("SequenceNumber is required for the types with SEQUENCE_NUMBER, and not allowed otherwise")
-	case (in.ShardIteratorType == startAtTimestamp) != (in.Timestamp != nil):
-		return invalid("Timestamp is required for AT_TIMESTAMP, and not allowed otherwise")
 	}
 	return nil
 }

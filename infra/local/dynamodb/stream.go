@@ -1,17 +1,17 @@
 package dynamodb
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"devplatform/infra/local/datafolder"
-
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
-	"github.com/google/uuid"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // retention is how long a change can be read, and how long a stream exists after its end.
@@ -31,37 +31,15 @@ type streamInfo struct {
 	Disabled int64  `json:",omitzero"` // milliseconds since 1970; 0 while enabled
 }
 
-// newStreamInfo returns a stream that begins now.
-func newStreamInfo(id uint32, table, label, view string, keys []keySchemaElement, now time.Time) streamInfo {
-	const milliseconds = 1000
-	unique := uuid.NewString()
-	return streamInfo{
-		ID: id, UUID: unique, Table: table, Label: label, View: view, Keys: keys,
-		Created: float64(now.UnixMilli()) / milliseconds, Shard: fmt.Sprintf("shardId-%020d-%s", now.UnixMilli(), unique[:8]),
-	}
-}
-
 // pathOf returns the unique name of a stream: the end of its ARN.
 func pathOf(table, label string) string { return table + "/stream/" + label }
 
-// path returns the unique name of the stream.
 func (i *streamInfo) path() string { return pathOf(i.Table, i.Label) }
-
-// status returns the stream's status for the API.
-func (i *streamInfo) status() string {
-	if i.Disabled != 0 {
-		return "DISABLED"
-	}
-	return "ENABLED"
-}
 
 // isExpired reports whether the stream ended longer ago than the retention.
 func (i *streamInfo) isExpired(now time.Time) bool {
-	return i.Disabled != 0 && i.Disabled <= trimTime(now)
+	return i.Disabled != 0 && i.Disabled <= now.Add(-retention).UnixMilli()
 }
-
-// trimTime returns the time, in milliseconds, of changes that have just expired.
-func trimTime(now time.Time) int64 { return now.Add(-retention).UnixMilli() }
 
 // save adds the stream to a batch.
 func (i *streamInfo) save(batch *pebble.Batch) error {
@@ -70,14 +48,6 @@ func (i *streamInfo) save(batch *pebble.Batch) error {
 		return fmt.Errorf("encoding a stream of %s: %w", i.Table, err)
 	}
 	return batch.Set(numberedKey(datafolder.SpaceStream, i.ID), value, nil)
-}
-
-// drop adds the deletion of the stream and its changes to a batch.
-func (i *streamInfo) drop(batch *pebble.Batch) error {
-	return errors.Join(
-		batch.Delete(numberedKey(datafolder.SpaceStream, i.ID), nil),
-		datafolder.DropRange(batch, numberedKey(datafolder.SpaceStreamRecord, i.ID)),
-	)
 }
 
 // stream is the log of a table's changes. It has one shard. (AWS has several for throughput, which one process would
@@ -97,10 +67,8 @@ type stream struct {
 	// waits.
 	changed atomic.Pointer[chan struct{}]
 
-	trim    sync.Mutex
-	horizon uint64    // the last number whose change has expired; guarded by trim
-	oldest  int64     // the time of the change after horizon, 0 if it is not known; guarded by trim
-	trimmed time.Time // when changes were last deleted; guarded by trim
+	horizon atomic.Uint64 // the last number whose change has expired
+	trimmed time.Time     // when the sweeper last deleted changes
 }
 
 // loadStream decodes a stored stream, and finds the end of its log.
@@ -109,7 +77,8 @@ func loadStream(reader pebble.Reader, value []byte) (*stream, error) {
 	if err := json.Unmarshal(value, &s.streamInfo); err != nil {
 		return nil, fmt.Errorf("damaged stream record: %w", err)
 	}
-	s.last, s.horizon = s.Horizon, s.Horizon
+	s.last = s.Horizon
+	s.horizon.Store(s.Horizon)
 	prefix := numberedKey(datafolder.SpaceStreamRecord, s.ID)
 	iterator, err := reader.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: datafolder.PrefixEnd(prefix)})
 	if err != nil {
@@ -141,4 +110,47 @@ func (s *stream) wake() {
 	if changed := s.changed.Swap(nil); changed != nil {
 		close(*changed)
 	}
+}
+
+// recordKey returns the key of the change with a number.
+func (s *stream) recordKey(number uint64) []byte {
+	return binary.BigEndian.AppendUint64(numberedKey(datafolder.SpaceStreamRecord, s.ID), number)
+}
+
+// trimInterval is the time between two deletions of a stream's expired changes. Each leaves a marker in the store that
+// slows reads down.
+const trimInterval = time.Minute
+
+// deleteExpired deletes the changes that are a day old, up to the first one that is not. Only the sweeper calls it. It
+// stores the horizon, so that numbers are never used again.
+func (s *stream) deleteExpired(folder *datafolder.Folder, now time.Time) error {
+	if now.Sub(s.trimmed).Abs() < trimInterval {
+		return nil
+	}
+	s.trimmed = now
+	last, until := s.durable.Load(), now.Add(-retention).UnixMilli()
+	horizon := last
+	from, to := s.recordKey(s.Horizon+1), s.recordKey(last+1)
+	err := datafolder.Range(folder.DB, from, to, func(key, value []byte) (older bool, err error) {
+		number, written, err := placeOf(key, value)
+		if err != nil || written <= until {
+			return true, err
+		}
+		horizon = number - 1
+		return false, nil
+	})
+	if err != nil || horizon == s.Horizon {
+		return err
+	}
+	info := s.streamInfo
+	info.Horizon = horizon
+	err = folder.Update(func(batch *pebble.Batch) error {
+		return errors.Join(batch.DeleteRange(s.recordKey(0), s.recordKey(horizon+1), nil), info.save(batch))
+	})
+	if err != nil {
+		return fmt.Errorf("trimming a stream of %s: %w", s.Table, err)
+	}
+	s.Horizon = horizon
+	s.horizon.Store(horizon)
+	return nil
 }

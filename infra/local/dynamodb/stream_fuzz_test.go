@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/datafolder"
-
 	"devplatform/infra/local/dynamodb/values"
 )
 
@@ -38,7 +36,7 @@ func FuzzStreamRecord(f *testing.F) {
 	f.Add(s.encode(eventModify, key, item, values.AppendItem(nil, item)))
 	f.Add(s.encode(eventExpire, key, item, nil))
 	f.Fuzz(func(t *testing.T, value []byte) {
-		record, err := s.decode(sequenceKey(datafolder.SpaceStreamRecord, s.ID, 1), value)
+		record, err := s.decode(s.recordKey(1), value)
 		if err == nil && record.EventName == "" {
 			t.Errorf("%x: no event", value)
 		}

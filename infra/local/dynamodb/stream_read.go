@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -60,8 +59,7 @@ func (s *stream) read(
 	}
 	size := 0
 	end = after
-	from, to := sequenceKey(datafolder.SpaceStreamRecord, s.ID, after+1), sequenceKey(datafolder.SpaceStreamRecord, s.ID, last+1)
-	err = datafolder.Range(reader, from, to, func(key, value []byte) (bool, error) {
+	err = datafolder.Range(reader, s.recordKey(after+1), s.recordKey(last+1), func(key, value []byte) (bool, error) {
 		record, err := s.decode(key, value)
 		if err != nil {
 			return false, err
@@ -76,12 +74,8 @@ func (s *stream) read(
 }
 
 // start returns the number after which a new reader starts.
-func (s *stream) start(reader pebble.Reader, in *getShardIteratorRequest, now time.Time) (uint64, error) {
-	last := s.durable.Load()
-	horizon, err := s.trimHorizon(reader, now)
-	if err != nil {
-		return 0, err
-	}
+func (s *stream) start(in *getShardIteratorRequest) (uint64, error) {
+	last, horizon := s.durable.Load(), s.horizon.Load()
 	switch in.ShardIteratorType {
 	case startLatest:
 		return last, nil
@@ -96,14 +90,6 @@ func (s *stream) start(reader pebble.Reader, in *getShardIteratorRequest, now ti
 			number--
 		}
 		return number, nil
-	case startAtTimestamp:
-		const milliseconds = 1000
-		at := math.Round(*in.Timestamp * milliseconds)
-		if at > float64(now.UnixMilli()) {
-			return 0, invalid("Timestamp must not be in the future")
-		}
-		first, _, err := s.firstSince(reader, horizon, last, int64(at))
-		return first - 1, err
 	default:
 		return horizon, nil
 	}

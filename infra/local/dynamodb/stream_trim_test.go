@@ -15,8 +15,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// TestTrim checks that readers cannot read a record that is a day old, that it is deleted soon after, and that its
-// number is not used again.
+// TestTrim checks that a sweep deletes the records that are a day old, that readers of them get an error, and that their
+// numbers are not used again.
 func TestTrim(t *testing.T) {
 	t.Parallel()
 	files := vfs.NewCrashableMem()
@@ -26,6 +26,10 @@ func TestTrim(t *testing.T) {
 		s.put(t, "things", sdkItem{"pk": str("a"), "n": num(n)})
 		s.clock.advance(time.Hour)
 	}
+	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 40 {
+		t.Errorf("%d records stored before a sweep", got)
+	}
+	s.sweep(t)
 	old := s.iterator(t, arn, trimHorizon, nil)
 	if got := s.all(t, arn); len(got) != 23 || *got[0].Dynamodb.SequenceNumber != sequence(18) {
 		t.Fatalf("got %v", sequences(got))
@@ -36,14 +40,6 @@ func TestTrim(t *testing.T) {
 	s.rejectsTrimmed(t, arn, sequence(16))
 	if records, _ := s.get(t, s.iterator(t, arn, atSequence, at(sequence(17))), 1); len(records) != 1 {
 		t.Error("nothing at the start")
-	}
-	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 40 {
-		t.Errorf("%d records stored before a sweep", got)
-	}
-	for range 2 {
-		if err := s.db.sweep(); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 23 {
 		t.Errorf("%d records stored after a sweep", got)
@@ -57,6 +53,7 @@ func TestTrim(t *testing.T) {
 	waiting := s.iterator(t, arn, trimHorizon, nil)
 	idle := s.iterator(t, arn, latest, nil)
 	s.clock.advance(2 * time.Minute)
+	s.sweep(t)
 	var trimmed *streamtypes.TrimmedDataAccessException
 	if _, err := s.streams.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: &waiting}); !errors.As(err, &trimmed) {
 		t.Errorf("an iterator of trimmed records: %v", err)
@@ -66,11 +63,9 @@ func TestTrim(t *testing.T) {
 	}
 
 	s.clock.advance(24 * time.Hour)
+	s.sweep(t)
 	if got := s.all(t, arn); len(got) > 0 {
 		t.Errorf("a day later: %v", sequences(got))
-	}
-	if err := s.db.sweep(); err != nil {
-		t.Fatal(err)
 	}
 	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 0 {
 		t.Errorf("%d records stored a day later", got)
@@ -79,6 +74,13 @@ func TestTrim(t *testing.T) {
 	again.put(t, "things", sdkItem{"pk": str("b")})
 	if got := again.all(t, arn); len(got) != 1 || *got[0].Dynamodb.SequenceNumber != sequence(41) {
 		t.Errorf("then: %v", sequences(got))
+	}
+}
+
+func (s *streaming) sweep(t *testing.T) {
+	t.Helper()
+	if err := s.db.sweep(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -120,6 +122,7 @@ func TestHorizon(t *testing.T) {
 						young++
 					}
 				}
+				s.sweep(t)
 				if got := s.all(t, arn); len(got) != young {
 					t.Errorf("after %d hours: %d records, want %d", n+1, len(got), young)
 				}
@@ -146,6 +149,7 @@ func TestStreamWithClockGoingBack(t *testing.T) {
 		}
 	}
 	s.clock.advance(23 * time.Hour)
+	s.sweep(t)
 	if got := brief(s.all(t, arn)); got != "INSERT 2h0m0s" {
 		t.Errorf("a day later: %s", got)
 	}
@@ -184,15 +188,14 @@ func TestStreamWithClockFarAhead(t *testing.T) {
 		"INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
 		"INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
 	} {
+		s.sweep(t)
 		if got := brief(s.all(t, arn)); got != want {
 			t.Errorf("%v later: %q, want %q", s.clock.Now().Sub(now), got, want)
 		}
 		s.clock.advance(time.Hour)
 	}
 	s.clock.advance(year)
-	if err := s.db.sweep(); err != nil {
-		t.Fatal(err)
-	}
+	s.sweep(t)
 	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 0 {
 		t.Errorf("%d keys are left", got)
 	}

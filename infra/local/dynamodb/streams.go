@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"devplatform/infra/local/datafolder"
+
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
 )
 
 // useStream sets the state of a stream after the stream has begun or ended. The change must be durable, and the catalog
@@ -51,7 +54,11 @@ func (db *DB) startStream(batch *pebble.Batch, t *tableRecord, view string) (*st
 	for at := now; label == "" || db.streams[pathOf(t.Name, label)] != nil; at = at.Add(time.Millisecond) {
 		label = at.Format("2006-01-02T15:04:05.000")
 	}
-	info := newStreamInfo(id, t.Name, label, view, t.Keys, now)
+	unique := uuid.NewString()
+	info := streamInfo{
+		ID: id, UUID: unique, Table: t.Name, Label: label, View: view, Keys: t.Keys, Created: db.nowSeconds(),
+		Shard: fmt.Sprintf("shardId-%020d-%s", now.UnixMilli(), unique[:8]),
+	}
 	t.StreamView, t.StreamLabel = view, label
 	return &info, info.save(batch)
 }
@@ -137,19 +144,15 @@ func (db *DB) describeStream(in *describeStreamRequest) (*describeStreamResponse
 		return nil, err
 	}
 	d := streamDescription{
-		StreamArn: in.StreamArn, StreamLabel: s.Label, StreamStatus: s.status(), StreamViewType: s.View,
+		StreamArn: in.StreamArn, StreamLabel: s.Label, StreamStatus: "ENABLED", StreamViewType: s.View,
 		CreationRequestDateTime: s.Created, TableName: s.Table, KeySchema: s.Keys, Shards: []shardDescription{},
 	}
+	// The shard begins before its oldest record, so that readers can start there even if there are no records.
+	numbers := sequenceRange{StartingSequenceNumber: sequenceNumber(s.horizon.Load())}
+	if s.Disabled != 0 {
+		d.StreamStatus, numbers.EndingSequenceNumber = "DISABLED", sequenceNumber(s.durable.Load())
+	}
 	if in.ExclusiveStartShardID < s.Shard {
-		// The shard begins before its oldest record, so that readers can start there even if there are no records.
-		horizon, err := s.trimHorizon(db.store.DB, now)
-		if err != nil {
-			return nil, err
-		}
-		numbers := sequenceRange{StartingSequenceNumber: sequenceNumber(horizon)}
-		if s.Disabled != 0 {
-			numbers.EndingSequenceNumber = sequenceNumber(s.durable.Load())
-		}
 		d.Shards = append(d.Shards, shardDescription{ShardID: s.Shard, SequenceNumberRange: numbers})
 	}
 	return &describeStreamResponse{StreamDescription: d}, nil
@@ -164,7 +167,7 @@ func (db *DB) getShardIterator(in *getShardIteratorRequest) (*getShardIteratorRe
 	if in.ShardID != s.Shard {
 		return nil, errorOf(typeNotFound, "Requested resource not found: Shard: %s not found", in.ShardID)
 	}
-	after, err := s.start(db.store.DB, in, now)
+	after, err := s.start(in)
 	if err != nil {
 		return nil, err
 	}
@@ -187,13 +190,10 @@ func (db *DB) getRecords(in *getRecordsRequest) (*getRecordsResponse, error) {
 		return nil, err
 	}
 	last := s.durable.Load()
-	horizon, err := s.trimHorizon(db.store.DB, now)
 	switch {
-	case err != nil:
-		return nil, err
 	case after > last:
 		return nil, errInvalidIterator
-	case after < horizon:
+	case after < s.horizon.Load():
 		return nil, errTrimmed
 	}
 	records, after, err := s.read(db.store.DB, after, last, limitOr(in.Limit, maxRecords))
@@ -236,7 +236,8 @@ func (db *DB) dropStreams(now time.Time) error {
 	err := db.store.Update(func(batch *pebble.Batch) (err error) {
 		for path, s := range db.streams {
 			if isExpired(path, s) {
-				err = errors.Join(err, s.drop(batch))
+				err = errors.Join(err, batch.Delete(numberedKey(datafolder.SpaceStream, s.ID), nil),
+					datafolder.DropRange(batch, numberedKey(datafolder.SpaceStreamRecord, s.ID)))
 			}
 		}
 		return err
