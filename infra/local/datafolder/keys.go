@@ -16,7 +16,7 @@ const (
 	SpaceItem         = 0x04 // table number, partition, hash key, range key → item
 	SpaceIndex        = 0x05 // index number, partition, index keys, table keys → projected item
 	SpaceExpiry       = 0x06 // table number, second, rest of the item's key → nothing
-	SpaceToken        = 0x07 // client request token → expiry, fingerprint, cost of a replay
+	SpaceToken        = 0x07 // client request token → expiry, fingerprint
 	SpaceTokenAge     = 0x08 // second, token → nothing
 	SpaceStream       = 0x09 // stream number → stream record (JSON)
 	SpaceStreamRecord = 0x0a // stream number, sequence number → change

@@ -87,7 +87,7 @@ func (db *DB) batchWriteItem(in *batchWriteItemRequest) (*batchWriteItemResponse
 			changes = append(changes, c)
 		}
 	}
-	if err := db.store.write(changes, nil, nil); err != nil {
+	if err := db.store.write(changes, nil); err != nil {
 		return nil, err
 	}
 	used := usage{mode: in.ReturnConsumedCapacity}

@@ -22,7 +22,6 @@ const (
 	typeLimitExceeded      = "LimitExceededException"
 	typeCanceled           = "TransactionCanceledException"
 	typeIdempotentMismatch = "IdempotentParameterMismatchException"
-	typeInProgress         = "TransactionInProgressException"
 	typeTrimmed            = "TrimmedDataAccessException"
 	typeExpiredIterator    = "ExpiredIteratorException"
 )

@@ -75,5 +75,5 @@ func (s *store) deleteExpired(t *table, now time.Time) (int, error) {
 			}
 		}
 		return nil
-	}, nil)
+	})
 }

@@ -81,7 +81,7 @@ func (db *DB) write(in *itemWrite, c change, updated values.Item) (*itemWriteRes
 			c.New, touched, err = c.Table.update(in.Parsed.Update, updated, c.Old)
 		}
 		return err
-	}, nil)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -22,12 +22,11 @@ type store struct {
 	now    func() time.Time
 	nextID uint32 // the next unused number of a table, an index or a stream
 	locks  *lockTable
-	tokens tokenTable
 }
 
 // openStore opens the store of a folder.
 func openStore(folder *datafolder.Folder, now func() time.Time) (*store, error) {
-	s := &store{Folder: folder, now: now, nextID: 1, locks: newLockTable(), tokens: tokenTable{running: map[string]bool{}}}
+	s := &store{Folder: folder, now: now, nextID: 1, locks: newLockTable()}
 	value, err := datafolder.Read(folder.DB, []byte{datafolder.SpaceNextID})
 	if err == nil && len(value) == 4 {
 		s.nextID = binary.BigEndian.Uint32(value)

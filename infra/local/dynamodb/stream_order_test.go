@@ -122,7 +122,7 @@ func TestStreamHasNoHoles(t *testing.T) {
 				}
 				things := s.db.tables["things"]
 				one := change{Table: things, Key: itemKey(things, item), New: item}
-				if err := s.db.store.write([]change{one}, nil, nil); err != nil {
+				if err := s.db.store.write([]change{one}, nil); err != nil {
 					t.Error(err)
 				}
 			}

@@ -58,17 +58,16 @@ func (db *DB) transactWriteItems(in *transactWriteItemsRequest) (*transactWriteI
 	decide := func() error {
 		return runAll(len(changes), func(i int) error { return decide(in.TransactItems[i].action(), &changes[i]) })
 	}
-	used := usage{mode: in.ReturnConsumedCapacity}
-	if in.ClientRequestToken == "" {
-		err = db.store.write(changes, decide, nil)
-	} else {
+	var token *requestToken
+	if in.ClientRequestToken != "" {
 		content := sha256.New()
 		if err := json.MarshalWrite(content, in.TransactItems, json.Deterministic(true)); err != nil {
 			return nil, fmt.Errorf("encoding a transaction: %w", err)
 		}
-		fingerprint := [sha256.Size]byte(content.Sum(nil))
-		used.reads, err = db.store.writeOnce(in.ClientRequestToken, fingerprint, changes, decide)
+		token = &requestToken{in.ClientRequestToken, [sha256.Size]byte(content.Sum(nil))}
 	}
+	used := usage{mode: in.ReturnConsumedCapacity}
+	used.reads, err = db.store.writeOnce(changes, decide, token)
 	used.writes = !used.reads
 	used.addWrites(changes, transactionFactor)
 	return &transactWriteItemsResponse{ConsumedCapacity: used.report()}, err

@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -39,51 +38,72 @@ func (c *change) event() changeEvent {
 }
 
 // write makes changes in one atomic, serializable write. It sets their Old items, which are nil if they do not exist.
-// decide, if it is not nil, sets the New items. also, if it is not nil, adds to the write. There is no other write of
-// the items in between. Write returns when the changes are durable.
-func (s *store) write(changes []change, decide func() error, also func(*pebble.Batch) error) error {
-	write, appends, err := s.start(changes, decide, also)
-	if err != nil {
-		return err
-	}
-	if err := write.Wait(); err != nil {
-		return err
-	}
-	appends.acknowledge()
-	return nil
+// decide, if it is not nil, sets the New items. There is no other write of the items in between. write returns when the
+// changes are durable.
+func (s *store) write(changes []change, decide func() error) error {
+	_, err := s.writeOnce(changes, decide, nil)
+	return err
 }
 
-// start locks the items until the write is visible. It is not durable then. But later writes of the items are behind it
-// in the log, and cannot become durable without it.
+// writeOnce is like write, unless a transaction with the token was made before. Then it changes nothing, reports true,
+// and sets the units to the units of reading the items. The token can be nil.
+func (s *store) writeOnce(changes []change, decide func() error, token *requestToken) (replayed bool, err error) {
+	write, appends, replayed, err := s.start(changes, decide, token)
+	if err != nil {
+		return false, err
+	}
+	if err := write.Wait(); err != nil {
+		return false, err
+	}
+	appends.acknowledge()
+	return replayed, nil
+}
+
+// start locks the items and the token until the write is visible. It is not durable then. But later writes of the items
+// are behind it in the log, and cannot become durable without it.
 func (s *store) start(
-	changes []change, decide func() error, also func(*pebble.Batch) error,
-) (write datafolder.Write, appends streamAppends, err error) {
-	keys := make([][]byte, len(changes))
+	changes []change, decide func() error, token *requestToken,
+) (write datafolder.Write, appends streamAppends, replayed bool, err error) {
+	keys := make([][]byte, len(changes), len(changes)+1)
 	for i := range changes {
 		keys[i] = changes[i].Key
+	}
+	if token != nil {
+		keys = append(keys, tokenKey(token.token))
 	}
 	defer s.locks.lock(keys)()
 	for i := range changes {
 		if changes[i].Old, err = s.get(changes[i].Key); err != nil {
-			return write, nil, err
-		}
-	}
-	if decide != nil {
-		if err := decide(); err != nil {
-			return write, nil, err
+			return write, nil, false, err
 		}
 	}
 	batch := s.DB.NewBatch()
-	if appends, err = s.fill(batch, changes, also); err != nil {
-		return write, nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
+	if token != nil {
+		if replayed, err = s.isReplay(token); replayed {
+			for i := range changes {
+				changes[i].Units = units{Table: readUnits(changes[i].Old.Size())}
+			}
+			write, err = s.Commit(batch) // the first transaction may not be durable yet
+			return write, nil, true, err
+		}
+	}
+	if err == nil && decide != nil {
+		err = decide()
+	}
+	if err == nil {
+		appends, err = s.fill(batch, changes, token)
+	}
+	if err != nil {
+		_ = batch.Close() // never written
+		return write, nil, false, err
 	}
 	write, err = s.Commit(batch)
 	appends.publish(err == nil)
-	return write, appends, err
+	return write, appends, false, err
 }
 
-// fill adds changes, and what also adds, to a batch.
-func (s *store) fill(batch *pebble.Batch, changes []change, also func(*pebble.Batch) error) (streamAppends, error) {
+// fill adds changes, and the token if it is not nil, to a batch.
+func (s *store) fill(batch *pebble.Batch, changes []change, token *requestToken) (streamAppends, error) {
 	var records []pendingRecord
 	for i := range changes {
 		c := &changes[i]
@@ -94,8 +114,8 @@ func (s *store) fill(batch *pebble.Batch, changes []change, also func(*pebble.Ba
 			records = append(records, pendingRecord{Stream: c.Table.Stream, Record: c.record})
 		}
 	}
-	if also != nil {
-		if err := also(batch); err != nil {
+	if token != nil {
+		if err := token.addTo(batch, s.now()); err != nil {
 			return nil, err
 		}
 	}
