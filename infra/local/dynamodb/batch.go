@@ -7,6 +7,80 @@ import (
 	"devplatform/infra/local/dynamodb/values"
 )
 
+// keysAndAttributes is the part of a BatchGetItem that reads one table.
+type keysAndAttributes struct {
+	Keys           []values.Item
+	ConsistentRead bool `json:",omitzero"`
+	placeholders
+	ProjectionExpression *string `json:",omitzero"`
+}
+
+type batchGetItemRequest struct {
+	RequestItems           map[string]*keysAndAttributes
+	ReturnConsumedCapacity string
+}
+
+func (in *batchGetItemRequest) check() error {
+	err := first(checkCapacity(in.ReturnConsumedCapacity), length("RequestItems", len(in.RequestItems), 1, maxBatchGets))
+	total := 0
+	for name, get := range in.RequestItems {
+		if get == nil {
+			return required("Keys", false)
+		}
+		total += len(get.Keys)
+		err = first(err, checkTable(name), length("Keys", len(get.Keys), 1, maxBatchGets),
+			get.parse(sources{projection: get.ProjectionExpression}))
+	}
+	return first(err, length("RequestItems", total, 1, maxBatchGets))
+}
+
+type batchGetItemResponse struct {
+	Responses        map[string][]values.Item
+	UnprocessedKeys  map[string]*keysAndAttributes
+	ConsumedCapacity []*consumedCapacity `json:",omitzero"`
+}
+
+// writeRequest is one write of a BatchWriteItem.
+type writeRequest struct {
+	PutRequest    *struct{ Item values.Item }
+	DeleteRequest *struct{ Key values.Item }
+}
+
+func (r *writeRequest) check() error {
+	switch {
+	case (r.PutRequest == nil) == (r.DeleteRequest == nil):
+		return invalid("A write request must contain exactly one of PutRequest and DeleteRequest")
+	case r.DeleteRequest != nil:
+		return required("Key", r.DeleteRequest.Key != nil)
+	}
+	return first(required("Item", r.PutRequest.Item != nil), checkItemSize(r.PutRequest.Item))
+}
+
+type batchWriteItemRequest struct {
+	RequestItems                map[string][]writeRequest
+	ReturnConsumedCapacity      string
+	ReturnItemCollectionMetrics string
+}
+
+func (in *batchWriteItemRequest) check() error {
+	err := first(checkCapacity(in.ReturnConsumedCapacity), checkMetrics(in.ReturnItemCollectionMetrics))
+	total := 0
+	for name, requests := range in.RequestItems {
+		total += len(requests)
+		err = first(err, checkTable(name), length("RequestItems", len(requests), 1, maxBatchWrites))
+		for i := range requests {
+			err = first(err, requests[i].check())
+		}
+	}
+	return first(err, length("RequestItems", total, 1, maxBatchWrites))
+}
+
+// batchWriteItemResponse is the output of BatchWriteItem. The embedded DynamoDB processes all items.
+type batchWriteItemResponse struct {
+	UnprocessedItems map[string][]writeRequest
+	ConsumedCapacity []*consumedCapacity `json:",omitzero"`
+}
+
 const maxBatchGetBytes = 16 << 20
 
 var errDuplicateKeys = invalid("Provided list of item keys contains duplicates")

@@ -1,5 +1,20 @@
 package dynamodb
 
+// capacityUnits are the units of a table or an index. Transactions also report them as units for reading or writing.
+type capacityUnits struct {
+	CapacityUnits      float64
+	ReadCapacityUnits  float64 `json:",omitzero"`
+	WriteCapacityUnits float64 `json:",omitzero"`
+}
+
+// consumedCapacity is the capacity that a request consumed of a table.
+type consumedCapacity struct {
+	TableName string
+	capacityUnits
+	Table                  *capacityUnits           `json:",omitzero"`
+	GlobalSecondaryIndexes map[string]capacityUnits `json:",omitempty"`
+}
+
 // transactionFactor is the cost of a table's part of a transaction. Writing to an index costs the same as without one.
 const transactionFactor = 2
 

@@ -2,9 +2,83 @@ package dynamodb
 
 import (
 	"devplatform/infra/local/dynamodb/expressions"
-
 	"devplatform/infra/local/dynamodb/values"
 )
+
+type getItemRequest struct {
+	TableName string
+	placeholders
+	ProjectionExpression   *string
+	Key                    values.Item
+	ConsistentRead         bool
+	ReturnConsumedCapacity string
+}
+
+func (in *getItemRequest) check() error {
+	return first(
+		checkTable(in.TableName), checkCapacity(in.ReturnConsumedCapacity), required("Key", in.Key != nil),
+		in.parse(sources{projection: in.ProjectionExpression}),
+	)
+}
+
+// getItemResponse is the output of GetItem, and one response of TransactGetItems.
+type getItemResponse struct {
+	Item             values.Item       `json:",omitzero"`
+	ConsumedCapacity *consumedCapacity `json:",omitzero"`
+}
+
+type itemWrite struct {
+	TableName string
+	placeholders
+	ConditionExpression                 *string
+	ReturnConsumedCapacity              string
+	ReturnItemCollectionMetrics         string // there are no item collections, so there are no metrics
+	ReturnValues                        string
+	ReturnValuesOnConditionCheckFailure string
+}
+
+// check checks a request with an Item or a Key, and parses its expressions.
+func (in *itemWrite) check(member string, item values.Item, update *string, returnValues ...string) error {
+	return first(
+		checkTable(in.TableName),
+		checkCapacity(in.ReturnConsumedCapacity),
+		checkMetrics(in.ReturnItemCollectionMetrics),
+		oneOf("ReturnValues", in.ReturnValues, append(returnValues, "NONE", "ALL_OLD")...),
+		checkFailureReturn(in.ReturnValuesOnConditionCheckFailure),
+		required(member, item != nil),
+		checkItemSize(item),
+		in.parse(sources{condition: in.ConditionExpression, update: update}),
+	)
+}
+
+type putItemRequest struct {
+	itemWrite
+	Item values.Item
+}
+
+func (in *putItemRequest) check() error { return in.itemWrite.check("Item", in.Item, nil) }
+
+type deleteItemRequest struct {
+	itemWrite
+	Key values.Item
+}
+
+func (in *deleteItemRequest) check() error { return in.itemWrite.check("Key", in.Key, nil) }
+
+type updateItemRequest struct {
+	itemWrite
+	Key              values.Item
+	UpdateExpression *string
+}
+
+func (in *updateItemRequest) check() error {
+	return in.itemWrite.check("Key", in.Key, in.UpdateExpression, "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW")
+}
+
+type itemWriteResponse struct {
+	Attributes       values.Item       `json:",omitzero"`
+	ConsumedCapacity *consumedCapacity `json:",omitzero"`
+}
 
 func (db *DB) getItem(in *getItemRequest) (*getItemResponse, error) {
 	c, err := db.locate(in.TableName, in.Key, &in.Parsed)

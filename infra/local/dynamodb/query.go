@@ -2,9 +2,79 @@ package dynamodb
 
 import (
 	"devplatform/infra/local/dynamodb/expressions"
-
 	"devplatform/infra/local/dynamodb/values"
 )
+
+type pageRequest struct {
+	TableName string
+	IndexName string
+	placeholders
+	FilterExpression       *string
+	ProjectionExpression   *string
+	ConsistentRead         bool
+	ExclusiveStartKey      values.Item
+	Limit                  *int32
+	ReturnConsumedCapacity string
+	Select                 string
+}
+
+// check checks the request and parses its expressions. key is a KeyConditionExpression, or nil.
+func (in *pageRequest) check(key *string) error {
+	selected := in.Select == "SPECIFIC_ATTRIBUTES"
+	switch {
+	case selected && in.ProjectionExpression == nil, !selected && in.Select != "" && in.ProjectionExpression != nil:
+		return invalid("Select SPECIFIC_ATTRIBUTES requires a ProjectionExpression, and other values do not allow one")
+	case in.Select == "ALL_PROJECTED_ATTRIBUTES" && in.IndexName == "":
+		return invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+	}
+	return first(
+		checkTable(in.TableName),
+		between("Limit", in.Limit, 1, 1<<31-1),
+		checkCapacity(in.ReturnConsumedCapacity),
+		oneOf("Select", in.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
+		in.parse(sources{key: key, filter: in.FilterExpression, projection: in.ProjectionExpression}),
+	)
+}
+
+type queryRequest struct {
+	pageRequest
+	KeyConditionExpression *string
+	ScanIndexForward       *bool
+}
+
+func (in *queryRequest) check() error {
+	return first(
+		required("KeyConditionExpression", in.KeyConditionExpression != nil), in.pageRequest.check(in.KeyConditionExpression),
+	)
+}
+
+type scanRequest struct {
+	pageRequest
+	Segment       *int32
+	TotalSegments *int32
+}
+
+func (in *scanRequest) check() error {
+	if (in.Segment == nil) != (in.TotalSegments == nil) {
+		return invalid("Segment and TotalSegments must be specified together")
+	}
+	if in.Segment != nil && *in.Segment >= *in.TotalSegments {
+		return invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments")
+	}
+	return first(
+		in.pageRequest.check(nil),
+		between("TotalSegments", in.TotalSegments, 1, maxSegments),
+		between("Segment", in.Segment, 0, maxSegments-1),
+	)
+}
+
+type pageResponse struct {
+	Items            *[]values.Item `json:",omitzero"`
+	Count            int
+	ScannedCount     int
+	LastEvaluatedKey values.Item       `json:",omitzero"`
+	ConsumedCapacity *consumedCapacity `json:",omitzero"`
+}
 
 func (db *DB) query(in *queryRequest) (*pageResponse, error) {
 	s, err := db.source(&in.pageRequest)

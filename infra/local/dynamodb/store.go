@@ -4,14 +4,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"time"
-
-	"devplatform/infra/local/datafolder"
-
-	"devplatform/infra/local/dynamodb/values"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
+
+	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/dynamodb/values"
 )
 
 // store is the storage of one database. Its methods are safe for concurrent use, but a table must not change during an
@@ -159,4 +159,93 @@ func get(reader pebble.Reader, key []byte) (values.Item, error) {
 		return nil, fmt.Errorf("reading an item: %w", err)
 	}
 	return item, nil
+}
+
+// prefixBytes is the length of a space and a number.
+const prefixBytes = 1 + 4
+
+const partitionBytes = 4
+
+// numberedKey returns the space and the number, with room for the rest of a key.
+func numberedKey(space byte, number uint32) []byte {
+	return binary.BigEndian.AppendUint32(append(make([]byte, 0, 96), space), number)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendPartition appends the place of a hash key's items. The place begins with a checksum, which spreads hash keys
+// over the 32-bit space that Scan walks and that segments divide. The items follow each other in the order of their
+// range keys.
+func appendPartition(dst []byte, hash values.Value) []byte {
+	start := len(dst)
+	dst = hash.AppendKey(append(dst, 0, 0, 0, 0))
+	binary.BigEndian.PutUint32(dst[start:], crc32.Checksum(dst[start+partitionBytes:], castagnoli))
+	return dst
+}
+
+const (
+	// oldestExpiry is how long ago an item can have expired to be deleted. Like on AWS, this protects items with an
+	// attribute that is not an expiry.
+	oldestExpiry = 5 * 365 * 24 * time.Hour
+	// maxExpired is the number of items that one call of deleteExpired deletes.
+	maxExpired = 256
+)
+
+// expiryOf returns the second since 1970 at which an item expires. Only a positive integer is an expiry.
+func expiryOf(item values.Item, name string) (uint64, bool) {
+	value, ok := item.Get(name)
+	if !ok || value.Kind != values.N {
+		return 0, false
+	}
+	second, ok := value.N.Int64()
+	if !ok || second <= 0 {
+		return 0, false
+	}
+	return uint64(second), true
+}
+
+// expiryKey orders a table's items by the second at which they expire.
+func expiryKey(t *table, second uint64, itemKey []byte) []byte {
+	dst := binary.BigEndian.AppendUint64(numberedKey(datafolder.SpaceExpiry, t.ID), second)
+	return append(dst, itemKey[prefixBytes:]...)
+}
+
+// addExpiry adds the expiry of all items of a table to a batch. name is the attribute with the expiry.
+func (s *store) addExpiry(batch *pebble.Batch, t *table, name string) error {
+	return s.eachItem(t, func(key []byte, item values.Item) error {
+		if second, ok := expiryOf(item, name); ok {
+			return batch.Set(expiryKey(t, second, key), nil, nil)
+		}
+		return nil
+	})
+}
+
+// dropExpiry adds the deletion of the expiry of all items of a table to a batch.
+func dropExpiry(batch *pebble.Batch, t *table) error {
+	return datafolder.DropRange(batch, numberedKey(datafolder.SpaceExpiry, t.ID))
+}
+
+// deleteExpired deletes up to maxExpired expired items of a table. It returns the number of items that it found. It
+// does not read items that have not expired.
+func (s *store) deleteExpired(t *table, now time.Time) (int, error) {
+	bound := func(at time.Time) []byte {
+		return binary.BigEndian.AppendUint64(numberedKey(datafolder.SpaceExpiry, t.ID), uint64(max(0, at.Unix())))
+	}
+	var changes []change
+	err := datafolder.Range(s.DB, bound(now.Add(-oldestExpiry)), bound(now), func(key, _ []byte) (bool, error) {
+		itemKey := append(numberedKey(datafolder.SpaceItem, t.ID), key[prefixBytes+8:]...)
+		changes = append(changes, change{Table: t, Key: itemKey, expired: true})
+		return len(changes) < maxExpired, nil
+	})
+	if err != nil || len(changes) == 0 {
+		return 0, err
+	}
+	return len(changes), s.write(changes, func() error {
+		for i, c := range changes { // the expiry can have changed since
+			if second, ok := expiryOf(c.Old, t.TTLAttribute); !ok || int64(second) >= now.Unix() {
+				changes[i].New = c.Old
+			}
+		}
+		return nil
+	})
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
+	"strings"
 
 	"devplatform/infra/local/awsjson"
 )
@@ -76,3 +78,75 @@ func unknownAttribute(name string) error {
 var errNoQueue = kindQueueDoesNotExist.error("The specified queue does not exist.")
 
 var errDamaged = errors.New("damaged record")
+
+// maxEntries is AWS's limit of entries in a batch.
+const maxEntries = 10
+
+var batchEntryID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
+
+type batchEntry interface{ entryID() string }
+
+// entry is the ID of an entry of a batch.
+type entry struct {
+	ID string `json:"Id"`
+}
+
+func (e entry) entryID() string { return e.ID }
+
+type batchOutput[T any] struct {
+	Successful []T            `json:"Successful"`
+	Failed     []batchFailure `json:"Failed,omitempty"`
+}
+
+type batchFailure struct {
+	ID          string `json:"Id"`
+	SenderFault bool   `json:"SenderFault"`
+	Code        string `json:"Code"`
+	Message     string `json:"Message"`
+}
+
+// checkBatch returns an error if SQS rejects the batch as a whole.
+func checkBatch[E batchEntry](entries []E) error {
+	if len(entries) == 0 {
+		return kindEmptyBatch.error("The batch must have at least one entry.")
+	}
+	if len(entries) > maxEntries {
+		return kindTooManyEntries.error("The batch has %d entries. The maximum is %d.", len(entries), maxEntries)
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		id := e.entryID()
+		if !batchEntryID.MatchString(id) {
+			return kindBatchEntryID.error("The Id of an entry must have 1 to 80 letters, digits, hyphens and underscores.")
+		}
+		if seen[id] {
+			return kindIDsNotDistinct.error("Two entries have the Id %s.", id)
+		}
+		seen[id] = true
+	}
+	return nil
+}
+
+// newBatchOutput returns the response to a batch. errs has one error, or nil, for each entry. success returns the
+// result of an entry that succeeded.
+func newBatchOutput[E batchEntry, T any](entries []E, errs []error, success func(i int, id entry) T) *batchOutput[T] {
+	out := &batchOutput[T]{Successful: make([]T, 0, len(entries))}
+	for i, e := range entries {
+		id := entry{e.entryID()}
+		if errs[i] == nil {
+			out.Successful = append(out.Successful, success(i, id))
+			continue
+		}
+		failure := batchFailure{ID: id.ID, Code: "InternalError", Message: "Internal error."}
+		var refused *awsjson.Error
+		if errors.As(errs[i], &refused) {
+			code, fault, _ := strings.Cut(refused.QueryError, ";")
+			failure.Code, failure.SenderFault, failure.Message = code, fault == "Sender", refused.Message
+		}
+		out.Failed = append(out.Failed, failure)
+	}
+	return out
+}
+
+// onlyID is the result of entries without one.
+func onlyID(_ int, id entry) entry { return id }
