@@ -73,7 +73,6 @@ func Handle[In, Out any](run func(context.Context, *In) (*Out, error)) Operation
 	}
 }
 
-// baseURLKey is the key of a request's base URL in its context.
 type baseURLKey struct{}
 
 // BaseURL returns the scheme and host by which the client reached the service, such as "http://localhost:8000".

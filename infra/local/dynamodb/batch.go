@@ -7,7 +7,6 @@ import (
 	"devplatform/infra/local/dynamodb/values"
 )
 
-// keysAndAttributes is the part of a BatchGetItem that reads one table.
 type keysAndAttributes struct {
 	Keys           []values.Item
 	ConsistentRead bool `json:",omitzero"`
@@ -40,7 +39,6 @@ type batchGetItemResponse struct {
 	ConsumedCapacity []*consumedCapacity `json:",omitzero"`
 }
 
-// writeRequest is one write of a BatchWriteItem.
 type writeRequest struct {
 	PutRequest    *struct{ Item values.Item }
 	DeleteRequest *struct{ Key values.Item }
@@ -85,10 +83,8 @@ const maxBatchGetBytes = 16 << 20
 
 var errDuplicateKeys = invalid("Provided list of item keys contains duplicates")
 
-// keySet detects items that a request names twice.
 type keySet map[string]bool
 
-// add reports whether the key is new.
 func (s keySet) add(key []byte) bool {
 	if s[string(key)] {
 		return false

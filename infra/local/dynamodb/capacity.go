@@ -7,7 +7,6 @@ type capacityUnits struct {
 	WriteCapacityUnits float64 `json:",omitzero"`
 }
 
-// consumedCapacity is the capacity that a request consumed of a table.
 type consumedCapacity struct {
 	TableName string
 	capacityUnits
@@ -44,7 +43,6 @@ func (u *usage) units(n float64) capacityUnits {
 	return units
 }
 
-// consumed is the consumed capacity of a table and its indexes.
 type consumed struct {
 	name    string
 	table   float64
@@ -104,7 +102,6 @@ func (u *usage) report() []*consumedCapacity {
 	return reports
 }
 
-// single returns the report for a request with one table.
 func (u *usage) single() *consumedCapacity {
 	if reports := u.report(); len(reports) > 0 {
 		return reports[0]

@@ -104,7 +104,6 @@ func Open(options Options) (*DB, error) {
 	return db, nil
 }
 
-// load reads all streams and tables.
 func (db *DB) load() error {
 	err := datafolder.Each(db.store.DB, []byte{datafolder.SpaceStream}, func(_, value []byte) error {
 		s, err := loadStream(db.store.DB, value)
@@ -125,7 +124,6 @@ func (db *DB) load() error {
 	})
 }
 
-// use makes a record the current one of its table.
 func (db *DB) use(record tableRecord) *table {
 	t := newTable(record)
 	if record.StreamView != "" {
@@ -241,7 +239,6 @@ func (db *DB) newService() awsjson.Service {
 	}
 }
 
-// request is a pointer to an operation's input.
 type request[T any] interface {
 	*T
 	check() error
@@ -259,7 +256,6 @@ func handle[T, Out any, In request[T]](lock sync.Locker, run func(In) (*Out, err
 	})
 }
 
-// table returns the table with a name or ARN.
 func (db *DB) table(ref string) (*table, error) {
 	name := tableName(ref)
 	t, ok := db.tables[name]

@@ -4,7 +4,6 @@ import (
 	"cmp"
 )
 
-// attributeDefinition is the type of a key attribute.
 type attributeDefinition struct {
 	AttributeName string
 	AttributeType string
@@ -16,13 +15,11 @@ type keySchemaElement struct {
 	KeyType       string
 }
 
-// indexProjection determines the attributes that an index contains.
 type indexProjection struct {
 	ProjectionType   string   `json:",omitzero"`
 	NonKeyAttributes []string `json:",omitzero"`
 }
 
-// throughput is provisioned capacity.
 type throughput struct {
 	ReadCapacityUnits  int64
 	WriteCapacityUnits int64
@@ -40,7 +37,6 @@ func (t *throughput) check() error {
 	)
 }
 
-// indexSpec defines a global secondary index.
 type indexSpec struct {
 	IndexName             string
 	KeySchema             []keySchemaElement
@@ -48,7 +44,6 @@ type indexSpec struct {
 	ProvisionedThroughput *throughput
 }
 
-// streamSpec enables or disables a table's stream.
 type streamSpec struct {
 	StreamEnabled  bool
 	StreamViewType string `json:",omitzero"`
@@ -98,7 +93,6 @@ type createTableRequest struct {
 	Tags                   []tag
 }
 
-// check checks everything but the keys and the indexes.
 func (in *createTableRequest) check() error {
 	err := in.tableSettings.check()
 	if in.GlobalSecondaryIndexes != nil {
@@ -107,7 +101,6 @@ func (in *createTableRequest) check() error {
 	return err
 }
 
-// indexUpdate creates, changes or deletes an index.
 type indexUpdate struct{ Create, Update, Delete *indexSpec }
 
 // name returns the name of the index. It is empty if the request has no name.
@@ -123,7 +116,6 @@ type updateTableRequest struct {
 	GlobalSecondaryIndexUpdates []indexUpdate
 }
 
-// check checks everything that does not depend on the table.
 func (in *updateTableRequest) check() error {
 	err := in.tableSettings.check()
 	if in.ProvisionedThroughput == nil && in.BillingMode == "" && len(in.GlobalSecondaryIndexUpdates) == 0 &&
@@ -161,19 +153,16 @@ type tableRequest struct{ TableName string }
 
 func (in *tableRequest) check() error { return checkTable(in.TableName) }
 
-// throughputDescription describes provisioned capacity.
 type throughputDescription struct {
 	NumberOfDecreasesToday int64
 	throughput
 }
 
-// billingSummary describes the billing mode.
 type billingSummary struct {
 	BillingMode                       string
 	LastUpdateToPayPerRequestDateTime float64 `json:",omitzero"`
 }
 
-// indexDescription describes a global secondary index.
 type indexDescription struct {
 	IndexName             string
 	KeySchema             []keySchemaElement
@@ -185,7 +174,6 @@ type indexDescription struct {
 	IndexArn              string
 }
 
-// tableDescription describes a table.
 type tableDescription struct {
 	AttributeDefinitions      []attributeDefinition `json:",omitzero"`
 	TableName                 string
@@ -229,7 +217,6 @@ type updateTTLRequest struct {
 	TimeToLiveSpecification ttlSpec
 }
 
-// ttlSpec enables or disables the expiry of items.
 type ttlSpec struct {
 	AttributeName string
 	Enabled       bool
@@ -250,7 +237,6 @@ type describeTTLResponse struct {
 	}
 }
 
-// tag is a tag of a table.
 type tag struct {
 	Key   string
 	Value string
@@ -263,23 +249,19 @@ type tagsRequest struct {
 	NextToken   string
 }
 
-// check returns no error. The operations check the ARN.
 func (in *tagsRequest) check() error { return nil }
 
 type tagsResponse struct{ Tags []tag }
 
-// emptyResponse is the output of operations without a result.
 type emptyResponse struct{}
 
 // account is the place of tables: an account in a region.
 type account struct{ Region, ID string }
 
-// tableARN returns the ARN of a table.
 func (a account) tableARN(name string) string {
 	return arnPrefix + a.Region + ":" + a.ID + ":table/" + name
 }
 
-// streamARN returns the ARN of a table's stream.
 func (a account) streamARN(table, label string) string {
 	return a.tableARN("") + pathOf(table, label)
 }

@@ -25,7 +25,6 @@ type source struct {
 	Index *index // nil for the table itself
 }
 
-// key returns the keys by which the source is ordered.
 func (s source) key() keySchema {
 	if s.Index != nil {
 		return s.Index.Key
@@ -51,7 +50,6 @@ func (s source) prefix() []byte {
 	return numberedKey(datafolder.SpaceItem, s.Table.ID)
 }
 
-// position returns the key of an item in the source.
 func (s source) position(item values.Item) []byte {
 	if s.Index != nil {
 		return indexKey(s.Table, s.Index, item)
@@ -131,7 +129,6 @@ func termSpan(prefix []byte, term *expressions.KeyTerm) span {
 	}
 }
 
-// readRequest determines what readPage reads.
 type readRequest struct {
 	Span    span
 	Reverse bool
@@ -140,7 +137,6 @@ type readRequest struct {
 	Take func(item values.Item)
 }
 
-// readResult is the result of readPage.
 type readResult struct {
 	Scanned int
 	Bytes   int

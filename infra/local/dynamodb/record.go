@@ -13,7 +13,6 @@ const (
 	maxNonKeyPerTable = 100
 )
 
-// tableRecord is a table as it is stored.
 type tableRecord struct {
 	ID                 uint32 // its number in the key space
 	UUID               string // TableId
@@ -32,7 +31,6 @@ type tableRecord struct {
 	StreamLabel        string `json:",omitzero"` // of its latest stream
 }
 
-// indexRecord is a global secondary index as it is stored.
 type indexRecord struct {
 	ID         uint32 // its number in the key space
 	Name       string
@@ -41,7 +39,6 @@ type indexRecord struct {
 	Throughput throughput
 }
 
-// newIndexRecord returns the index that a request defines.
 func (r *tableRecord) newIndexRecord(id uint32, spec *indexSpec) (indexRecord, error) {
 	x := indexRecord{ID: id, Name: spec.IndexName, Keys: spec.KeySchema, Projection: spec.Projection}
 	if r.OnDemand != (spec.ProvisionedThroughput == nil) {
@@ -75,7 +72,6 @@ func (r *tableRecord) apply(in *tableSettings, now float64) error {
 	return nil
 }
 
-// define adds definitions to the definitions of the table.
 func (r *tableRecord) define(definitions []attributeDefinition) error {
 	r.Attributes = slices.Clone(r.Attributes)
 	for _, definition := range definitions {
@@ -93,7 +89,6 @@ func (r *tableRecord) define(definitions []attributeDefinition) error {
 	return nil
 }
 
-// index returns the position of an index, or -1.
 func (r *tableRecord) index(name string) int {
 	return slices.IndexFunc(r.Indexes, func(x indexRecord) bool { return x.Name == name })
 }
@@ -107,7 +102,6 @@ func (r *tableRecord) removeIndex(at int) {
 	})
 }
 
-// kinds returns the types of the defined attributes.
 func (r *tableRecord) kinds() map[string]values.Kind {
 	kinds := map[string]values.Kind{}
 	for _, a := range r.Attributes {
@@ -116,7 +110,6 @@ func (r *tableRecord) kinds() map[string]values.Kind {
 	return kinds
 }
 
-// keyAttributes returns the attributes that are keys of the table or of an index.
 func (r *tableRecord) keyAttributes() map[string]bool {
 	used := map[string]bool{}
 	for _, key := range r.Keys {
@@ -130,7 +123,6 @@ func (r *tableRecord) keyAttributes() map[string]bool {
 	return used
 }
 
-// check checks the attributes, the keys and the indexes.
 func (r *tableRecord) check() error {
 	kinds := r.kinds()
 	for name, kind := range kinds {

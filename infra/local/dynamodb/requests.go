@@ -28,10 +28,8 @@ const (
 	typeExpiredIterator    = "ExpiredIteratorException"
 )
 
-// invalid returns a ValidationException.
 func invalid(format string, args ...any) error { return errorOf(typeValidation, format, args...) }
 
-// errorOf returns an error response of the given type.
 func errorOf(errorType, format string, args ...any) error {
 	return &awsjson.Error{Type: errorType, Message: fmt.Sprintf(format, args...)}
 }
@@ -134,12 +132,10 @@ const (
 	maxSegments      = 1_000_000
 )
 
-// nameCharacters are the characters that names of tables and indexes can have.
 const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
 var errItemTooLarge = invalid("Item size has exceeded the maximum allowed size")
 
-// arnPrefix begins the ARNs of tables and streams.
 const arnPrefix = "arn:aws:dynamodb:"
 
 // tableName returns the name in a table's name or ARN.
@@ -152,7 +148,6 @@ func tableName(ref string) string {
 	return name
 }
 
-// first returns the first error that is not nil.
 func first(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -162,7 +157,6 @@ func first(errs ...error) error {
 	return nil
 }
 
-// required rejects a request without a member.
 func required(member string, present bool) error {
 	if present {
 		return nil
@@ -182,13 +176,10 @@ func checkName(member, name string) error {
 	return nil
 }
 
-// checkTable checks the table's name of a request.
 func checkTable(name string) error { return checkName("TableName", name) }
 
-// checkIndexName checks the name of an index.
 func checkIndexName(name string) error { return checkName("IndexName", name) }
 
-// oneOf checks an optional value.
 func oneOf(member, value string, allowed ...string) error {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil
@@ -196,7 +187,6 @@ func oneOf(member, value string, allowed ...string) error {
 	return invalid("%s must be one of %s", member, strings.Join(allowed, ", "))
 }
 
-// between checks an optional value.
 func between[T int32 | int64](member string, value *T, least, most T) error {
 	if value == nil || least <= *value && *value <= most {
 		return nil
@@ -204,7 +194,6 @@ func between[T int32 | int64](member string, value *T, least, most T) error {
 	return invalid("%s must have a value between %d and %d", member, least, most)
 }
 
-// length checks the length of a list or text.
 func length(member string, n, least, most int) error {
 	if least <= n && n <= most {
 		return nil
@@ -224,7 +213,6 @@ func checkFailureReturn(mode string) error {
 	return oneOf("ReturnValuesOnConditionCheckFailure", mode, "ALL_OLD", "NONE")
 }
 
-// checkItemSize returns an error if the item is too large.
 func checkItemSize(item values.Item) error {
 	if item.Size() > maxItemBytes {
 		return errItemTooLarge
@@ -250,7 +238,6 @@ type placeholders struct {
 	Parsed parsedExpressions `json:"-"` // set by the request's check
 }
 
-// sources are the expressions of a request before parsing.
 type sources struct{ condition, filter, key, projection, update *string }
 
 // parse parses all expressions, and rejects placeholders that they do not use.

@@ -24,7 +24,6 @@ type store struct {
 	locks  *lockTable
 }
 
-// openStore opens the store of a folder.
 func openStore(folder *datafolder.Folder, now func() time.Time) (*store, error) {
 	s := &store{Folder: folder, now: now, nextID: 1, locks: newLockTable()}
 	value, err := datafolder.Read(folder.DB, []byte{datafolder.SpaceNextID})
@@ -46,7 +45,6 @@ func (s *store) newNumber(batch *pebble.Batch) (uint32, error) {
 	return number, batch.Set([]byte{datafolder.SpaceNextID}, binary.BigEndian.AppendUint32(nil, s.nextID), nil)
 }
 
-// saveTable adds a table's record to a batch.
 func saveTable(batch *pebble.Batch, record *tableRecord) error {
 	value, err := json.Marshal(record)
 	if err != nil {
@@ -55,10 +53,8 @@ func saveTable(batch *pebble.Batch, record *tableRecord) error {
 	return batch.Set(tableKey(record.Name), value, nil)
 }
 
-// tableKey returns the key of a table's record.
 func tableKey(name string) []byte { return append([]byte{datafolder.SpaceTable}, name...) }
 
-// tables calls visit for all stored tables.
 func (s *store) tables(visit func(record tableRecord) error) error {
 	return datafolder.Each(s.DB, []byte{datafolder.SpaceTable}, func(_, value []byte) error {
 		var record tableRecord
@@ -82,7 +78,6 @@ func dropTable(batch *pebble.Batch, t *table) error {
 	return err
 }
 
-// dropIndex adds the deletion of an index to a batch.
 func dropIndex(batch *pebble.Batch, number uint32) error {
 	return datafolder.DropRange(batch, numberedKey(datafolder.SpaceIndex, number))
 }
@@ -106,7 +101,6 @@ func (s *store) eachItem(t *table, visit func(key []byte, item values.Item) erro
 	})
 }
 
-// appendKeys appends the place of an item among the items of a key schema.
 func appendKeys(dst []byte, keys keySchema, item values.Item) []byte {
 	hash, _ := item.Get(keys[0].Name)
 	return appendValues(appendPartition(dst, hash), keys[1:], item)
@@ -220,7 +214,6 @@ func (s *store) addExpiry(batch *pebble.Batch, t *table, name string) error {
 	})
 }
 
-// dropExpiry adds the deletion of the expiry of all items of a table to a batch.
 func dropExpiry(batch *pebble.Batch, t *table) error {
 	return datafolder.DropRange(batch, numberedKey(datafolder.SpaceExpiry, t.ID))
 }

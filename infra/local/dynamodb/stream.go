@@ -46,7 +46,6 @@ func (i *streamInfo) isExpired(now time.Time) bool {
 	return i.Disabled != 0 && i.Disabled <= now.Add(-retention).UnixMilli()
 }
 
-// save adds the stream to a batch.
 func (i *streamInfo) save(batch *pebble.Batch) error {
 	value, err := json.Marshal(i)
 	if err != nil {
@@ -117,7 +116,6 @@ func (s *stream) wake() {
 	}
 }
 
-// recordKey returns the key of the change with a number.
 func (s *stream) recordKey(number uint64) []byte {
 	return binary.BigEndian.AppendUint64(numberedKey(datafolder.SpaceStreamRecord, s.ID), number)
 }
@@ -215,7 +213,6 @@ func appendImage(record []byte, item values.Item) []byte {
 	return record
 }
 
-// placeOf decodes the number and the time of a stored change.
 func placeOf(key, value []byte) (number uint64, time int64, err error) {
 	if len(key) != prefixBytes+sequenceBytes || len(value) < headBytes {
 		return 0, 0, errDamaged
@@ -268,7 +265,6 @@ func (s *stream) decode(key, value []byte) (record streamRecord, err error) {
 	return record, nil
 }
 
-// pendingRecord is a change for a stream, from [stream.encode].
 type pendingRecord struct {
 	Stream *stream
 	Record []byte
@@ -282,7 +278,6 @@ type appended struct {
 	last   uint64
 }
 
-// index returns the index of a stream, or -1.
 func (a streamAppends) index(s *stream) int {
 	return slices.IndexFunc(a, func(a appended) bool { return a.stream == s })
 }

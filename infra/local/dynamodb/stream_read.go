@@ -35,7 +35,6 @@ const (
 	sequenceDigits = 20
 )
 
-// sequenceNumber returns the text of a number.
 func sequenceNumber(number uint64) string {
 	return fmt.Sprintf("%s%0*d", sequencePrefix, sequenceDigits, number)
 }
@@ -111,7 +110,6 @@ func splitIterator(iterator string) (arn, position string, err error) {
 	return arn, position, nil
 }
 
-// iterator returns an iterator for the changes after a number.
 func (s *stream) iterator(arn string, after uint64, now time.Time) string {
 	data := binary.BigEndian.AppendUint64(make([]byte, 0, iteratorBytes), after)
 	data = binary.BigEndian.AppendUint64(data, uint64(now.UnixMilli()))

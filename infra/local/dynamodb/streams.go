@@ -31,7 +31,6 @@ const (
 
 var iteratorTypes = []string{startTrimHorizon, startLatest, startAtSequence, startAfterSequence}
 
-// limitOr returns a request's limit, or the maximum if the request has none.
 func limitOr(limit *int32, most int) int {
 	if limit == nil {
 		return most
@@ -47,7 +46,6 @@ type listStreamsRequest struct {
 
 func (in *listStreamsRequest) check() error { return between("Limit", in.Limit, 1, maxListed) }
 
-// listedStream is a stream in the output of ListStreams.
 type listedStream struct {
 	StreamArn   string
 	TableName   string
@@ -75,13 +73,11 @@ type sequenceRange struct {
 	EndingSequenceNumber   string `json:",omitzero"`
 }
 
-// shardDescription describes a shard.
 type shardDescription struct {
 	ShardID             string `json:"ShardId"`
 	SequenceNumberRange sequenceRange
 }
 
-// streamDescription describes a stream.
 type streamDescription struct {
 	StreamArn               string
 	StreamLabel             string
@@ -95,7 +91,6 @@ type streamDescription struct {
 
 type describeStreamResponse struct{ StreamDescription streamDescription }
 
-// getShardIteratorRequest is the input of GetShardIterator.
 type getShardIteratorRequest struct {
 	StreamArn         string
 	ShardID           string `json:"ShardId"`
@@ -134,7 +129,6 @@ type getRecordsResponse struct {
 	NextShardIterator string `json:",omitzero"`
 }
 
-// streamRecord is a change of an item.
 type streamRecord struct {
 	EventID      string        `json:"eventID"`
 	EventName    string        `json:"eventName"`
@@ -222,7 +216,6 @@ func (db *DB) endStream(batch *pebble.Batch, t *tableRecord) (*streamInfo, error
 	return &info, info.save(batch)
 }
 
-// streamPath returns the path in a stream's ARN.
 func streamPath(arn string) (string, error) {
 	_, path, _ := strings.Cut(arn, ":table/")
 	table, label, _ := strings.Cut(path, "/stream/")
@@ -232,7 +225,6 @@ func streamPath(arn string) (string, error) {
 	return path, nil
 }
 
-// stream returns the stream with an ARN.
 func (db *DB) stream(arn string, now time.Time) (*stream, error) {
 	path, err := streamPath(arn)
 	if err != nil {

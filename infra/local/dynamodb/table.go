@@ -17,7 +17,6 @@ type table struct {
 	Stream  *stream // nil if it has none
 }
 
-// index is a global secondary index in use.
 type index struct {
 	indexRecord
 	Key keySchema
@@ -51,7 +50,6 @@ func newIndex(record indexRecord, tableKey keySchema, kinds map[string]values.Ki
 	return x
 }
 
-// findIndex returns the index with a name, or nil.
 func (t *table) findIndex(name string) *index {
 	for _, x := range t.Indexes {
 		if x.Name == name {
@@ -78,10 +76,8 @@ func (x *index) entry(item values.Item) values.Item {
 	return entry
 }
 
-// keySchema is the hash key, and the range key if there is one.
 type keySchema []keyAttribute
 
-// keyAttribute is an attribute of a key.
 type keyAttribute struct {
 	Name     string
 	Kind     values.Kind
@@ -97,12 +93,10 @@ func newKeySchema(elements []keySchemaElement, kinds map[string]values.Kind) key
 	return keys
 }
 
-// has reports whether an attribute is part of the key.
 func (s keySchema) has(name string) bool {
 	return slices.ContainsFunc(s, func(key keyAttribute) bool { return key.Name == name })
 }
 
-// of returns an item's key attributes.
 func (s keySchema) of(item values.Item) values.Item {
 	key := make(values.Item, 0, len(s))
 	for _, k := range s {

@@ -187,7 +187,6 @@ func (db *DB) updateIndex(
 	return nil
 }
 
-// updateTimeToLive enables or disables the expiry of items.
 func (db *DB) updateTimeToLive(in *updateTTLRequest) (*updateTTLResponse, error) {
 	t, err := db.table(in.TableName)
 	if err != nil {
@@ -228,7 +227,6 @@ func (db *DB) describeTimeToLive(in *tableRequest) (*describeTTLResponse, error)
 	return response, nil
 }
 
-// tagged returns the table with an ARN.
 func (db *DB) tagged(arn string) (*table, error) {
 	switch name, ours := strings.CutPrefix(arn, db.account.tableARN("")); {
 	case ours:
@@ -239,7 +237,6 @@ func (db *DB) tagged(arn string) (*table, error) {
 	return nil, invalid("Invalid ResourceArn: %s", arn)
 }
 
-// tagResource adds and removes tags.
 func (db *DB) tagResource(in *tagsRequest) (*emptyResponse, error) {
 	t, err := db.tagged(in.ResourceArn)
 	if err != nil {

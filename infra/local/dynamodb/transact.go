@@ -21,7 +21,6 @@ const (
 	actionDelete actionKind = "delete"
 )
 
-// action is one action of a TransactWriteItems.
 type action struct {
 	TableName string
 	placeholders
@@ -50,7 +49,6 @@ func (a *action) check() error {
 	)
 }
 
-// transactWriteItem contains one action.
 type transactWriteItem struct {
 	ConditionCheck *action
 	Put            *action
@@ -106,7 +104,6 @@ type transactWriteItemsResponse struct {
 	ConsumedCapacity []*consumedCapacity `json:",omitzero"`
 }
 
-// transactGet is one read of a TransactGetItems.
 type transactGet struct {
 	TableName string
 	Key       values.Item
@@ -140,7 +137,6 @@ type transactGetItemsResponse struct {
 	ConsumedCapacity []*consumedCapacity `json:",omitzero"`
 }
 
-// checkTransactionSize returns an error if a transaction reads too many bytes.
 func checkTransactionSize(size int) error {
 	if size > maxTransactBytes {
 		return invalid("The aggregate size of the items in the transaction exceeds the limit of 4 MB")
@@ -166,7 +162,6 @@ func runAll(actions int, run func(i int) error) error {
 	return canceled(reasons)
 }
 
-// checkDistinct rejects two actions on the same item.
 func checkDistinct(changes []change) error {
 	seen := keySet{}
 	for _, c := range changes {
@@ -213,7 +208,6 @@ func (db *DB) transactWriteItems(in *transactWriteItemsRequest) (*transactWriteI
 	return &transactWriteItemsResponse{ConsumedCapacity: used.report()}, err
 }
 
-// decide sets the new item of an action's change.
 func decide(a *action, c *change) (err error) {
 	if err := a.Parsed.require(c.Old, a.ReturnValuesOnConditionCheckFailure); err != nil {
 		return err

@@ -104,7 +104,6 @@ func (s *store) start(
 	return write, appends, false, err
 }
 
-// fill adds changes, and the token if it is not nil, to a batch.
 func (s *store) fill(batch *pebble.Batch, changes []change, token *requestToken) (streamAppends, error) {
 	var records []pendingRecord
 	for i := range changes {
@@ -193,7 +192,6 @@ func updateIndex(batch *pebble.Batch, x *index, c *change) (float64, error) {
 	return units, nil
 }
 
-// updateExpiry updates the order in which items expire.
 func (c *change) updateExpiry(batch *pebble.Batch) (err error) {
 	if c.Table.TTLAttribute == "" {
 		return nil
@@ -241,7 +239,6 @@ type lockTable struct {
 
 func newLockTable() *lockTable { return &lockTable{seed: maphash.MakeSeed()} }
 
-// lock locks items.
 func (l *lockTable) lock(keys [][]byte) (unlock func()) {
 	stripes := make([]int, len(keys))
 	for i, key := range keys {
@@ -288,7 +285,6 @@ func (s *store) isReplay(t *requestToken) (bool, error) {
 	return true, nil
 }
 
-// addTo adds the token to the batch of its transaction.
 func (t *requestToken) addTo(batch *pebble.Batch, now time.Time) error {
 	until := uint64(now.Add(tokenLifetime).Unix())
 	value := append(binary.BigEndian.AppendUint64(nil, until), t.fingerprint[:]...)

@@ -140,7 +140,6 @@ const (
 
 var errChunk = errInvalidRequest.with("The body is not valid in the coding aws-chunked.")
 
-// isChunked reports whether the body is in the coding aws-chunked.
 func (q *request) isChunked() bool { return strings.HasPrefix(q.payload, "STREAMING-") }
 
 // chunks decodes a body. Its methods return an error if a signature does not match or the body is not valid.
@@ -206,7 +205,6 @@ func (c *chunks) verify(algorithm, signature string, hashes ...string) error {
 	return nil
 }
 
-// readTrailers reads the lines after the last chunk, until an empty line.
 func (c *chunks) readTrailers() error {
 	signed := ""
 	for range maxTrailers {
@@ -243,7 +241,6 @@ func (c *chunks) line() (string, error) {
 	return strings.TrimRight(string(line), "\r\n"), nil
 }
 
-// truncated returns the error of a body that ends too early.
 func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errIncomplete
@@ -280,22 +277,18 @@ func algorithmNamed(name string) *algorithm {
 	return algorithms[i]
 }
 
-// header returns the name of the header that has the checksum.
 func (a *algorithm) header() string { return http.CanonicalHeaderKey(a.trailer()) }
 
-// trailer returns the name of the trailer that has the checksum.
 func (a *algorithm) trailer() string { return "x-amz-checksum-" + strings.ToLower(a.name) }
 
 // fullObject is the type of a checksum of all bytes of an object.
 const fullObject = "FULL_OBJECT"
 
-// checksum is the checksum of a content, in base64.
 type checksum struct {
 	Algorithm string `json:"algorithm,omitzero"`
 	Value     string `json:"value,omitzero"`
 }
 
-// set adds the checksum to the headers of a response.
 func (c checksum) set(header http.Header) {
 	header.Set("X-Amz-Checksum-"+c.Algorithm, c.Value)
 	header.Set("X-Amz-Checksum-Type", fullObject)

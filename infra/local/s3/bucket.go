@@ -13,7 +13,6 @@ import (
 	"devplatform/infra/local/datafolder"
 )
 
-// bucket is the record of a bucket.
 type bucket struct {
 	Created   time.Time       `json:"created"`
 	CORS      []corsRule      `json:"cors,omitzero"`
@@ -84,7 +83,6 @@ func (s *Store) listBuckets(q *request) error {
 	return q.sendXML("ListAllMyBucketsResult", result)
 }
 
-// corsConfiguration is the document of a bucket's CORS rules.
 type corsConfiguration struct {
 	Rules   []corsRule   `xml:"CORSRule"`
 	Unknown []anyElement `xml:",any"`
@@ -203,7 +201,6 @@ func (q *request) setCORS(method string, headers []string) (allowed bool) {
 	return false
 }
 
-// lifecycleConfiguration is the document of a bucket's lifecycle rules.
 type lifecycleConfiguration struct {
 	Rules   []lifecycleRule `xml:"Rule"`
 	Unknown []anyElement    `xml:",any"`

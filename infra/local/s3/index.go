@@ -20,7 +20,6 @@ import (
 	"devplatform/infra/local/datafolder"
 )
 
-// content describes a file with the bytes of an object.
 type content struct {
 	File     string    `json:"file"`
 	Size     int64     `json:"size"`
@@ -29,7 +28,6 @@ type content struct {
 	Checksum checksum  `json:"checksum,omitzero"`
 }
 
-// object is the record of an object.
 type object struct {
 	content
 
@@ -51,7 +49,6 @@ func decode(value []byte, into any) error {
 	return nil
 }
 
-// read reads a record and reports whether it exists.
 func (s *Store) read(key []byte, into any) (found bool, err error) {
 	value, err := datafolder.Read(s.folder.DB, key)
 	if err != nil || value == nil {
@@ -112,7 +109,6 @@ func (c *change) set(key []byte, record any) {
 	c.err = errors.Join(c.err, err, c.batch.Set(key, value, nil))
 }
 
-// remove removes a record and the file that it refers to, "" for none.
 func (c *change) remove(key []byte, file string) {
 	c.err = errors.Join(c.err, c.batch.Delete(key, nil))
 	c.unused = append(c.unused, file)

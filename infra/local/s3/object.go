@@ -138,7 +138,6 @@ func (d *deleteDocument) check() error {
 	return nil
 }
 
-// deleteObjects removes up to 1,000 objects.
 func (s *Store) deleteObjects(q *request) error {
 	var document deleteDocument
 	if err := q.readXML(&document); err != nil {

@@ -31,7 +31,6 @@ const (
 	namespace    = "http://s3.amazonaws.com/doc/2006-03-01/"
 )
 
-// request is a request in progress.
 type request struct {
 	*http.Request
 
@@ -100,7 +99,6 @@ func (s *Store) serve(q *request) error {
 	return nil
 }
 
-// parse reads the query, the bucket and the key.
 func (q *request) parse() (err error) {
 	if q.query, err = url.ParseQuery(q.URL.RawQuery); err != nil || !utf8.ValidString(q.URL.Path) {
 		return errInvalidURI
@@ -146,7 +144,6 @@ func (*anyElement) UnmarshalXML(_ *xml.Decoder, start xml.StartElement) error {
 	return errUnsupported.with("The local platform does not support the element %s.", start.Name.Local)
 }
 
-// readXML decodes and checks the body of a request.
 func (q *request) readXML(into interface{ check() error }) error {
 	var body bytes.Buffer
 	if _, err := q.copyBody(&body, maxDocument); err != nil {
@@ -162,7 +159,6 @@ func (q *request) readXML(into interface{ check() error }) error {
 	return into.check()
 }
 
-// sendXML sends a document with the name of its root element.
 func (q *request) sendXML(root string, document any) error {
 	return q.send(http.StatusOK, document, root, xml.Attr{Name: xml.Name{Local: "xmlns"}, Value: namespace})
 }
@@ -194,7 +190,6 @@ func (q *request) fail(e *apiError) {
 	q.drain()
 }
 
-// drain reads the rest of the body.
 func (q *request) drain() { _, _ = io.Copy(io.Discard, io.LimitReader(q.Body, drainLimit)) }
 
 // sendError sends an error. Responses to HEAD requests, and responses with the status 304, have no body.
@@ -206,7 +201,6 @@ func (q *request) sendError(e *apiError) {
 	_ = q.send(e.status, errorDocument{e.code, e.message, q.URL.Path, q.id}, "Error")
 }
 
-// apiError is an error response with a code of S3.
 type apiError struct {
 	status        int
 	code, message string
@@ -215,7 +209,6 @@ type apiError struct {
 // Error returns the code and the message.
 func (e *apiError) Error() string { return e.code + ": " + e.message }
 
-// with returns the error with another message.
 func (e *apiError) with(format string, args ...any) error {
 	return &apiError{e.status, e.code, fmt.Sprintf(format, args...)}
 }
@@ -265,7 +258,6 @@ var (
 	errFullDisk    = failure(503, "ServiceUnavailable", "The disk is full.")
 )
 
-// errorDocument is the body of an error response.
 type errorDocument struct{ Code, Message, Resource, RequestId string } //nolint:revive // names of the elements
 
 // toAPIError returns the response for an error. An error that is not an apiError is logged, because it is a fault of

@@ -54,7 +54,6 @@ func exists(format string, args ...any) error {
 	return &awsjson.Error{Type: "ResourceExistsException", Message: fmt.Sprintf(format, args...)}
 }
 
-// epoch returns a time as seconds since 1970.
 func epoch(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 type writtenOutput struct {

@@ -96,7 +96,6 @@ func without(characters, excluded string) string {
 	}, characters)
 }
 
-// randomBelow returns a random number from 0 to n-1.
 func randomBelow(n int) int {
 	number, err := rand.Int(rand.Reader, big.NewInt(int64(n)))
 	if err != nil { // crypto/rand's reader never fails

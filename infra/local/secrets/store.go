@@ -42,7 +42,6 @@ type Store struct {
 	secrets []secret // in order of creation
 }
 
-// secret is the stored form of a secret.
 type secret struct {
 	Name        string    `json:"name"`
 	ARN         string    `json:"arn"`

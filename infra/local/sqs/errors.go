@@ -10,7 +10,6 @@ import (
 	"devplatform/infra/local/awsjson"
 )
 
-// kind is an error type.
 type kind struct {
 	name   string // in the body; SDKs read the part after the "#"
 	code   string // of the older Query protocol, in the header x-amzn-query-error and in entries of batches
@@ -59,7 +58,6 @@ func (k kind) error(format string, args ...any) error {
 
 func invalid(format string, args ...any) error { return kindParameterValue.error(format, args...) }
 
-// checkRange checks an optional number.
 func checkRange(parameter string, value *int64, lowest, highest int64) error {
 	if value != nil && (*value < lowest || *value > highest) {
 		return invalid("%s must be from %d to %d.", parameter, lowest, highest)
@@ -86,7 +84,6 @@ var batchEntryID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
 type batchEntry interface{ entryID() string }
 
-// entry is the ID of an entry of a batch.
 type entry struct {
 	ID string `json:"Id"`
 }

@@ -172,7 +172,6 @@ func (r receipt) String() string {
 
 var errReceipt = kindReceiptHandle.error("ReceiptHandle is not valid for this queue.")
 
-// parseReceipt parses a receipt handle of this queue.
 func (q *queue) parseReceipt(handle string) (receipt, error) {
 	raw, err := hex.DecodeString(handle)
 	if err != nil || len(raw) != receiptBytes {

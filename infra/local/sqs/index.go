@@ -77,7 +77,6 @@ func servedBefore(a, b *group) bool {
 
 func (x *index) delayed() int { return len(x.hidden.members) - x.inFlight }
 
-// add adds a message.
 func (x *index) add(m *message, group string, now int64) {
 	m.group = x.groupOf(group)
 	m.group.messages++
@@ -100,7 +99,6 @@ func (x *index) groupOf(name string) *group {
 	return g
 }
 
-// remove removes a message.
 func (x *index) remove(m *message) {
 	x.detach(m)
 	x.aged.remove(m)
@@ -206,7 +204,6 @@ type ordered[T any] struct {
 	place   func(T) *int32 // returns the field that has the place of a member
 }
 
-// notInHeap is the place of a value that is not in the heap.
 const notInHeap = -1
 
 func (o *ordered[T]) first() (member T, ok bool) {
@@ -228,7 +225,6 @@ func (o *ordered[T]) remove(member T) {
 	}
 }
 
-// heapOf implements heap.Interface.
 type heapOf[T any] ordered[T]
 
 func (h *heapOf[T]) Len() int           { return len(h.members) }

@@ -83,7 +83,6 @@ func (q *queue) stopAlarm() {
 	}
 }
 
-// maxExpired is the number of expired messages that are deleted in one batch.
 const maxExpired = 1000
 
 // advance makes messages visible whose time has come, deletes expired messages, and notifies waiters.
@@ -135,7 +134,6 @@ func (s *Store) deleteExpired(q *queue, now int64) error {
 	return nil
 }
 
-// erase adds the deletion of a message to a batch.
 func (q *queue) erase(batch *pebble.Batch, m *message) error {
 	err := batch.Delete(bodyKey(m.number), nil)
 	if err == nil {
@@ -147,7 +145,6 @@ func (q *queue) erase(batch *pebble.Batch, m *message) error {
 	return nil
 }
 
-// put adds the state of a message to a batch.
 func (q *queue) put(batch *pebble.Batch, m *message) error {
 	if err := batch.Set(messageKey(q.ID, m.number), m.encode(m.group.name), nil); err != nil {
 		return fmt.Errorf("writing a message: %w", err)

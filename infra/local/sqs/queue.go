@@ -37,7 +37,6 @@ type queueRecord struct {
 	Settings settings `json:"settings"`
 }
 
-// store adds the record to a batch.
 func (r *queueRecord) store(batch *pebble.Batch) error {
 	value, err := json.Marshal(r)
 	if err != nil {
@@ -116,7 +115,6 @@ type queueURLOutput struct {
 	QueueURL string `json:"QueueUrl"`
 }
 
-// noOutput is the output of operations that return nothing.
 type noOutput struct{}
 
 var queueName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
@@ -210,7 +208,6 @@ func defaultSettings() settings {
 	}
 }
 
-// attribute is an attribute of queues.
 type attribute struct {
 	// get returns the value, "" if the queue has none.
 	get func(*Store, *queue) string
@@ -260,7 +257,6 @@ func count(value func(*queue) int64) attribute {
 	return attribute{get: func(_ *Store, q *queue) string { return strconv.FormatInt(value(q), 10) }}
 }
 
-// set changes settings.
 func (s *Store) set(owner string, to *settings, values map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		a := attributes[name]

@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// redrivePolicy configures the dead-letter queue of a queue.
 type redrivePolicy struct {
 	Target      string `json:"deadLetterTargetArn"`
 	MaxReceives int64  `json:"maxReceiveCount"`

@@ -33,7 +33,6 @@ type newMessage struct {
 	output sendOutput
 }
 
-// groupName matches letters, digits and the punctuation of ASCII.
 var groupName = regexp.MustCompile("^[A-Za-z0-9!-/:-@\\[-`{-~]{1,128}$")
 
 // check checks everything that does not depend on the queue.
@@ -67,7 +66,6 @@ func isText(text string) bool {
 	return true
 }
 
-// sumOf returns the checksum of a body.
 func sumOf(body []byte) string {
 	sum := md5.Sum(body) //nolint:gosec // SQS's checksum, not a secret
 	return hex.EncodeToString(sum[:])
@@ -108,7 +106,6 @@ func (s *Store) send(address string, inputs []*messageInput) ([]*newMessage, []e
 	})
 }
 
-// storeNew adds a new message to a batch.
 func (s *Store) storeNew(batch *pebble.Batch, q *queue, in *newMessage, now int64) (*message, error) {
 	s.nextEntry++
 	delay := q.Settings.Delay

@@ -85,7 +85,6 @@ func (s *Store) beginEpoch() error {
 	})
 }
 
-// entryBytes is the approximate size of an entry without its texts.
 const entryBytes = 64
 
 // encode encodes the state of a message without its number.
@@ -97,7 +96,6 @@ func (m *message) encode(group string) []byte {
 	return appendString(appendString(dst, group), m.source)
 }
 
-// parseEntry decodes the state of a message.
 func parseEntry(number uint64, value []byte) (m *message, group string, err error) {
 	r := reader{rest: value}
 	m = &message{number: number}

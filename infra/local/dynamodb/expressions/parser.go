@@ -68,7 +68,6 @@ func (p *parser) fail(format string, args ...any) {
 	panic(errorf("Invalid "+p.kind+": "+format, args...))
 }
 
-// unexpected fails at the current token.
 func (p *parser) unexpected() { p.fail("Syntax error; token: %q", p.tokens[0].text) }
 
 // closeParenthesis ends a part in parentheses. nested means that the whole part is in parentheses itself.
@@ -215,7 +214,6 @@ func (p *parser) checkTypes(operator string, accepts func(values.Kind) bool, ope
 	}
 }
 
-// tokenKind is a class of tokens.
 type tokenKind uint8
 
 const (

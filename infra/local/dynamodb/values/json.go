@@ -215,7 +215,6 @@ func readText(dec *jsontext.Decoder) ([]byte, error) {
 	return text, nil
 }
 
-// expect reads a token, which must be of the kind.
 func expect(dec *jsontext.Decoder, want jsontext.Kind) error {
 	token, err := dec.ReadToken()
 	if err != nil {

@@ -167,7 +167,6 @@ func Compare(a, b Value) (int, bool) {
 	}
 }
 
-// element returns the type of a set's members.
 func (k Kind) element() Kind { return k - (SS - S) }
 
 // keysOf returns the encoded members of a set.
