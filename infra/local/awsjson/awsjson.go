@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 
+	"devplatform/infra/local/datafolder"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
@@ -45,8 +47,8 @@ type Service struct {
 	RejectUnknown bool
 	// CRC32 adds the checksum header that DynamoDB's clients verify.
 	CRC32 bool
-	// Before is called before each operation. If it returns an error, the operation is not called. May be nil.
-	Before func() error
+	// Folder is the data folder that the operations use. May be nil.
+	Folder *datafolder.Folder
 	// Convert returns the response for an error, of decoding or of an operation, that is not an [*Error], or nil if it is
 	// an internal error. May be nil.
 	Convert func(error) *Error
@@ -94,7 +96,7 @@ func releaseBuffer(buffer *bytes.Buffer) {
 }
 
 // ServeHTTP implements http.Handler. It checks, in this order: the method, the size of the body, the operation, the
-// form of the signature, the Before hook, and the JSON.
+// form of the signature, the data folder, and the JSON.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", uuid.NewString())
 	if r.Method != http.MethodPost {
@@ -134,10 +136,12 @@ func (s *Service) dispatch(r *http.Request, body []byte, response *bytes.Buffer)
 	if err := checkSignature(r); err != nil {
 		return err
 	}
-	if s.Before != nil {
-		if err := s.Before(); err != nil {
+	if s.Folder != nil {
+		leave, err := s.Folder.Enter()
+		if err != nil {
 			return err
 		}
+		defer leave()
 	}
 	scheme := "http://"
 	if r.TLS != nil {
@@ -243,6 +247,9 @@ var (
 		Type: "InternalServerError", Message: "Internal error. The platform's log has the cause.",
 		Status: http.StatusInternalServerError,
 	}
+	errClosed = &Error{
+		Type: "ServiceUnavailableException", Message: "The service is shutting down.", Status: http.StatusServiceUnavailable,
+	}
 	errTooLarge = &Error{
 		Type: "RequestEntityTooLargeException", Message: "The request is too large.",
 		Status: http.StatusRequestEntityTooLarge,
@@ -262,6 +269,9 @@ func (s *Service) asError(err error) *Error {
 	var refusal *Error
 	if errors.As(err, &refusal) {
 		return refusal
+	}
+	if errors.Is(err, datafolder.ErrClosed) {
+		return errClosed
 	}
 	if s.Convert != nil {
 		return s.Convert(err)

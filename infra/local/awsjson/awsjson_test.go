@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"devplatform/infra/local/datafolder"
+
 	awsxml "github.com/aws/aws-sdk-go-v2/aws/protocol/xml"
 )
 
@@ -117,10 +119,17 @@ func TestService(t *testing.T) {
 	}
 }
 
-func TestBefore(t *testing.T) {
+func TestClosedFolder(t *testing.T) {
 	t.Parallel()
 	s := service(&bytes.Buffer{})
-	s.Before = func() error { return &Error{Type: "Closed", Status: http.StatusServiceUnavailable} }
+	folder, err := datafolder.Open(datafolder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Folder = folder
+	if err := folder.Close(); err != nil {
+		t.Fatal(err)
+	}
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{`))
 	request.Header = http.Header{"X-Amz-Target": {"Greeter.Greet"}, "Authorization": {authorization}, "Date": {"today"}}
 	response := httptest.NewRecorder()

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -51,7 +52,14 @@ type Folder struct {
 
 	failure  *failure
 	inMemory bool
+
+	// requests is read-locked during each use of the folder, so that Close can wait for the end of all uses.
+	requests sync.RWMutex
+	isClosed bool
 }
+
+// ErrClosed means that the folder is closed.
+var ErrClosed = errors.New("the service is shutting down")
 
 // Open opens or creates a data folder. It returns an error in one line, and changes nothing, if the folder has other
 // files or data of another version, or if another process uses it.
@@ -200,37 +208,45 @@ func firstLine(err error) string {
 	return line
 }
 
-// Check returns an error if the store has failed.
-func (f *Folder) Check() error { return f.failure.check() }
+// Enter begins a use of the folder, which must end with a call of leave. It returns an error if the folder is closed or
+// has failed.
+func (f *Folder) Enter() (leave func(), err error) {
+	f.requests.RLock()
+	err = f.failure.check()
+	if f.isClosed {
+		err = ErrClosed
+	}
+	if err != nil {
+		f.requests.RUnlock()
+		return nil, err
+	}
+	return f.requests.RUnlock, nil
+}
 
-// Leave is called by a service that no longer uses the folder. It calls before, which may be nil, and closes a folder
-// in memory. If the store has failed, which Failed has reported, it does nothing.
-func (f *Folder) Leave(before func()) error {
-	return f.unlessFailed(func() error {
-		if before != nil {
-			before()
+// Leave is called by a service that begins no new uses of the folder. It closes a folder in memory.
+func (f *Folder) Leave() error {
+	if f.inMemory {
+		return f.Close()
+	}
+	return nil
+}
+
+// Close waits for the end of all uses, and closes the folder. Acknowledged writes are already durable. If the store has
+// failed, which Failed has reported, Close does nothing.
+func (f *Folder) Close() error {
+	if f.failure.check() != nil {
+		return nil
+	}
+	return f.failure.guard(func() error {
+		f.requests.Lock()
+		defer f.requests.Unlock()
+		if f.isClosed {
+			return nil
 		}
-		if f.inMemory {
-			return f.close()
+		f.isClosed = true
+		if err := f.DB.Close(); err != nil {
+			return fmt.Errorf("closing the store in %s: %w", f.Dir, err)
 		}
 		return nil
 	})
-}
-
-// Close closes the folder after all services have left it. Acknowledged writes are already durable. If the store has
-// failed, which Failed has reported, Close does nothing.
-func (f *Folder) Close() error { return f.unlessFailed(f.close) }
-
-func (f *Folder) unlessFailed(work func() error) error {
-	if f.Check() != nil {
-		return nil
-	}
-	return f.failure.guard(work)
-}
-
-func (f *Folder) close() error {
-	if err := f.DB.Close(); err != nil {
-		return fmt.Errorf("closing the store in %s: %w", f.Dir, err)
-	}
-	return nil
 }

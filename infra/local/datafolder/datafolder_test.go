@@ -251,9 +251,39 @@ func TestCommitLater(t *testing.T) {
 	if _, _, err := f.DB.Get([]byte("b")); !errors.Is(err, pebble.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	closed := false
-	if err := f.Leave(func() { closed = true }); err != nil || !closed {
+	if err := f.Leave(); err != nil {
 		t.Errorf("closing: %v", err)
+	}
+}
+
+// Close waits for the uses that have begun. Later uses get an error.
+func TestCloseWaits(t *testing.T) {
+	t.Parallel()
+	f, err := Open(options(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave, err := f.Enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- f.Close() }()
+	for f.requests.TryRLock() { // until Close waits
+		f.requests.RUnlock()
+	}
+	if len(closed) > 0 {
+		t.Error("closed during a use")
+	}
+	if _, err := Read(f.DB, []byte("a")); err != nil {
+		t.Error(err)
+	}
+	leave()
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	if _, err := f.Enter(); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v", err)
 	}
 }
 

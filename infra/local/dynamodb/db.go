@@ -69,7 +69,6 @@ type DB struct {
 	streams map[string]*stream // by path, with the ended ones
 
 	stop chan struct{} // closed by Close; ends the sweeper
-	done sync.WaitGroup
 }
 
 // Open opens the database in a folder. It returns an error if the data is damaged.
@@ -94,12 +93,12 @@ func Open(options Options) (*DB, error) {
 		streams: map[string]*stream{},
 		stop:    make(chan struct{}),
 	}
-	db.service = db.newService()
+	db.service = db.newService(folder)
 	if err := db.load(); err != nil {
 		return nil, store.Damaged(err)
 	}
 	if options.SweepInterval > 0 {
-		db.done.Go(db.sweepLoop)
+		go db.sweepLoop()
 	}
 	return db, nil
 }
@@ -136,11 +135,10 @@ func (db *DB) use(record tableRecord) *table {
 // ServeHTTP handles one request.
 func (db *DB) ServeHTTP(w http.ResponseWriter, r *http.Request) { db.service.ServeHTTP(w, r) }
 
-// Close stops the sweeper. All acknowledged writes are already durable. There must be no requests during or after
-// Close.
+// Close stops the sweeper. The folder waits for running requests when it is closed.
 func (db *DB) Close() error {
 	close(db.stop)
-	return db.store.Leave(db.done.Wait)
+	return db.store.Leave()
 }
 
 func (db *DB) sweepLoop() {
@@ -151,7 +149,13 @@ func (db *DB) sweepLoop() {
 		case <-db.stop:
 			return
 		case <-timer.C:
-			if err := db.sweep(); err != nil {
+			leave, err := db.store.Enter()
+			if err != nil {
+				return // closed
+			}
+			err = db.sweep()
+			leave()
+			if err != nil {
 				db.options.Logger.Error("dynamodb: sweeping expired items", slog.Any("error", err))
 			}
 		}
@@ -201,11 +205,11 @@ const (
 
 const maxRequestBytes = 16 << 20
 
-func (db *DB) newService() awsjson.Service {
+func (db *DB) newService(folder *datafolder.Folder) awsjson.Service {
 	items, tables := db.catalog.RLocker(), &db.catalog
 	return awsjson.Service{
 		Name: "dynamodb", ContentType: awsjson.Version10, MaxRequestBytes: maxRequestBytes, Logger: db.options.Logger,
-		CRC32: true, RejectUnknown: true, Before: db.store.Check, Convert: asAPIError,
+		CRC32: true, RejectUnknown: true, Folder: folder, Convert: asAPIError,
 		Targets: map[string]awsjson.Operations{
 			targetPrefix: {
 				"CreateTable":        handle(tables, db.createTable),

@@ -274,13 +274,13 @@ func due(created, now time.Time, days int) bool {
 
 // expire removes the objects that are due according to the buckets' rules.
 func (s *Store) expire() error {
-	s.requests.RLock()
-	defer s.requests.RUnlock()
-	if s.closed {
-		return nil
+	leave, err := s.folder.Enter()
+	if err != nil {
+		return nil //nolint:nilerr // closed
 	}
+	defer leave()
 	var problems []error
-	err := scan(s, indexKey(datafolder.SpaceBucket), "", func(name string, b bucket) (string, error) {
+	err = scan(s, indexKey(datafolder.SpaceBucket), "", func(name string, b bucket) (string, error) {
 		for _, rule := range b.Lifecycle {
 			if rule.Status == enabled {
 				problems = append(problems, s.expireObjects(name, rule))

@@ -18,7 +18,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"devplatform/infra/local/datafolder"
@@ -55,12 +54,7 @@ type Store struct {
 	files   files              // the contents
 	origins *http.CrossOriginProtection
 	locks   locks
-
-	// requests is locked for reading during each request and each search for expired objects, so that Close can wait
-	// for them.
-	requests sync.RWMutex
-	closed   bool
-	stop     chan struct{} // closed by Close
+	stop    chan struct{} // closed by Close
 }
 
 // Open opens the buckets in a folder. It removes the files to which the index does not refer, and the objects that have
@@ -99,12 +93,8 @@ func (s *Store) expireRepeatedly() {
 	}
 }
 
-// Close waits for the requests in progress. Acknowledged writes are already on the disk. Later requests get an error.
+// Close ends the search for expired objects. The folder waits for running requests when it is closed.
 func (s *Store) Close() error {
 	close(s.stop)
-	return s.folder.Leave(func() {
-		s.requests.Lock()
-		s.closed = true
-		s.requests.Unlock()
-	})
+	return s.folder.Leave()
 }

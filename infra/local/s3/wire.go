@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"devplatform/infra/local/datafolder"
+
 )
 
 const (
@@ -50,8 +51,6 @@ type request struct {
 
 // ServeHTTP handles a request in path style (/bucket/key) or in virtual-host style (<bucket>.localhost).
 func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.requests.RLock()
-	defer s.requests.RUnlock()
 	q := &request{Request: r, store: s, w: w, id: uuid.NewString(), now: s.options.Now().UTC().Truncate(time.Millisecond)}
 	w.Header().Set("X-Amz-Request-Id", q.id)
 	// A page in a bucket must not use the other services of this port.
@@ -62,10 +61,12 @@ func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Store) serve(q *request) error {
-	if s.closed {
-		return errUnavailable
+	leave, err := s.folder.Enter()
+	if err != nil {
+		return err
 	}
-	if err := errors.Join(s.folder.Check(), q.parse()); err != nil {
+	defer leave()
+	if err := q.parse(); err != nil {
 		return err
 	}
 	if _, err := s.read(indexKey(datafolder.SpaceBucket, q.bucket), &q.rules); err != nil {
@@ -267,6 +268,8 @@ func (s *Store) toAPIError(err error) *apiError {
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.Is(err, datafolder.ErrClosed):
+		return errUnavailable
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return errFullDisk
 	}

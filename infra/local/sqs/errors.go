@@ -3,7 +3,6 @@ package sqs
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 
@@ -38,7 +37,6 @@ var (
 	kindBatchEntryID      = legacyKind("InvalidBatchEntryId")
 	kindBatchTooLong      = legacyKind("BatchRequestTooLong")
 	kindParameterValue    = kind{framework + "InvalidParameterValueException", "InvalidParameterValue", 400}
-	kindUnavailable       = kind{framework + "ServiceUnavailableException", "ServiceUnavailable", 503}
 	kindMissingParameter  = kind{framework + "MissingRequiredParameterException", "MissingParameter", 400}
 )
 
@@ -47,12 +45,8 @@ func plainKind(name string, status int) kind { return kind{namespace + name, nam
 func legacyKind(name string) kind { return kind{namespace + name, legacy + name, 400} }
 
 func (k kind) error(format string, args ...any) error {
-	fault := "Sender"
-	if k.status >= http.StatusInternalServerError {
-		fault = "Receiver"
-	}
 	return &awsjson.Error{
-		Type: k.name, Message: fmt.Sprintf(format, args...), Status: k.status, QueryError: k.code + ";" + fault,
+		Type: k.name, Message: fmt.Sprintf(format, args...), Status: k.status, QueryError: k.code + ";Sender",
 	}
 }
 

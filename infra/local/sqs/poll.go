@@ -60,7 +60,9 @@ func (q *queue) setAlarm(s *Store) {
 	if !ok || len(q.waiters) == 0 || q.alarm != nil && q.alarmAt <= next.visible {
 		return
 	}
-	q.stopAlarm()
+	if q.alarm != nil {
+		q.alarm.Stop()
+	}
 	q.alarmAt = next.visible
 	after := max(time.Duration(next.visible-s.now())*time.Millisecond, time.Millisecond)
 	var alarm *time.Timer
@@ -73,14 +75,6 @@ func (q *queue) setAlarm(s *Store) {
 		}
 	})
 	q.alarm = alarm
-}
-
-// stopAlarm stops the alarm, if it is set.
-func (q *queue) stopAlarm() {
-	if q.alarm != nil {
-		q.alarm.Stop()
-		q.alarm = nil
-	}
 }
 
 const maxExpired = 1000

@@ -50,9 +50,6 @@ type Store struct {
 	folder  *datafolder.Folder
 	api     *awsjson.Service
 
-	// requests is read-locked by every request, so that Close can wait for them.
-	requests sync.RWMutex
-	closed   bool
 	drain    sync.Once
 	draining chan struct{} // closed by Drain; ends long polls
 
@@ -98,7 +95,7 @@ const maxRequestBytes = maxEntries*6*maxMessageBytes + 256<<10
 func (s *Store) service() *awsjson.Service {
 	return &awsjson.Service{
 		Name: "sqs", ContentType: awsjson.Version10, MaxRequestBytes: maxRequestBytes,
-		Logger: s.options.Logger, RejectUnknown: true, Before: s.check,
+		Logger: s.options.Logger, RejectUnknown: true, Folder: s.folder,
 		Targets: map[string]awsjson.Operations{targetPrefix: {
 			"CreateQueue":                  awsjson.Handle(s.createQueue),
 			"GetQueueUrl":                  awsjson.Handle(s.getQueueURL),
@@ -117,19 +114,7 @@ func (s *Store) service() *awsjson.Service {
 }
 
 // ServeHTTP implements http.Handler.
-func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.requests.RLock()
-	defer s.requests.RUnlock()
-	s.api.ServeHTTP(w, r)
-}
-
-// check returns an error if no operation can run. The caller holds a read lock on requests.
-func (s *Store) check() error {
-	if s.closed {
-		return kindUnavailable.error("The service is shutting down.")
-	}
-	return s.folder.Check()
-}
+func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) }
 
 // Drain ends all long polls with an empty response, and makes later receives return immediately, so that a server does
 // not have to wait for them when it shuts down.
@@ -144,19 +129,10 @@ func (s *Store) isDraining() bool {
 	}
 }
 
-// Close drains, and waits for running requests. Later requests get an error.
+// Close drains. The folder waits for running requests when it is closed.
 func (s *Store) Close() error {
 	s.Drain()
-	return s.folder.Leave(func() {
-		s.requests.Lock()
-		s.closed = true
-		s.requests.Unlock()
-		s.mutex.Lock()
-		defer s.mutex.Unlock()
-		for _, q := range s.queues {
-			q.stopAlarm()
-		}
-	})
+	return s.folder.Leave()
 }
 
 // now returns the time in milliseconds since 1970, the unit of all times of messages.
