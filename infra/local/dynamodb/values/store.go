@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // AppendItem appends the stored form of an item: the number of attributes, then names and values sorted by name.
@@ -54,16 +55,13 @@ func storeList(dst []byte, list []Value, element func(Value, []byte) []byte) []b
 	return dst
 }
 
-// store appends the exponent with the sign, then the two halves of the coefficient. A small integer takes 3 bytes.
+// store appends the exponent with the sign, then the digits.
 func (n Number) store(dst []byte) []byte {
 	signed := int64(n.exponent) << 1
 	if n.negative {
 		signed |= 1
 	}
-	dst = binary.AppendVarint(dst, signed)
-	high, low := n.coefficient()
-	dst = binary.AppendUvarint(dst, low)
-	return binary.AppendUvarint(dst, high)
+	return storeText(binary.AppendVarint(dst, signed), n.digits)
 }
 
 // DecodeStoredItem decodes the result of AppendItem. The item does not refer to data. The error is ErrCorrupt.
@@ -170,11 +168,9 @@ func (r *storeReader) number() Number {
 		return Number{}
 	}
 	r.at += width
-	low := r.uvarint()
-	n, err := fromCoefficient(signed&1 == 1, r.uvarint(), low, int(signed>>1))
-	if err != nil {
-		r.failed = true
-	}
+	digits := r.string()
+	n, err := newNumber(signed&1 == 1, digits, int(signed>>1))
+	r.failed = r.failed || err != nil || strings.Trim(digits, "0123456789") != ""
 	return n
 }
 
