@@ -4,7 +4,6 @@ import (
 	"devplatform/infra/local/datafolder"
 
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -98,39 +97,6 @@ func (s *streaming) rejectsTrimmed(t *testing.T, arn, number string) {
 	}
 }
 
-// TestHorizon checks that the oldest readable record is found for different times of trimming.
-func TestHorizon(t *testing.T) {
-	t.Parallel()
-	for _, hours := range []int{1, 2, 7, 24, 25} {
-		t.Run(fmt.Sprint(hours), func(t *testing.T) {
-			t.Parallel()
-			s := openStreaming(t, nil)
-			arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
-			var times []time.Time
-			for n := range 30 {
-				for range n % 4 { // some hours have no record, some have many
-					s.put(t, "things", sdkItem{"pk": str(fmt.Sprint(len(times)))})
-					times = append(times, s.clock.Now())
-				}
-				s.clock.advance(time.Hour)
-				if n%hours != 0 {
-					continue
-				}
-				young := 0
-				for _, when := range times {
-					if s.clock.Now().Sub(when) < 24*time.Hour {
-						young++
-					}
-				}
-				s.sweep(t)
-				if got := s.all(t, arn); len(got) != young {
-					t.Errorf("after %d hours: %d records, want %d", n+1, len(got), young)
-				}
-			}
-		})
-	}
-}
-
 // TestStreamWithClockGoingBack checks the order and the retention of records if the clock is set back. Events have the
 // time of the clock.
 func TestStreamWithClockGoingBack(t *testing.T) {
@@ -152,51 +118,5 @@ func TestStreamWithClockGoingBack(t *testing.T) {
 	s.sweep(t)
 	if got := brief(s.all(t, arn)); got != "INSERT 2h0m0s" {
 		t.Errorf("a day later: %s", got)
-	}
-}
-
-// TestStreamWithClockFarAhead checks that no record is lost if the clock was a year ahead for a while. The records of
-// that time expire when they are a day old by the clock, and the records after them not before that.
-func TestStreamWithClockFarAhead(t *testing.T) {
-	t.Parallel()
-	const year = 365 * 24 * time.Hour
-	files := vfs.NewCrashableMem()
-	s := openStreaming(t, onDisk(t, files))
-	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
-	put := func(name string, step time.Duration) {
-		s.clock.advance(step)
-		s.put(t, "things", sdkItem{"pk": str(name)})
-	}
-	put("a", 0)
-	put("b", time.Hour)
-	s.clock.advance(year)
-	s.put(t, "things", sdkItem{"pk": str("ahead")})
-	put("ahead still", time.Hour)
-	put("back", -year)
-	put("later", time.Hour)
-	now := s.clock.Now()
-	s = openStreaming(t, onDisk(t, files.CrashClone(vfs.CrashCloneCfg{})))
-	s.clock.advance(now.Sub(s.clock.Now()))
-	records := s.all(t, arn)
-	if got := records[len(records)-1].Dynamodb.ApproximateCreationDateTime; !got.Equal(now.Truncate(time.Second)) {
-		t.Errorf("the last shows %v, written at %v", got, now)
-	}
-	s.clock.advance(20*time.Hour + 30*time.Minute)
-	for _, want := range []string{
-		"INSERT a, INSERT b, INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
-		"INSERT b, INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
-		"INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
-		"INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
-	} {
-		s.sweep(t)
-		if got := brief(s.all(t, arn)); got != want {
-			t.Errorf("%v later: %q, want %q", s.clock.Now().Sub(now), got, want)
-		}
-		s.clock.advance(time.Hour)
-	}
-	s.clock.advance(year)
-	s.sweep(t)
-	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 0 {
-		t.Errorf("%d keys are left", got)
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/google/uuid"
 
 	"devplatform/infra/local/datafolder"
-
 )
 
 const (

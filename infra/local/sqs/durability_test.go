@@ -137,22 +137,6 @@ func (l *ledger) note(what func()) int {
 	return l.done
 }
 
-func (l *ledger) snapshot() *ledger {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	c := newLedger()
-	for k := range l.sent {
-		c.sent[k] = true
-	}
-	for k := range l.deleted {
-		c.deleted[k] = true
-	}
-	for k, n := range l.received {
-		c.received[k] = n
-	}
-	return c
-}
-
 // work sends, receives and deletes until a request fails.
 func (l *ledger) work(ctx context.Context, client *sdk.Client, url string, worker int, after func(done int)) {
 	for n := 0; ; n++ {
@@ -224,41 +208,6 @@ func (l *ledger) check(t *testing.T, s *Store, later *ledger) {
 	}
 	if keys := s.keysOnDisk(t); keys != fmt.Sprintf("1 queues, %d bodies, %d entries", len(found), len(found)) {
 		t.Errorf("on disk: %s, in the index: %d", keys, len(found))
-	}
-}
-
-// A power cut that loses random parts of the writes that were not synced loses no acknowledged write.
-func TestPowerCut(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(6) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			files := vfs.NewCrashableMem()
-			s := openIn(t, "/data", files, newTestClock())
-			client := clientOf(t, s)
-			url := create(t, client, "q", map[string]string{"VisibilityTimeout": "1000"})
-			l, ctx, enough := newLedger(), t.Context(), make(chan struct{})
-			ctx, stop := context.WithCancel(ctx)
-			var once sync.Once
-			var group sync.WaitGroup
-			for worker := range 4 {
-				group.Go(func() {
-					l.work(ctx, client, url, worker, func(done int) {
-						if done > 100+int(seed)*53 {
-							once.Do(func() { close(enough) })
-						}
-					})
-				})
-			}
-			<-enough
-			before := l.snapshot()
-			crashed := files.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(seed, seed))})
-			stop()
-			group.Wait()
-			shut(t, s)
-			again := openTest(t, func(o *Options) { o.Folder = disktest.Open(t, "/data", crashed) })
-			before.check(t, again, l)
-		})
 	}
 }
 
