@@ -93,8 +93,8 @@ func (s source) segment(segment, total int64) span {
 	return part
 }
 
-// selection returns the part of a source with a hash key whose items satisfy the condition of the range key. term is nil
-// if there is no condition.
+// selection returns the part of a source with a hash key whose items satisfy the condition of the range key, which can
+// be nil.
 func (s source) selection(hash values.Value, term *expressions.KeyTerm) span {
 	return termSpan(appendPartition(s.prefix(), hash), term)
 }

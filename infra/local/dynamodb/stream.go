@@ -282,8 +282,8 @@ func (a streamAppends) index(s *stream) int {
 	return slices.IndexFunc(a, func(a appended) bool { return a.stream == s })
 }
 
-// appendRecords numbers changes in their order and adds them to the batch. If it returns no error, the caller must commit the
-// batch and then call publish.
+// appendRecords numbers changes in their order and adds them to the batch. If it returns no error, the caller must
+// commit the batch and then call publish.
 func appendRecords(batch *pebble.Batch, now time.Time, pending []pendingRecord) (streamAppends, error) {
 	var appends streamAppends
 	for _, p := range pending {

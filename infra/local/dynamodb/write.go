@@ -271,8 +271,8 @@ func tokenAgeKey(second uint64, token string) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte{datafolder.SpaceTokenAge}, second), token...)
 }
 
-// isReplay reports whether a transaction with the token was made within its lifetime. It returns an error if the content
-// of that transaction was different.
+// isReplay reports whether a transaction with the token was made within its lifetime. It returns an error if that
+// transaction was different.
 func (s *store) isReplay(t *requestToken) (bool, error) {
 	stored, err := datafolder.Read(s.DB, tokenKey(t.token))
 	if err != nil || len(stored) < 8 || s.now().Unix() >= int64(binary.BigEndian.Uint64(stored)) {

@@ -276,7 +276,7 @@ func due(created, now time.Time, days int) bool {
 func (s *Store) expire() error {
 	leave, err := s.folder.Enter()
 	if err != nil {
-		return nil //nolint:nilerr // closed
+		return err
 	}
 	defer leave()
 	var problems []error

@@ -82,7 +82,7 @@ func Open(options Options) (*Store, error) {
 // expireRepeatedly removes expired objects now and at every interval, until the store is closed.
 func (s *Store) expireRepeatedly() {
 	for {
-		if err := s.expire(); err != nil {
+		if err := s.expire(); err != nil && !errors.Is(err, datafolder.ErrClosed) {
 			s.options.Logger.Error("s3: remove expired objects", slog.Any("error", err))
 		}
 		select {

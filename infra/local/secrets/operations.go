@@ -99,7 +99,8 @@ func (s *Store) createSecret(_ context.Context, in *createSecretInput) (*written
 	err := s.change(func(all *[]secret) error {
 		if i := slices.IndexFunc(*all, func(sec secret) bool { return sec.Name == in.Name }); i >= 0 {
 			taken := &(*all)[i]
-			if known := taken.find(in.ClientRequestToken, ""); known == nil || in.SecretString == nil || known.Value != *in.SecretString {
+			known := taken.find(in.ClientRequestToken, "")
+			if known == nil || in.SecretString == nil || known.Value != *in.SecretString {
 				return exists("The secret %s already exists.", in.Name)
 			}
 			out = &writtenOutput{ARN: taken.ARN, Name: taken.Name, VersionID: in.ClientRequestToken}

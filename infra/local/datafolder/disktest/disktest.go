@@ -38,7 +38,8 @@ type Disk struct {
 func NewDisk() *Disk {
 	d := &Disk{memory: vfs.NewCrashableMem()}
 	d.FS = errorfs.Wrap(d.memory, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if d.full.Load() && (op.Kind == errorfs.OpFileWrite || op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData) {
+		writes := op.Kind == errorfs.OpFileWrite || op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData
+		if writes && d.full.Load() {
 			return syscall.ENOSPC
 		}
 		return nil
