@@ -129,14 +129,6 @@ func termSpan(prefix []byte, term *expressions.KeyTerm) span {
 	}
 }
 
-type readRequest struct {
-	Span    span
-	Reverse bool
-	Limit   int // 0 means no limit but the page's size
-	// Take gets each item of the page.
-	Take func(item values.Item)
-}
-
 type readResult struct {
 	Scanned int
 	Bytes   int
@@ -144,19 +136,21 @@ type readResult struct {
 	Ended   bool        // the span has no more items
 }
 
-// readPage reads one page. It ends at the limit, before an item that would make it larger than 1 MB, or at the end of
-// the span.
-func (s *store) readPage(request readRequest) (page readResult, err error) {
+// readPage reads one page, and calls take with each item. It ends at the limit, if the limit is not 0, before an item
+// that would make it larger than 1 MB, or at the end of the span.
+func (s *store) readPage(
+	keys span, reverse bool, limit int, take func(values.Item),
+) (page readResult, err error) {
 	page.Ended = true
-	if bytes.Compare(request.Span.lower, request.Span.upper) >= 0 {
+	if bytes.Compare(keys.lower, keys.upper) >= 0 {
 		return page, nil
 	}
-	iterator, err := s.DB.NewIter(&pebble.IterOptions{LowerBound: request.Span.lower, UpperBound: request.Span.upper})
+	iterator, err := s.DB.NewIter(&pebble.IterOptions{LowerBound: keys.lower, UpperBound: keys.upper})
 	if err != nil {
 		return page, fmt.Errorf("reading a page: %w", err)
 	}
 	valid, next := iterator.First, iterator.Next
-	if request.Reverse {
+	if reverse {
 		valid, next = iterator.Last, iterator.Prev
 	}
 	for ok := valid(); ok && page.Ended && err == nil; ok = next() {
@@ -172,8 +166,8 @@ func (s *store) readPage(request readRequest) (page readResult, err error) {
 		page.Scanned++
 		page.Bytes += size
 		page.Last = item
-		request.Take(item)
-		page.Ended = page.Scanned != request.Limit
+		take(item)
+		page.Ended = page.Scanned != limit
 	}
 	return page, errors.Join(err, iterator.Error(), iterator.Close())
 }

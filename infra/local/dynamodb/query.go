@@ -88,8 +88,8 @@ func (db *DB) query(in *queryRequest) (*pageResponse, error) {
 	if err := checkFilter(s, in.Parsed.Filter); err != nil {
 		return nil, err
 	}
-	page := readRequest{Span: s.selection(hash, term), Reverse: in.ScanIndexForward != nil && !*in.ScanIndexForward}
-	response, err := db.readPage(&in.pageRequest, s, page)
+	reverse := in.ScanIndexForward != nil && !*in.ScanIndexForward
+	response, err := db.readPage(&in.pageRequest, s, s.selection(hash, term), reverse)
 	if err == nil && s.Index == nil && (len(s.key()) == 1 || term != nil && term.Op == expressions.Equal) {
 		response.LastEvaluatedKey = nil // the query selects one item
 	}
@@ -101,11 +101,11 @@ func (db *DB) scan(in *scanRequest) (*pageResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := readRequest{Span: s.segment(0, 1)}
+	keys := s.segment(0, 1)
 	if in.Segment != nil {
-		page.Span = s.segment(int64(*in.Segment), int64(*in.TotalSegments))
+		keys = s.segment(int64(*in.Segment), int64(*in.TotalSegments))
 	}
-	return db.readPage(&in.pageRequest, s, page)
+	return db.readPage(&in.pageRequest, s, keys, false)
 }
 
 // source returns the table or index that a request reads.
@@ -189,23 +189,20 @@ func checkStartKey(s source, key values.Item) error {
 
 // readPage reads a page of a query or scan.
 func (db *DB) readPage(
-	in *pageRequest, s source, request readRequest,
+	in *pageRequest, s source, keys span, reverse bool,
 ) (*pageResponse, error) {
 	if in.ExclusiveStartKey != nil {
 		if err := checkStartKey(s, in.ExclusiveStartKey); err != nil {
 			return nil, err
 		}
 		var inside bool
-		if request.Span, inside = s.after(request.Span, in.ExclusiveStartKey, request.Reverse); !inside {
+		if keys, inside = s.after(keys, in.ExclusiveStartKey, reverse); !inside {
 			return nil, invalid("The provided starting key is outside query boundaries based on provided conditions")
 		}
 	}
-	if in.Limit != nil {
-		request.Limit = int(*in.Limit)
-	}
 	response := &pageResponse{}
 	items := []values.Item{}
-	request.Take = func(item values.Item) {
+	page, err := db.store.readPage(keys, reverse, limitOr(in.Limit, 0), func(item values.Item) {
 		if !in.Parsed.Filter.Match(item) {
 			return
 		}
@@ -213,8 +210,7 @@ func (db *DB) readPage(
 		if in.Select != "COUNT" {
 			items = append(items, in.Parsed.Projection.Apply(item))
 		}
-	}
-	page, err := db.store.readPage(request)
+	})
 	if err != nil {
 		return nil, err
 	}

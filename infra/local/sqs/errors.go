@@ -140,4 +140,3 @@ func newBatchOutput[E batchEntry, T any](entries []E, errs []error, success func
 }
 
 // onlyID is the result of entries without one.
-func onlyID(_ int, id entry) entry { return id }

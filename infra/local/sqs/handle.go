@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 
+	"devplatform/infra/local/awsjson"
+
 	"github.com/cockroachdb/pebble/v2"
 )
 
@@ -33,43 +35,33 @@ type handleBatchEntry struct {
 // handleOperation changes messages in one write. Each message has an error, or nil.
 type handleOperation func(address string, inputs []handleInput) ([]error, error)
 
-func changeOne(in *handleRequest, change handleOperation) (*noOutput, error) {
-	errs, err := change(in.QueueURL, []handleInput{in.handleInput})
-	if err != nil {
-		return nil, err
-	}
-	return &noOutput{}, errs[0]
+// forOne returns the operation for one message.
+func forOne(change handleOperation) awsjson.Operation {
+	return awsjson.Handle(func(_ context.Context, in *handleRequest) (*noOutput, error) {
+		errs, err := change(in.QueueURL, []handleInput{in.handleInput})
+		if err != nil {
+			return nil, err
+		}
+		return &noOutput{}, errs[0]
+	})
 }
 
-func changeEach(in *handleBatchRequest, change handleOperation) (*batchOutput[entry], error) {
-	if err := checkBatch(in.Entries); err != nil {
-		return nil, err
-	}
-	inputs := make([]handleInput, len(in.Entries))
-	for i, e := range in.Entries {
-		inputs[i] = e.handleInput
-	}
-	errs, err := change(in.QueueURL, inputs)
-	if err != nil {
-		return nil, err
-	}
-	return newBatchOutput(in.Entries, errs, onlyID), nil
-}
-
-func (s *Store) deleteMessage(_ context.Context, in *handleRequest) (*noOutput, error) {
-	return changeOne(in, s.delete)
-}
-
-func (s *Store) deleteMessageBatch(_ context.Context, in *handleBatchRequest) (*batchOutput[entry], error) {
-	return changeEach(in, s.delete)
-}
-
-func (s *Store) changeVisibility(_ context.Context, in *handleRequest) (*noOutput, error) {
-	return changeOne(in, s.hide)
-}
-
-func (s *Store) changeVisibilityBatch(_ context.Context, in *handleBatchRequest) (*batchOutput[entry], error) {
-	return changeEach(in, s.hide)
+// forEach returns the operation for a batch of messages.
+func forEach(change handleOperation) awsjson.Operation {
+	return awsjson.Handle(func(_ context.Context, in *handleBatchRequest) (*batchOutput[entry], error) {
+		if err := checkBatch(in.Entries); err != nil {
+			return nil, err
+		}
+		inputs := make([]handleInput, len(in.Entries))
+		for i, e := range in.Entries {
+			inputs[i] = e.handleInput
+		}
+		errs, err := change(in.QueueURL, inputs)
+		if err != nil {
+			return nil, err
+		}
+		return newBatchOutput(in.Entries, errs, func(_ int, id entry) entry { return id }), nil
+	})
 }
 
 // delete deletes messages. It deletes nothing, and returns no error, if a message no longer exists, or if the handle is
