@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/s3"
 	"devplatform/infra/local/secrets"
@@ -38,7 +39,7 @@ type meter struct {
 	events, replaced, messages int
 }
 
-// newMeter starts the services with their data in a folder.
+// newMeter starts the services with the contents of objects in a folder.
 func newMeter(dir, eventsTable string) (*meter, error) {
 	logger := slog.New(slog.DiscardHandler)
 	const account = "123456789012"
@@ -46,9 +47,7 @@ func newMeter(dir, eventsTable string) (*meter, error) {
 	if err != nil {
 		return nil, err
 	}
-	queues, err := sqs.Open(sqs.Options{
-		Dir: filepath.Join(dir, "sqs"), Now: time.Now, Logger: logger, Region: "us-east-1", Account: account,
-	})
+	queues, err := sqs.Open(sqs.Options{Now: time.Now, Logger: logger, Region: "us-east-1", Account: account})
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +55,17 @@ func newMeter(dir, eventsTable string) (*meter, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := s3.Open(s3.Options{Dir: filepath.Join(dir, "s3"), Now: time.Now, Logger: logger})
+	folder, err := datafolder.Open(datafolder.Options{Dir: filepath.Join(dir, "data"), Logger: logger})
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{eventsTable: eventsTable, services: func() { _, _, _ = db.Close(), queues.Close(), objects.Close() }}
+	objects, err := s3.Open(s3.Options{Folder: folder, Now: time.Now, Logger: logger})
+	if err != nil {
+		return nil, err
+	}
+	m := &meter{eventsTable: eventsTable, services: func() {
+		_, _, _, _ = db.Close(), queues.Close(), objects.Close(), folder.Close()
+	}}
 	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		service, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 		switch {

@@ -142,11 +142,11 @@ func TestStartErrors(t *testing.T) {
 	t.Cleanup(func() { _ = listener.Close() })
 	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 	unknownFiles := t.TempDir()
-	write(t, filepath.Join(unknownFiles, "dynamodb", "notes.txt"), "not a file of the platform")
+	write(t, filepath.Join(unknownFiles, "data", "notes.txt"), "not a file of the platform")
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "not a folder")
-	corrupt := t.TempDir()
-	write(t, filepath.Join(corrupt, "secrets", "secrets.json"), "{not json")
+	otherVersion := t.TempDir()
+	write(t, filepath.Join(otherVersion, "data", "FORMAT"), "devplatform local data 1")
 
 	for name, tc := range map[string]struct {
 		dir  string
@@ -159,12 +159,12 @@ func TestStartErrors(t *testing.T) {
 		"invalid origin":        {t.TempDir(), []string{"APP_URL=example.com"}, []string{"APP_URL=example.com"}},
 		"invalid port":          {t.TempDir(), []string{"PORT=70000"}, []string{"PORT=70000"}},
 		"data folder is a file": {file, nil, []string{"DATA_DIR", file}},
-		"unknown files":         {unknownFiles, nil, []string{filepath.Join(unknownFiles, "dynamodb")}},
-		"corrupt secrets":       {corrupt, nil, []string{filepath.Join(corrupt, "secrets")}},
+		"unknown files":         {unknownFiles, nil, []string{filepath.Join(unknownFiles, "data")}},
+		"other version":         {otherVersion, nil, []string{filepath.Join(otherVersion, "data"), "delete the folder"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			before := snapshot(t, tc.dir, "dynamodb", "secrets")
+			before := snapshot(t, tc.dir, "data")
 			command := platformtest.Command(t, tc.dir, append(tc.env, "LOG_LEVEL=info")...)
 			var stderr bytes.Buffer
 			command.Stderr = &stderr
@@ -182,7 +182,7 @@ func TestStartErrors(t *testing.T) {
 					t.Errorf("got error %q, want it to contain %q", line, want)
 				}
 			}
-			if after := snapshot(t, tc.dir, "dynamodb", "secrets"); name != "port in use" && before != "" && after != before {
+			if after := snapshot(t, tc.dir, "data"); name != "port in use" && before != "" && after != before {
 				t.Errorf("the data changed to:\n%s\nfrom:\n%s", after, before)
 			}
 		})

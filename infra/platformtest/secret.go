@@ -6,11 +6,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // secrets contains the values that must not appear in the log of any platform. A Client adds the secrets that it finds
@@ -122,16 +123,15 @@ func addEnvSecrets(env []string) {
 	}
 }
 
-// addStoredSecrets adds the secrets that the platform's Secrets Manager stores in its data folder.
+// addStoredSecrets adds the secrets that the Secrets Manager of a platform, which has ended, stored in its data folder.
 func addStoredSecrets(dir string) {
-	files, _ := filepath.Glob(filepath.Join(dir, "secrets", "*.json"))
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			continue // the platform could not open its data folder
-		}
-		addJSONSecrets(data)
+	folder, err := datafolder.Open(datafolder.Options{Dir: filepath.Join(dir, "data")})
+	if err != nil {
+		return // the platform could not open it either
 	}
+	stored, _ := datafolder.Read(folder.DB, []byte{datafolder.SpaceSecret})
+	_ = folder.Close()
+	addJSONSecrets(stored)
 }
 
 // addJSONSecrets adds those strings of a JSON text that can be keys. It also searches strings that contain a JSON

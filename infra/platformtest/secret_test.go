@@ -1,12 +1,16 @@
 package platformtest
 
 import (
+	"errors"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // Secrets from requests, responses, the environment and Secrets Manager are found in a log. Other values are not.
@@ -23,14 +27,17 @@ func TestLeaks(t *testing.T) {
 	})
 	addEnvSecrets([]string{"OPENAI_API_KEY=a-leaked-key", "PORT=123456789012345"})
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "secrets"), 0o700); err != nil {
+	folder, err := datafolder.Open(datafolder.Options{Dir: filepath.Join(dir, "data")})
+	if err != nil {
 		t.Fatal(err)
 	}
-	stored := `{"secrets": {"x": {
-		"arn": "arn:aws:secretsmanager:us-east-1:000000000000:secret:x",
-		"versions": [{"value": "{\"current\":\"k1\",\"k1\":\"a-leaked-key-in-the-key-ring-0123456789\"}"}]
-	}}}`
-	if err := os.WriteFile(filepath.Join(dir, "secrets", "secrets.json"), []byte(stored), 0o600); err != nil {
+	err = folder.Update(func(batch *pebble.Batch) error {
+		return batch.Set([]byte{datafolder.SpaceSecret}, []byte(`[{
+			"arn": "arn:aws:secretsmanager:us-east-1:000000000000:secret:x",
+			"versions": [{"value": "{\"current\":\"k1\",\"k1\":\"a-leaked-key-in-the-key-ring-0123456789\"}"}]
+		}]`), nil)
+	})
+	if err := errors.Join(err, folder.Close()); err != nil {
 		t.Fatal(err)
 	}
 	addStoredSecrets(dir)

@@ -8,7 +8,9 @@ package awsjson
 import (
 	"bytes"
 	"context"
+	"encoding/xml"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"log/slog"
 	"net/http"
@@ -45,8 +47,8 @@ type Service struct {
 	RejectUnknown bool
 	// CRC32 adds the checksum header that DynamoDB's clients verify.
 	CRC32 bool
-	// Before is called before each operation. If it returns an error, the operation is not called. May be nil.
-	Before func() error
+	// Folder is the data folder that the operations use. May be nil.
+	Folder *datafolder.Folder
 	// Convert returns the response for an error, of decoding or of an operation, that is not an [*Error], or nil if it is
 	// an internal error. May be nil.
 	Convert func(error) *Error
@@ -73,7 +75,6 @@ func Handle[In, Out any](run func(context.Context, *In) (*Out, error)) Operation
 	}
 }
 
-// baseURLKey is the key of a request's base URL in its context.
 type baseURLKey struct{}
 
 // BaseURL returns the scheme and host by which the client reached the service, such as "http://localhost:8000".
@@ -95,7 +96,7 @@ func releaseBuffer(buffer *bytes.Buffer) {
 }
 
 // ServeHTTP implements http.Handler. It checks, in this order: the method, the size of the body, the operation, the
-// form of the signature, the Before hook, and the JSON.
+// form of the signature, the data folder, and the JSON.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", uuid.NewString())
 	if r.Method != http.MethodPost {
@@ -135,10 +136,12 @@ func (s *Service) dispatch(r *http.Request, body []byte, response *bytes.Buffer)
 	if err := checkSignature(r); err != nil {
 		return err
 	}
-	if s.Before != nil {
-		if err := s.Before(); err != nil {
+	if s.Folder != nil {
+		leave, err := s.Folder.Enter()
+		if err != nil {
 			return err
 		}
+		defer leave()
 	}
 	scheme := "http://"
 	if r.TLS != nil {
@@ -184,8 +187,7 @@ func checkSignature(r *http.Request) error {
 func (s *Service) writeError(r *http.Request, err error, header http.Header, response *bytes.Buffer) int {
 	refusal := s.asError(err)
 	if refusal == nil {
-		// The datafolder logs a full disk itself.
-		if !errors.Is(err, datafolder.ErrFull) && r.Context().Err() == nil {
+		if r.Context().Err() == nil {
 			s.Logger.Error(s.Name+": internal error",
 				slog.String("target", r.Header.Get("X-Amz-Target")), slog.Any("error", err))
 		}
@@ -212,4 +214,150 @@ func (s *Service) send(w http.ResponseWriter, status int, body []byte) {
 	if _, err := w.Write(body); err != nil {
 		s.Logger.Debug(s.Name+": sending a response", slog.Any("error", err))
 	}
+}
+
+// Error types that every service has. SDKs ignore the namespace before the "#".
+const (
+	TypeSerialization    = "com.amazon.coral.service#SerializationException"
+	TypeUnknownOperation = "com.amazon.coral.service#UnknownOperationException"
+)
+
+// Error is an error response.
+type Error struct {
+	Type    string `json:"__type"` // with or without AWS's namespace
+	Message string `json:"message,omitzero"`
+	Status  int    `json:"-"` // 0 is 400
+	// QueryError is the header x-amzn-query-error: the code of the older Query protocol and "Sender" or "Receiver".
+	QueryError string `json:"-"`
+	// Fields are further members of the body, such as CancellationReasons.
+	Fields map[string]any `json:",embed"`
+}
+
+func (e *Error) Error() string { return e.Type + ": " + e.Message }
+
+func (e *Error) status() int {
+	if e.Status == 0 {
+		return http.StatusBadRequest
+	}
+	return e.Status
+}
+
+var (
+	errInternal = &Error{
+		Type: "InternalServerError", Message: "Internal error. The platform's log has the cause.",
+		Status: http.StatusInternalServerError,
+	}
+	errClosed = &Error{
+		Type: "ServiceUnavailableException", Message: "The service is shutting down.", Status: http.StatusServiceUnavailable,
+	}
+	errTooLarge = &Error{
+		Type: "RequestEntityTooLargeException", Message: "The request is too large.",
+		Status: http.StatusRequestEntityTooLarge,
+	}
+	errNoSignature = &Error{
+		Type:    "com.amazon.coral.service#MissingAuthenticationTokenException",
+		Message: "Request is missing Authentication Token",
+	}
+	errIncompleteSignature = &Error{
+		Type:    "com.amazon.coral.service#IncompleteSignatureException",
+		Message: "The request needs a date, and a Signature Version 4 with Credential, SignedHeaders and Signature.",
+	}
+)
+
+// asError returns the response for an error, nil if it is an internal error.
+func (s *Service) asError(err error) *Error {
+	var refusal *Error
+	if errors.As(err, &refusal) {
+		return refusal
+	}
+	if errors.Is(err, datafolder.ErrClosed) {
+		return errClosed
+	}
+	if s.Convert != nil {
+		return s.Convert(err)
+	}
+	return nil
+}
+
+// decodingError returns the error response for a request that cannot be decoded. Errors of the values' own decoders
+// are the service's, if it converts them.
+func (s *Service) decodingError(err error) error {
+	if refusal := s.asError(err); refusal != nil {
+		return refusal
+	}
+	var mismatch *json.SemanticError
+	if !errors.As(err, &mismatch) {
+		return notDecoded("The request's body is not valid JSON.")
+	}
+	member := strings.ReplaceAll(strings.TrimPrefix(string(mismatch.JSONPointer), "/"), "/", ".")
+	switch {
+	case errors.Is(err, json.ErrUnknownName):
+		return notDecoded("The local platform does not support the parameter %s.", member)
+	case member == "":
+		return notDecoded("The request's body must be a JSON object.")
+	default:
+		return notDecoded("The parameter %s has the wrong type or value (a JSON %s).", member, mismatch.JSONKind)
+	}
+}
+
+func notDecoded(format string, args ...any) *Error {
+	return &Error{Type: TypeSerialization, Message: fmt.Sprintf(format, args...)}
+}
+
+func unknownOperation(format string, args ...any) *Error {
+	return &Error{Type: TypeUnknownOperation, Message: fmt.Sprintf(format, args...)}
+}
+
+// RejectService responds to a request for a service that the local platform does not have, in the protocol of the
+// request, so that SDKs report the message. The Query protocol (STS, SNS, IAM and others) sends forms and reads XML, S3
+// reads XML, and all others read JSON. service is the name in the signature, such as "sts", or "" if there is none.
+func RejectService(w http.ResponseWriter, r *http.Request, service string) {
+	target := r.Header.Get("X-Amz-Target")
+	isForm := strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
+	message := "The local platform does not have this service or operation."
+	switch {
+	case target != "":
+		message = fmt.Sprintf("The local platform has no service for X-Amz-Target %s.", target)
+	case service != "":
+		message = fmt.Sprintf("The local platform does not have the AWS service %s, which this request is for.", service)
+	}
+	requestID := uuid.NewString()
+	header := w.Header()
+	header.Set("X-Amzn-Requestid", requestID)
+	refusal := xmlError{Type: "Sender", Code: "UnknownOperationException", Message: message}
+	var body []byte
+	var err error
+	switch {
+	case target != "" || !isForm && service != "s3":
+		header.Set("X-Amzn-Errortype", refusal.Code)
+		header.Set("Content-Type", Version10)
+		body, err = json.Marshal(Error{Type: refusal.Code, Message: message})
+	case service == "s3":
+		header.Set("Content-Type", "application/xml")
+		refusal.Type = ""
+		body, err = xml.Marshal(refusal)
+	default:
+		header.Set("Content-Type", "text/xml")
+		body, err = xml.Marshal(xmlErrorResponse{Error: refusal, RequestID: requestID})
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = w.Write(body) // the client may have gone
+}
+
+// xmlErrorResponse is an error of the Query protocol.
+type xmlErrorResponse struct {
+	XMLName   xml.Name `xml:"ErrorResponse"`
+	Error     xmlError
+	RequestID string `xml:"RequestId"`
+}
+
+type xmlError struct {
+	XMLName xml.Name `xml:"Error"`
+	Type    string   `xml:",omitempty"`
+	Code    string
+	Message string
 }

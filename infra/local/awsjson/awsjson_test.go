@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	awsxml "github.com/aws/aws-sdk-go-v2/aws/protocol/xml"
-
 	"devplatform/infra/local/datafolder"
+
+	awsxml "github.com/aws/aws-sdk-go-v2/aws/protocol/xml"
 )
 
 const authorization = "AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/test/aws4_request, SignedHeaders=host, Signature=0"
@@ -38,8 +38,6 @@ func greet(ctx context.Context, in *input) (*output, error) {
 		return nil, errOfValue
 	case "internal":
 		return nil, errors.New("disk on fire")
-	case "full":
-		return nil, fmt.Errorf("test: %w", datafolder.ErrFull)
 	}
 	return &output{in.Name + " at " + BaseURL(ctx)}, nil
 }
@@ -88,7 +86,6 @@ func TestService(t *testing.T) {
 		"refused":       {body: `{"Fail":"refused"}`, status: 409, want: `{"__type":"ns#Refused","message":"no","Item":1}`},
 		"converted":     {body: `{"Fail":"converted"}`, status: 400, want: `{"__type":"Converted"}`},
 		"internal":      {body: `{"Fail":"internal"}`, status: 500, want: `"InternalServerError"`, logged: "disk on fire"},
-		"full disk":     {body: `{"Fail":"full"}`, status: 500, want: `"InternalServerError"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,10 +119,17 @@ func TestService(t *testing.T) {
 	}
 }
 
-func TestBefore(t *testing.T) {
+func TestClosedFolder(t *testing.T) {
 	t.Parallel()
 	s := service(&bytes.Buffer{})
-	s.Before = func() error { return &Error{Type: "Closed", Status: http.StatusServiceUnavailable} }
+	folder, err := datafolder.Open(datafolder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Folder = folder
+	if err := folder.Close(); err != nil {
+		t.Fatal(err)
+	}
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{`))
 	request.Header = http.Header{"X-Amz-Target": {"Greeter.Greet"}, "Authorization": {authorization}, "Date": {"today"}}
 	response := httptest.NewRecorder()

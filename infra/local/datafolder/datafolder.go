@@ -1,17 +1,20 @@
-// Package datafolder keeps the data of one embedded service: Pebble in a folder that is marked as the service's, or in
-// memory.
+// Package datafolder keeps the records of all embedded services: one Pebble store in the data folder of the platform,
+// or in memory.
 //
 // It decides which folders are opened, when a write is durable, and what happens when the disk is full or fails. It
-// opens a folder that is empty, or that has undamaged data of this service and is not in use. It does not change other
-// folders. The meaning of keys and values does not belong here.
+// also lists the key spaces of the services, and has the operations on keys that they share. The meaning of keys and
+// values does not belong here.
 package datafolder
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -25,61 +28,86 @@ const (
 	bloomBitsPerKey = 10
 )
 
+// A data folder has a marker file with the format of the data, and the folder of Pebble. The marker is written and read
+// first, so that other folders are never changed.
+const (
+	format      = "devplatform local data 2\n"
+	markerFile  = "FORMAT"
+	storeFolder = "store"
+)
+
 // Options configure a Folder.
 type Options struct {
-	Service string       // begins the text of every error, such as "sqs"
-	Format  string       // one line in the folder's marker file: the service and the version of the format
-	Dir     string       // made if it is missing; "" keeps everything in memory
-	Logger  *slog.Logger // required; the storage engine logs at debug level
-	Failed  func(error)  // called once, on its own goroutine, when the data can no longer be written; may be nil
-	FS      vfs.FS       // the file system of Dir; nil is the real one
-
-	// Merger may be nil. Its name is part of the format: data that was written with another merger is an error.
-	Merger *pebble.Merger
+	Dir    string       // made if it is missing; "" keeps everything in memory
+	Logger *slog.Logger // nil discards; the storage engine logs at debug level
+	Failed func(error)  // called once, on its own goroutine, when records can no longer be written; may be nil
+	FS     vfs.FS       // the file system of Dir; nil is the real one
 }
 
 // Folder is an open data folder. Its methods are safe for concurrent use.
 type Folder struct {
-	DB *pebble.DB // for reads and for creating batches; [Folder.Commit] writes them
+	DB  *pebble.DB // for reads and for creating batches; [Folder.Commit] writes them
+	FS  vfs.FS     // the file system of Dir
+	Dir string
 
-	options  Options
 	failure  *failure
-	space    *space
 	inMemory bool
+
+	// requests is read-locked during each use of the folder, so that Close can wait for the end of all uses.
+	requests sync.RWMutex
+	isClosed bool
 }
 
-// Open opens or creates a data folder.
+// ErrClosed means that the folder is closed.
+var ErrClosed = errors.New("the service is shutting down")
+
+// Open opens or creates a data folder. It returns an error in one line, and changes nothing, if the folder has other
+// files or data of another version, or if another process uses it.
 func Open(options Options) (*Folder, error) {
-	if options.FS == nil {
-		options.FS = vfs.Default
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	folder := &Folder{options: options, failure: newFailure(options), inMemory: options.Dir == ""}
-	folder.space = &space{options: options, failure: folder.failure}
-	err := folder.failure.guard(func() (err error) {
-		folder.DB, err = folder.open()
+	f := &Folder{Dir: options.Dir, FS: options.FS, inMemory: options.Dir == ""}
+	switch {
+	case f.inMemory:
+		f.Dir, f.FS = "/", vfs.NewMem()
+	case f.FS == nil:
+		f.FS = vfs.Default
+	}
+	f.failure = newFailure(f.Dir, options)
+	err := f.failure.guard(func() (err error) {
+		f.DB, err = f.open()
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	folder.space.mayWait.Store(true)
-	return folder, nil
+	f.failure.isOpen.Store(true)
+	return f, nil
+}
+
+// OrMemory returns a folder, or if it is nil, a new one in memory. The service that gets it calls [Folder.Leave].
+func OrMemory(folder *Folder) (*Folder, error) {
+	if folder != nil {
+		return folder, nil
+	}
+	return Open(Options{})
 }
 
 func (f *Folder) open() (*pebble.DB, error) {
 	cache := pebble.NewCache(blockCacheBytes)
 	defer cache.Unref()
-	logger := storeLogger{f.options.Logger, f.failure}
 	settings := &pebble.Options{
 		Cache:              cache,
 		MemTableSize:       memTableBytes,
 		FormatMajorVersion: pebble.FormatNewest,
-		Logger:             logger,
+		FS:                 f.FS,
+		DisableWAL:         f.inMemory,
+		Logger:             f.failure,
 		EventListener: &pebble.EventListener{
-			BackgroundError: logger.background,
-			DataCorruption:  logger.corruption, // the default ends the process
+			BackgroundError: f.failure.background,
+			DataCorruption:  f.failure.corruption, // the default ends the process
 		},
-		Merger: f.options.Merger,
 	}
 	// The default scheduler looks for compactions ten times a second, which is most of what an idle platform costs. This
 	// one has no timer, and misses none: a compaction waits only while another one runs, whose end starts it.
@@ -87,62 +115,92 @@ func (f *Folder) open() (*pebble.DB, error) {
 	for i := range settings.Levels {
 		settings.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBitsPerKey)
 	}
-	if f.inMemory {
-		settings.FS = vfs.NewMem()
-		settings.DisableWAL = true
-		db, err := pebble.Open("memory", settings)
-		if err != nil {
-			return nil, f.errorf("opening a store in memory: %w", err)
+	if !f.inMemory {
+		settings.FS = watchedFS{f.FS, f.failure}
+		if err := f.checkMarker(); err != nil {
+			return nil, err
 		}
-		return db, nil
 	}
-	settings.FS = roomFS{f.options.FS, f.space}
-	if err := f.checkMarker(); err != nil {
-		return nil, err
-	}
-	return f.openStore(f.options.FS.PathJoin(f.options.Dir, storeFolder), settings)
-}
-
-// openStore locks, checks and opens the folder of Pebble.
-func (f *Folder) openStore(path string, settings *pebble.Options) (*pebble.DB, error) {
-	if err := settings.FS.MkdirAll(path, 0o700); err != nil {
+	path := f.FS.PathJoin(f.Dir, storeFolder)
+	if err := f.FS.MkdirAll(path, 0o700); err != nil {
 		return nil, f.openError(err)
 	}
-	lock, err := pebble.LockDirectory(path, settings.FS)
+	lock, err := pebble.LockDirectory(path, f.FS)
 	if notOpened := (*fs.PathError)(nil); errors.As(err, &notOpened) {
-		return nil, f.errorf("cannot open the data in %s: %s", f.options.Dir, firstLine(err))
+		return nil, f.openError(notOpened)
 	}
 	if err != nil {
-		return nil, f.errorf("the data in %s is in use by another process: stop that process, "+
-			"or choose another folder with DATA_DIR", f.options.Dir)
+		return nil, fmt.Errorf("the data in %s is in use by another process: stop that process, "+
+			"or choose another folder with DATA_DIR", f.Dir)
 	}
 	defer func() { _ = lock.Close() }() // the open store still holds the lock
 	settings.Lock = lock
-	if err := checkStore(path, settings); err != nil {
-		return nil, f.openError(err)
-	}
 	db, err := pebble.Open(path, settings)
 	if err != nil {
 		return nil, f.openError(err)
 	}
-	if err := SyncDir(f.options.FS, f.options.Dir); err != nil {
+	if err := SyncDir(f.FS, f.Dir); err != nil {
 		return nil, errors.Join(f.openError(err), db.Close())
 	}
 	return db, nil
 }
 
-// openError returns the error for a store that cannot be opened, in one line.
-func (f *Folder) openError(err error) error {
-	if errors.Is(err, fs.ErrPermission) || isFull(err) {
-		return f.errorf("cannot open the data in %s: %s", f.options.Dir, firstLine(err))
+// checkMarker accepts a folder with the marker, and creates the marker if the folder is missing or empty, or if a kill
+// interrupted its first use.
+func (f *Folder) checkMarker() error {
+	marker := f.FS.PathJoin(f.Dir, markerFile)
+	names, err := f.FS.List(f.Dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return f.openError(err)
 	}
-	return f.Damaged(err)
+	var text []byte
+	if len(names) > 0 {
+		file, err := f.FS.Open(marker)
+		if errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("%s has other files: choose an empty folder with DATA_DIR", f.Dir)
+		}
+		if err != nil {
+			return f.openError(err)
+		}
+		text, err = io.ReadAll(io.LimitReader(file, 2*int64(len(format))))
+		if err := errors.Join(err, file.Close()); err != nil {
+			return f.openError(err)
+		}
+	}
+	switch isBeginning := strings.HasPrefix(format, string(text)); {
+	case string(text) == format:
+		return nil
+	case !isBeginning || len(names) > 1:
+		return fmt.Errorf("the data in %s is of another version: delete the folder to start without data", f.Dir)
+	}
+	err = f.FS.MkdirAll(f.Dir, 0o700)
+	if err == nil {
+		err = CreateFile(f.FS, marker, func(to io.Writer) error {
+			_, err := io.WriteString(to, format)
+			return err
+		})
+	}
+	if err == nil {
+		err = SyncDir(f.FS, f.FS.PathDir(f.Dir))
+	}
+	if err != nil {
+		return f.openError(err)
+	}
+	return nil
+}
+
+// openError returns the error for a folder that cannot be opened, in one line.
+func (f *Folder) openError(err error) error {
+	if pebble.IsCorruptionError(err) {
+		return f.Damaged(err)
+	}
+	return fmt.Errorf("cannot open the data in %s: %s", f.Dir, firstLine(err))
 }
 
 // Damaged returns the error, in one line, for data that cannot be used for a reason.
 func (f *Folder) Damaged(reason error) error {
-	return f.errorf("the data in %s is damaged and was not changed: restore it from a backup, or move it away to start "+
-		"without data: %s", f.options.Dir, firstLine(reason))
+	return fmt.Errorf("the data in %s is damaged: restore it from a backup, or move it away to start without data: %s",
+		f.Dir, firstLine(reason))
 }
 
 func firstLine(err error) string {
@@ -150,83 +208,45 @@ func firstLine(err error) string {
 	return line
 }
 
-func (f *Folder) errorf(format string, args ...any) error {
-	return fmt.Errorf(f.options.Service+": "+format, args...)
+// Enter begins a use of the folder, which must end with a call of leave. It returns an error if the folder is closed or
+// has failed.
+func (f *Folder) Enter() (leave func(), err error) {
+	f.requests.RLock()
+	err = f.failure.check()
+	if f.isClosed {
+		err = ErrClosed
+	}
+	if err != nil {
+		f.requests.RUnlock()
+		return nil, err
+	}
+	return f.requests.RUnlock, nil
 }
 
-// Check returns an error if the store has failed.
-func (f *Folder) Check() error { return f.failure.check() }
+// Leave is called by a service that begins no new uses of the folder. It closes a folder in memory.
+func (f *Folder) Leave() error {
+	if f.inMemory {
+		return f.Close()
+	}
+	return nil
+}
 
-// Close calls before, which may be nil, and closes the store. Acknowledged writes are already durable. No write may be
-// in progress. If the store has failed or the disk is full, Close does nothing and returns the reason.
-func (f *Folder) Close(before func()) error {
-	f.space.mayWait.Store(false)
-	if f.Room() != nil {
-		f.failure.report(ErrFull.Error())
+// Close waits for the end of all uses, and closes the folder. Acknowledged writes are already durable. If the store has
+// failed, which Failed has reported, Close does nothing.
+func (f *Folder) Close() error {
+	if f.failure.check() != nil {
+		return nil //nolint:nilerr // reported before
 	}
 	return f.failure.guard(func() error {
-		if before != nil {
-			before()
+		f.requests.Lock()
+		defer f.requests.Unlock()
+		if f.isClosed {
+			return nil
 		}
+		f.isClosed = true
 		if err := f.DB.Close(); err != nil {
-			return f.errorf("closing the store: %w", err)
+			return fmt.Errorf("closing the store in %s: %w", f.Dir, err)
 		}
 		return nil
 	})
-}
-
-// Write is a batch that is visible, but may not be durable yet.
-type Write struct {
-	batch  *pebble.Batch // nil in memory
-	folder *Folder
-}
-
-// Commit makes a batch visible, and closes it. It also writes an empty batch, because the caller may have read an
-// earlier write that is not durable yet.
-func (f *Folder) Commit(batch *pebble.Batch) (Write, error) {
-	if f.inMemory {
-		return Write{}, f.CommitLater(batch)
-	}
-	if batch.Empty() {
-		if err := batch.LogData(nil, nil); err != nil {
-			return Write{}, errors.Join(f.errorf("writing: %w", err), batch.Close())
-		}
-	}
-	if err := f.DB.ApplyNoSyncWait(batch, pebble.Sync); err != nil {
-		return Write{}, errors.Join(f.errorf("writing: %w", err), batch.Close())
-	}
-	return Write{batch: batch, folder: f}, nil
-}
-
-// Wait returns when the write is durable and can be acknowledged. Concurrent writes share a sync of the disk.
-func (w Write) Wait() error {
-	if w.batch == nil {
-		return nil
-	}
-	if err := errors.Join(w.batch.SyncWait(), w.batch.Close()); err != nil {
-		w.folder.failure.report(err.Error()) // Pebble's log accepts no further writes
-		return w.folder.errorf("writing: %w", err)
-	}
-	return nil
-}
-
-// CommitSync makes a batch visible and durable. The caller closes the batch. CommitSync returns [ErrFull] if the disk
-// is full.
-func (f *Folder) CommitSync(batch *pebble.Batch) error {
-	if err := f.Room(); err != nil {
-		return err
-	}
-	durable := pebble.Sync
-	if f.inMemory {
-		durable = pebble.NoSync
-	}
-	return batch.Commit(durable)
-}
-
-// CommitLater makes a batch visible, and closes it. It becomes durable later, or is lost in a crash.
-func (f *Folder) CommitLater(batch *pebble.Batch) error {
-	if err := errors.Join(batch.Commit(pebble.NoSync), batch.Close()); err != nil {
-		return f.errorf("writing: %w", err)
-	}
-	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,9 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-func options(dir string) Options {
-	return Options{Service: "test", Format: "embedded-test 1", Dir: dir, Logger: slog.New(slog.DiscardHandler)}
-}
+func options(dir string) Options { return Options{Dir: dir} }
 
 func write(t *testing.T, f *Folder, key string) {
 	t.Helper()
@@ -50,7 +47,7 @@ func filled(t *testing.T) (dir string) {
 		t.Fatal(err)
 	}
 	write(t, f, "logged")
-	if err := f.Close(nil); err != nil {
+	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -75,7 +72,7 @@ func TestReopen(t *testing.T) {
 	if err != nil || empty.Wait() != nil {
 		t.Errorf("an empty batch: %v", err)
 	}
-	if err := f.Close(nil); err != nil {
+	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
 }
@@ -100,7 +97,7 @@ func TestReopenedStoreIsCompacted(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if err := f.Close(nil); err != nil {
+	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
 }
@@ -139,7 +136,7 @@ func overwrite(pattern, content string) func(*testing.T, string) {
 	}
 }
 
-// Open returns an error in one line, and does not change the folder, if the folder has other or damaged data.
+// Open returns an error in one line, and does not change the folder, if the folder has other data.
 func TestRefusesForeignAndDamagedFolders(t *testing.T) {
 	t.Parallel()
 	garbage := strings.Repeat("garbage ", 1000)
@@ -150,23 +147,10 @@ func TestRefusesForeignAndDamagedFolders(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"another version": overwrite(markerFile, "embedded-test 2\n"),
-		"another service": overwrite(markerFile, "embedded-other 1\n"),
+		"another version": overwrite(markerFile, "devplatform local data 1\n"),
 		"empty marker":    overwrite(markerFile, ""),
 		"manifest":        overwrite("store/MANIFEST-*", garbage),
-		"log":             overwrite("store/*.log", garbage),
-		"tables":          overwrite("store/*.sst", garbage),
-		"flipped bits": func(t *testing.T, dir string) {
-			t.Helper()
-			paths, _ := filepath.Glob(filepath.Join(dir, "store/*.sst"))
-			content, err := os.ReadFile(paths[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			content[10] ^= 0xff
-			overwrite("store/"+filepath.Base(paths[0]), string(content))(t, dir)
-		},
-		"options": overwrite("store/OPTIONS-*", garbage),
+		"options":         overwrite("store/OPTIONS-*", garbage),
 		"no store": func(t *testing.T, dir string) {
 			t.Helper()
 			if err := os.RemoveAll(filepath.Join(dir, storeFolder)); err != nil {
@@ -191,10 +175,10 @@ func TestRefusesForeignAndDamagedFolders(t *testing.T) {
 			before := digest(t, dir)
 			refused, err := Open(options(dir))
 			if err == nil {
-				_ = refused.Close(nil)
+				_ = refused.Close()
 				t.Fatal("opened")
 			}
-			if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "in use") || !strings.Contains(err.Error(), dir) || !strings.HasPrefix(err.Error(), "test: ") {
+			if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "in use") || !strings.Contains(err.Error(), dir) {
 				t.Errorf("not one line with the folder: %q", err)
 			}
 			after := digest(t, dir)
@@ -210,38 +194,6 @@ func TestRefusesForeignAndDamagedFolders(t *testing.T) {
 	}
 }
 
-// Data that was written with another merger is an error.
-func TestMerger(t *testing.T) {
-	t.Parallel()
-	merging := options(filepath.Join(t.TempDir(), "data"))
-	merging.Merger = &pebble.Merger{Name: "test.merger", Merge: pebble.DefaultMerger.Merge}
-	f, err := Open(merging)
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch := f.DB.NewBatch()
-	err = errors.Join(batch.Merge([]byte("a"), []byte("1"), nil), batch.Merge([]byte("a"), []byte("2"), nil), f.CommitSync(batch), batch.Close())
-	if err := errors.Join(err, f.Close(nil)); err != nil {
-		t.Fatal(err)
-	}
-	other := merging
-	other.Merger = nil
-	if _, err := Open(other); err == nil || !strings.Contains(err.Error(), "merger") {
-		t.Errorf("with another merger: %v", err)
-	}
-	again, err := Open(merging)
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, closer, err := again.DB.Get([]byte("a"))
-	if err != nil || string(value) != "12" {
-		t.Fatalf("got %q, %v", value, err)
-	}
-	if err := errors.Join(closer.Close(), again.Close(nil)); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestInUse(t *testing.T) {
 	t.Parallel()
 	dir := filled(t)
@@ -252,7 +204,7 @@ func TestInUse(t *testing.T) {
 	if _, err := Open(options(dir)); err == nil || !strings.Contains(err.Error(), "is in use by another process: stop that process") {
 		t.Errorf("got %v", err)
 	}
-	if err := f.Close(nil); err != nil {
+	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
 }
@@ -274,7 +226,7 @@ func TestLockCannotBeCreated(t *testing.T) {
 		settings := options("/data")
 		settings.FS = lockless{vfs.NewMem(), reason}
 		_, err := Open(settings)
-		if err == nil || !strings.HasPrefix(err.Error(), "test: cannot open the data in /data: ") || !strings.Contains(err.Error(), reason.Error()) {
+		if err == nil || !strings.HasPrefix(err.Error(), "cannot open the data in /data: ") || !strings.Contains(err.Error(), reason.Error()) {
 			t.Errorf("got %v, want %v", err, reason)
 		}
 	}
@@ -299,8 +251,59 @@ func TestCommitLater(t *testing.T) {
 	if _, _, err := f.DB.Get([]byte("b")); !errors.Is(err, pebble.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	closed := false
-	if err := f.Close(func() { closed = true }); err != nil || !closed {
+	if err := f.Leave(); err != nil {
 		t.Errorf("closing: %v", err)
+	}
+}
+
+// Close waits for the uses that have begun. Later uses get an error.
+func TestCloseWaits(t *testing.T) {
+	t.Parallel()
+	f, err := Open(options(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave, err := f.Enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- f.Close() }()
+	for f.requests.TryRLock() { // until Close waits
+		f.requests.RUnlock()
+	}
+	if len(closed) > 0 {
+		t.Error("closed during a use")
+	}
+	if _, err := Read(f.DB, []byte("a")); err != nil {
+		t.Error(err)
+	}
+	leave()
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	if _, err := f.Enter(); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A kill while the folder is created leaves a folder that can be used.
+func TestUnfinishedMarker(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", format[:7]} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, markerFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(options(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, markerFile)); string(got) != format {
+			t.Errorf("the marker is %q, %v", got, err)
+		}
 	}
 }

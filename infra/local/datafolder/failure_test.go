@@ -27,7 +27,7 @@ func failing(ending string, reason error) (files vfs.FS, fails *atomic.Bool) {
 	})), fails
 }
 
-// A broken disk is reported once. Check and Close then return the error, and Close does nothing else.
+// A broken disk is reported once. Enter then returns the error, and Close does nothing.
 func TestFailure(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -48,9 +48,11 @@ func TestFailure(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, f, "before")
-			if err := f.Check(); err != nil {
+			leave, err := f.Enter()
+			if err != nil {
 				t.Fatal(err)
 			}
+			leave()
 			fails.Store(true)
 			go fill(f) // a write may hang when the disk fails
 			deadline := time.After(patience)
@@ -59,17 +61,17 @@ func TestFailure(t *testing.T) {
 			case <-deadline:
 				t.Fatal("the failure was not reported")
 			}
-			if !strings.HasPrefix(err.Error(), "test: the store in /data cannot continue: ") || !strings.Contains(err.Error(), test.reason.Error()) {
+			if !strings.HasPrefix(err.Error(), "the data in /data cannot be written: ") || !strings.Contains(err.Error(), test.reason.Error()) {
 				t.Errorf("reported %v", err)
 			}
-			if got := f.Check(); !errors.Is(got, err) {
-				t.Errorf("checked: %v", got)
+			if _, got := f.Enter(); !errors.Is(got, err) {
+				t.Errorf("entered: %v", got)
 			}
 			closed := make(chan error, 1)
-			go func() { closed <- f.Close(func() { t.Error("before was called") }) }()
+			go func() { closed <- f.Close() }()
 			select {
 			case got := <-closed:
-				if !errors.Is(got, err) {
+				if got != nil {
 					t.Errorf("closed: %v", got)
 				}
 			case <-deadline:

@@ -4,19 +4,87 @@ import (
 	"maps"
 	"slices"
 
-	"devplatform/infra/local/dynamodb/storage"
 	"devplatform/infra/local/dynamodb/values"
-	"devplatform/infra/local/dynamodb/wire"
 )
+
+type keysAndAttributes struct {
+	Keys           []values.Item
+	ConsistentRead bool `json:",omitzero"`
+	placeholders
+	ProjectionExpression *string `json:",omitzero"`
+}
+
+type batchGetItemRequest struct {
+	RequestItems           map[string]*keysAndAttributes
+	ReturnConsumedCapacity string
+}
+
+func (in *batchGetItemRequest) check() error {
+	err := first(checkCapacity(in.ReturnConsumedCapacity), length("RequestItems", len(in.RequestItems), 1, maxBatchGets))
+	total := 0
+	for name, get := range in.RequestItems {
+		if get == nil {
+			return required("Keys", false)
+		}
+		total += len(get.Keys)
+		err = first(err, checkTable(name), length("Keys", len(get.Keys), 1, maxBatchGets),
+			get.parse(sources{projection: get.ProjectionExpression}))
+	}
+	return first(err, length("RequestItems", total, 1, maxBatchGets))
+}
+
+type batchGetItemResponse struct {
+	Responses        map[string][]values.Item
+	UnprocessedKeys  map[string]*keysAndAttributes
+	ConsumedCapacity []*consumedCapacity `json:",omitzero"`
+}
+
+type writeRequest struct {
+	PutRequest    *struct{ Item values.Item }
+	DeleteRequest *struct{ Key values.Item }
+}
+
+func (r *writeRequest) check() error {
+	switch {
+	case (r.PutRequest == nil) == (r.DeleteRequest == nil):
+		return invalid("A write request must contain exactly one of PutRequest and DeleteRequest")
+	case r.DeleteRequest != nil:
+		return required("Key", r.DeleteRequest.Key != nil)
+	}
+	return first(required("Item", r.PutRequest.Item != nil), checkItemSize(r.PutRequest.Item))
+}
+
+type batchWriteItemRequest struct {
+	RequestItems                map[string][]writeRequest
+	ReturnConsumedCapacity      string
+	ReturnItemCollectionMetrics string
+}
+
+func (in *batchWriteItemRequest) check() error {
+	err := first(checkCapacity(in.ReturnConsumedCapacity), checkMetrics(in.ReturnItemCollectionMetrics))
+	total := 0
+	for name, requests := range in.RequestItems {
+		total += len(requests)
+		err = first(err, checkTable(name), length("RequestItems", len(requests), 1, maxBatchWrites))
+		for i := range requests {
+			err = first(err, requests[i].check())
+		}
+	}
+	return first(err, length("RequestItems", total, 1, maxBatchWrites))
+}
+
+// batchWriteItemResponse is the output of BatchWriteItem. The embedded DynamoDB processes all items.
+type batchWriteItemResponse struct {
+	UnprocessedItems map[string][]writeRequest
+	ConsumedCapacity []*consumedCapacity `json:",omitzero"`
+}
 
 const maxBatchGetBytes = 16 << 20
 
-var errDuplicateKeys = wire.Invalid("Provided list of item keys contains duplicates")
+var errDuplicateKeys = invalid("Provided list of item keys contains duplicates")
 
-// keySet detects items that a request names twice.
 type keySet map[string]bool
 
-// add reports whether the key is new.
 func (s keySet) add(key []byte) bool {
 	if s[string(key)] {
 		return false
@@ -25,9 +93,9 @@ func (s keySet) add(key []byte) bool {
 	return true
 }
 
-func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResponse, error) {
-	response := &wire.BatchGetItemResponse{
-		Responses: map[string][]values.Item{}, UnprocessedKeys: map[string]*wire.KeysAndAttributes{},
+func (db *DB) batchGetItem(in *batchGetItemRequest) (*batchGetItemResponse, error) {
+	response := &batchGetItemResponse{
+		Responses: map[string][]values.Item{}, UnprocessedKeys: map[string]*keysAndAttributes{},
 	}
 	used := usage{mode: in.ReturnConsumedCapacity}
 	room := maxBatchGetBytes
@@ -46,7 +114,7 @@ func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResp
 			if response.UnprocessedKeys[name] != nil {
 				continue // the key is only checked
 			}
-			item, err := db.store.Get(c.Key)
+			item, err := db.store.get(c.Key)
 			if err != nil {
 				return nil, err
 			}
@@ -56,7 +124,7 @@ func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResp
 				response.UnprocessedKeys[name] = &rest
 				continue
 			}
-			used.of(c.Table).table += storage.ReadUnits(item.Size()) * consistency(get.ConsistentRead)
+			used.of(c.Table).table += readUnits(item.Size()) * consistency(get.ConsistentRead)
 			if item != nil {
 				items = append(items, get.Parsed.Projection.Apply(item))
 			}
@@ -68,17 +136,17 @@ func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResp
 }
 
 // batchWriteItem writes all of the batch or nothing, which is more than AWS guarantees.
-func (db *DB) batchWriteItem(in *wire.BatchWriteItemRequest) (*wire.BatchWriteItemResponse, error) {
-	var changes []storage.Change
+func (db *DB) batchWriteItem(in *batchWriteItemRequest) (*batchWriteItemResponse, error) {
+	var changes []change
 	seen := keySet{}
 	for _, name := range slices.Sorted(maps.Keys(in.RequestItems)) {
 		for _, request := range in.RequestItems[name] {
-			var c storage.Change
+			var c change
 			var err error
 			if request.DeleteRequest != nil {
-				c, err = db.locate(name, request.DeleteRequest.Key, &wire.Expressions{})
+				c, err = db.locate(name, request.DeleteRequest.Key, &parsedExpressions{})
 			} else {
-				c, err = db.locateItem(name, request.PutRequest.Item, &wire.Expressions{})
+				c, err = db.locateItem(name, request.PutRequest.Item, &parsedExpressions{})
 			}
 			switch {
 			case err != nil:
@@ -89,12 +157,12 @@ func (db *DB) batchWriteItem(in *wire.BatchWriteItemRequest) (*wire.BatchWriteIt
 			changes = append(changes, c)
 		}
 	}
-	if err := db.store.Write(changes, nil, nil); err != nil {
+	if err := db.store.write(changes, nil); err != nil {
 		return nil, err
 	}
 	used := usage{mode: in.ReturnConsumedCapacity}
 	used.addWrites(changes, 1)
-	return &wire.BatchWriteItemResponse{
-		UnprocessedItems: map[string][]wire.WriteRequest{}, ConsumedCapacity: used.report(),
+	return &batchWriteItemResponse{
+		UnprocessedItems: map[string][]writeRequest{}, ConsumedCapacity: used.report(),
 	}, nil
 }

@@ -1,7 +1,10 @@
 package dynamodb
 
 import (
+	"path/filepath"
+
 	"devplatform/infra/local/awsjson"
+	"devplatform/infra/local/datafolder/disktest"
 
 	"fmt"
 	"net/http"
@@ -73,7 +76,7 @@ func benchmarkDB(b *testing.B, place string) *DB {
 	b.Helper()
 	db := openTest(b, func(o *Options) {
 		if place == "disk" {
-			o.Dir = b.TempDir()
+			o.Folder = disktest.Open(b, filepath.Join(b.TempDir(), "data"), nil)
 		}
 	})
 	must(b, db, "CreateTable", hashTable)

@@ -1,10 +1,18 @@
 package dynamodb
 
-import (
-	"devplatform/infra/local/dynamodb/catalog"
-	"devplatform/infra/local/dynamodb/storage"
-	"devplatform/infra/local/dynamodb/wire"
-)
+// capacityUnits are the units of a table or an index. Transactions also report them as units for reading or writing.
+type capacityUnits struct {
+	CapacityUnits      float64
+	ReadCapacityUnits  float64 `json:",omitzero"`
+	WriteCapacityUnits float64 `json:",omitzero"`
+}
+
+type consumedCapacity struct {
+	TableName string
+	capacityUnits
+	Table                  *capacityUnits           `json:",omitzero"`
+	GlobalSecondaryIndexes map[string]capacityUnits `json:",omitempty"`
+}
 
 // transactionFactor is the cost of a table's part of a transaction. Writing to an index costs the same as without one.
 const transactionFactor = 2
@@ -24,8 +32,8 @@ type usage struct {
 	tables        []consumed
 }
 
-func (u *usage) units(n float64) wire.CapacityUnits {
-	units := wire.CapacityUnits{CapacityUnits: n}
+func (u *usage) units(n float64) capacityUnits {
+	units := capacityUnits{CapacityUnits: n}
 	if u.reads {
 		units.ReadCapacityUnits = n
 	}
@@ -35,7 +43,6 @@ func (u *usage) units(n float64) wire.CapacityUnits {
 	return units
 }
 
-// consumed is the consumed capacity of a table and its indexes.
 type consumed struct {
 	name    string
 	table   float64
@@ -43,7 +50,7 @@ type consumed struct {
 }
 
 // of returns the usage of a table. The pointer is valid until the next call.
-func (u *usage) of(t *catalog.Table) *consumed {
+func (u *usage) of(t *table) *consumed {
 	for i := range u.tables {
 		if u.tables[i].name == t.Name {
 			return &u.tables[i]
@@ -61,7 +68,7 @@ func (c *consumed) addIndex(name string, units float64) {
 }
 
 // addWrites adds what changes consumed. The factor is for the tables only.
-func (u *usage) addWrites(changes []storage.Change, factor float64) {
+func (u *usage) addWrites(changes []change, factor float64) {
 	for _, change := range changes {
 		c := u.of(change.Table)
 		c.table += change.Units.Table * factor
@@ -74,19 +81,19 @@ func (u *usage) addWrites(changes []storage.Change, factor float64) {
 }
 
 // report returns the capacity in the form that ReturnConsumedCapacity asks for, or nil for NONE.
-func (u *usage) report() []*wire.ConsumedCapacity {
+func (u *usage) report() []*consumedCapacity {
 	if u.mode != "TOTAL" && u.mode != "INDEXES" {
 		return nil
 	}
-	reports := make([]*wire.ConsumedCapacity, len(u.tables))
+	reports := make([]*consumedCapacity, len(u.tables))
 	for i, c := range u.tables {
 		total := c.table
-		indexes := map[string]wire.CapacityUnits{}
+		indexes := map[string]capacityUnits{}
 		for name, n := range c.indexes {
 			total += n
 			indexes[name] = u.units(n)
 		}
-		reports[i] = &wire.ConsumedCapacity{TableName: c.name, CapacityUnits: u.units(total)}
+		reports[i] = &consumedCapacity{TableName: c.name, capacityUnits: u.units(total)}
 		if u.mode == "INDEXES" {
 			table := u.units(c.table)
 			reports[i].Table, reports[i].GlobalSecondaryIndexes = &table, indexes
@@ -95,8 +102,7 @@ func (u *usage) report() []*wire.ConsumedCapacity {
 	return reports
 }
 
-// single returns the report for a request with one table.
-func (u *usage) single() *wire.ConsumedCapacity {
+func (u *usage) single() *consumedCapacity {
 	if reports := u.report(); len(reports) > 0 {
 		return reports[0]
 	}

@@ -6,11 +6,15 @@
 // A change and its stream record are one atomic write. A backup of the folder must include the readers'
 // positions in streams.
 //
-// This package implements the operations and the sweeper. Its sub-packages import each other in one direction: values,
-// expressions, wire, keyspace, streams, catalog, storage. Nothing of a particular application belongs here.
+// The operations are in the files that are named after what they work on: batch.go, items.go, query.go, streams.go,
+// tables.go and transact.go. describe.go has the inputs and outputs of operations on tables, record.go and table.go the
+// definitions of tables, store.go, page.go and write.go the storage of items, and stream.go the storage of changes. The
+// packages values and expressions know nothing of tables. Nothing of a particular application belongs here.
 package dynamodb
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,110 +26,88 @@ import (
 
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
-	"devplatform/infra/local/dynamodb/catalog"
-	"devplatform/infra/local/dynamodb/keyspace"
-	"devplatform/infra/local/dynamodb/storage"
-	"devplatform/infra/local/dynamodb/streams"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Options configures a DB.
 type Options struct {
-	Dir     string           // data folder, created if it does not exist; "" keeps all data in memory
-	Now     func() time.Time // the clock for TTL, idempotency tokens and timestamps; required
-	Logger  *slog.Logger     // nil discards; the storage engine logs at debug level
-	Region  string           // for ARNs; default "us-east-1"
-	Account string           // for ARNs; default "000000000000"
+	Folder  *datafolder.Folder // nil keeps all data in memory
+	Now     func() time.Time   // the clock for TTL, idempotency tokens and timestamps; required
+	Logger  *slog.Logger       // nil discards
+	Region  string             // for ARNs; default "us-east-1"
+	Account string             // for ARNs; default "000000000000"
 
 	// SweepInterval is the time between two deletions of expired data. The default is one second, and a negative value
 	// disables the sweeper.
 	SweepInterval time.Duration
-
-	// Failed is called once, on its own goroutine, if the store cannot continue because its disk is broken. All later
-	// requests fail, and the process should exit. If the disk is full, only writes fail.
-	Failed func(error)
-
-	fs vfs.FS // tests: the file system of Dir
 }
 
 func (o *Options) setDefaults() {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Region == "" {
-		o.Region = "us-east-1"
-	}
-	if o.Account == "" {
-		o.Account = "000000000000"
-	}
-	if o.SweepInterval == 0 {
-		o.SweepInterval = time.Second
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Region = cmp.Or(o.Region, "us-east-1")
+	o.Account = cmp.Or(o.Account, "000000000000")
+	o.SweepInterval = cmp.Or(o.SweepInterval, time.Second)
 }
 
 // DB is an embedded DynamoDB of one account in one region. All methods are safe for concurrent use.
 type DB struct {
 	options Options
-	account catalog.Account
-	store   *storage.Store
+	account account
+	store   *store
 	service awsjson.Service
 
 	// catalog guards tables and streams. Operations on items hold it for reading from beginning to end, and operations on
 	// tables for writing, so that a table never changes during an operation on its items.
 	catalog sync.RWMutex
-	tables  map[string]*catalog.Table
-	streams map[string]*streams.Stream // by path, with the ended ones
+	tables  map[string]*table
+	streams map[string]*stream // by path, with the ended ones
 
 	stop chan struct{} // closed by Close; ends the sweeper
-	done sync.WaitGroup
 }
 
-// Open opens or creates a database. It returns an error, and changes nothing, if the folder contains something else,
-// data of another version or damaged data, or if another process uses it.
+// Open opens the database in a folder. It returns an error if the data is damaged.
 func Open(options Options) (*DB, error) {
 	if options.Now == nil {
 		return nil, errors.New("dynamodb: Options.Now is required")
 	}
 	options.setDefaults()
-	store, err := storage.Open(datafolder.Options{
-		Service: "dynamodb", Format: "embedded-dynamodb 1", Dir: options.Dir,
-		Logger: options.Logger, Failed: options.Failed, FS: options.fs,
-	}, options.Now)
+	folder, err := datafolder.OrMemory(options.Folder)
+	if err != nil {
+		return nil, err
+	}
+	store, err := openStore(folder, options.Now)
 	if err != nil {
 		return nil, err
 	}
 	db := &DB{
 		options: options,
-		account: catalog.Account{Region: options.Region, ID: options.Account},
+		account: account{Region: options.Region, ID: options.Account},
 		store:   store,
-		tables:  map[string]*catalog.Table{},
-		streams: map[string]*streams.Stream{},
+		tables:  map[string]*table{},
+		streams: map[string]*stream{},
 		stop:    make(chan struct{}),
 	}
-	db.service = db.newService()
+	db.service = db.newService(folder)
 	if err := db.load(); err != nil {
-		return nil, errors.Join(store.Damaged(err), store.Close(nil))
+		return nil, store.Damaged(err)
 	}
 	if options.SweepInterval > 0 {
-		db.done.Go(db.sweepLoop)
+		go db.sweepLoop()
 	}
 	return db, nil
 }
 
-// load reads all streams and tables.
 func (db *DB) load() error {
-	err := keyspace.Each(db.store.DB, []byte{keyspace.Stream}, func(_, value []byte) error {
-		s, err := streams.Load(db.store.DB, value)
+	err := datafolder.Each(db.store.DB, []byte{datafolder.SpaceStream}, func(_, value []byte) error {
+		s, err := loadStream(db.store.DB, value)
 		if err == nil {
-			db.streams[s.Path()] = s
+			db.streams[s.path()] = s
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return db.store.Tables(func(record catalog.Record) error {
+	return db.store.tables(func(record tableRecord) error {
 		t := db.use(record)
 		if t.StreamView != "" && t.Stream == nil {
 			return fmt.Errorf("table %s: its stream is missing", t.Name)
@@ -134,11 +116,10 @@ func (db *DB) load() error {
 	})
 }
 
-// use makes a record the current one of its table.
-func (db *DB) use(record catalog.Record) *catalog.Table {
-	t := catalog.NewTable(record)
+func (db *DB) use(record tableRecord) *table {
+	t := newTable(record)
 	if record.StreamView != "" {
-		t.Stream = db.streams[streams.Path(record.Name, record.StreamLabel)]
+		t.Stream = db.streams[pathOf(record.Name, record.StreamLabel)]
 	}
 	db.tables[record.Name] = t
 	return t
@@ -147,11 +128,10 @@ func (db *DB) use(record catalog.Record) *catalog.Table {
 // ServeHTTP handles one request.
 func (db *DB) ServeHTTP(w http.ResponseWriter, r *http.Request) { db.service.ServeHTTP(w, r) }
 
-// Close stops the sweeper and closes the store. All acknowledged writes are already durable. There must be no requests
-// during or after Close. If the store has failed, the error contains the reason.
+// Close stops the sweeper. The folder waits for running requests when it is closed.
 func (db *DB) Close() error {
 	close(db.stop)
-	return db.store.Close(db.done.Wait)
+	return db.store.Leave()
 }
 
 func (db *DB) sweepLoop() {
@@ -162,10 +142,13 @@ func (db *DB) sweepLoop() {
 		case <-db.stop:
 			return
 		case <-timer.C:
-			if db.store.Room() != nil {
-				continue // deletions need room too
+			leave, err := db.store.Enter()
+			if err != nil {
+				return // closed
 			}
-			if err := db.sweep(); err != nil {
+			err = db.sweep()
+			leave()
+			if err != nil {
 				db.options.Logger.Error("dynamodb: sweeping expired items", slog.Any("error", err))
 			}
 		}
@@ -178,7 +161,7 @@ func (db *DB) sweep() error {
 	db.catalog.RLock()
 	tables := slices.Collect(maps.Values(db.tables))
 	db.catalog.RUnlock()
-	errs := []error{db.store.DeleteTokens(now), db.sweepStreams(now)}
+	errs := []error{db.store.deleteTokens(now), db.sweepStreams(now)}
 	for _, t := range tables {
 		errs = append(errs, db.sweepTable(t, now))
 	}
@@ -187,7 +170,7 @@ func (db *DB) sweep() error {
 
 // sweepTable deletes a table's expired items in steps, so that operations on tables do not have to wait for all of
 // them.
-func (db *DB) sweepTable(t *catalog.Table, now time.Time) error {
+func (db *DB) sweepTable(t *table, now time.Time) error {
 	for {
 		select {
 		case <-db.stop:
@@ -199,10 +182,82 @@ func (db *DB) sweepTable(t *catalog.Table, now time.Time) error {
 			db.catalog.RUnlock()
 			return nil
 		}
-		n, err := db.store.DeleteExpired(t, now)
+		n, err := db.store.deleteExpired(t, now)
 		db.catalog.RUnlock()
-		if err != nil || n < storage.MaxExpired {
+		if err != nil || n < maxExpired {
 			return err
 		}
 	}
+}
+
+// Prefixes of X-Amz-Target. The two services have the same endpoint.
+const (
+	targetPrefix  = "DynamoDB_20120810."
+	streamsPrefix = "DynamoDBStreams_20120810."
+)
+
+const maxRequestBytes = 16 << 20
+
+func (db *DB) newService(folder *datafolder.Folder) awsjson.Service {
+	items, tables := db.catalog.RLocker(), &db.catalog
+	return awsjson.Service{
+		Name: "dynamodb", ContentType: awsjson.Version10, MaxRequestBytes: maxRequestBytes, Logger: db.options.Logger,
+		CRC32: true, RejectUnknown: true, Folder: folder, Convert: asAPIError,
+		Targets: map[string]awsjson.Operations{
+			targetPrefix: {
+				"CreateTable":        handle(tables, db.createTable),
+				"DescribeTable":      handle(items, db.describeTable),
+				"ListTables":         handle(items, db.listTables),
+				"UpdateTable":        handle(tables, db.updateTable),
+				"DeleteTable":        handle(tables, db.deleteTable),
+				"UpdateTimeToLive":   handle(tables, db.updateTimeToLive),
+				"DescribeTimeToLive": handle(items, db.describeTimeToLive),
+				"TagResource":        handle(tables, db.tagResource),
+				"UntagResource":      handle(tables, db.tagResource),
+				"ListTagsOfResource": handle(items, db.listTags),
+				"PutItem":            handle(items, db.putItem),
+				"GetItem":            handle(items, db.getItem),
+				"UpdateItem":         handle(items, db.updateItem),
+				"DeleteItem":         handle(items, db.deleteItem),
+				"Query":              handle(items, db.query),
+				"Scan":               handle(items, db.scan),
+				"BatchGetItem":       handle(items, db.batchGetItem),
+				"BatchWriteItem":     handle(items, db.batchWriteItem),
+				"TransactGetItems":   handle(items, db.transactGetItems),
+				"TransactWriteItems": handle(items, db.transactWriteItems),
+			},
+			streamsPrefix: {
+				"ListStreams":      handle(items, db.listStreams),
+				"DescribeStream":   handle(items, db.describeStream),
+				"GetShardIterator": handle(items, db.getShardIterator),
+				"GetRecords":       handle(items, db.getRecords),
+			},
+		},
+	}
+}
+
+type request[T any] interface {
+	*T
+	check() error
+}
+
+// handle returns an operation that checks the request and then runs while it holds the lock.
+func handle[T, Out any, In request[T]](lock sync.Locker, run func(In) (*Out, error)) awsjson.Operation {
+	return awsjson.Handle(func(_ context.Context, in *T) (*Out, error) {
+		if err := In(in).check(); err != nil {
+			return nil, err
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		return run(in)
+	})
+}
+
+func (db *DB) table(ref string) (*table, error) {
+	name := tableName(ref)
+	t, ok := db.tables[name]
+	if !ok {
+		return nil, errorOf(typeNotFound, "Requested resource not found: Table: %s not found", name)
+	}
+	return t, nil
 }

@@ -1,13 +1,13 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/dynamodb/storage"
+	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/datafolder/disktest"
 
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,43 +17,41 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-func openDir(t testing.TB, dir string) *DB {
+// shut closes a database and its folder.
+func shut(t *testing.T, db *DB) {
 	t.Helper()
-	return openTest(t, func(o *Options) { o.Dir = dir })
+	if err := errors.Join(db.Close(), db.options.Folder.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
-func reopened(t *testing.T, dir string, first func(*DB)) *DB {
+func openIn(t *testing.T, dir string, files vfs.FS) *DB {
 	t.Helper()
-	db, err := Open(Options{Dir: dir, Now: newTestClock().Now, SweepInterval: -1})
+	db, err := Open(Options{Folder: disktest.Open(t, dir, files), Now: newTestClock().Now, SweepInterval: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	first(db)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return openDir(t, dir)
+	return db
 }
 
 func TestReopen(t *testing.T) {
 	t.Parallel()
 	const transaction = `{"ClientRequestToken":"t","TransactItems":[{"Update":{"TableName":"indexed","Key":{"pk":{"S":"c"},"sk":{"S":"s"}},"UpdateExpression":"ADD v :n","ExpressionAttributeValues":{":n":{"N":"1"}}}}]}`
-	db := reopened(t, filepath.Join(t.TempDir(), "data"), func(db *DB) {
-		must(t, db, "CreateTable", indexedTable)
-		must(t, db, "UpdateTimeToLive", `{"TableName":"indexed","TimeToLiveSpecification":{"AttributeName":"e","Enabled":true}}`)
-		must(t, db, "PutItem", `{"TableName":"indexed","Item":{"pk":{"S":"a"},"sk":{"S":"s"},"g":{"S":"g"},"e":{"N":"1"}}}`)
-		must(t, db, "TransactWriteItems", transaction)
-	})
+	dir := filepath.Join(t.TempDir(), "data")
+	db := openIn(t, dir, nil)
+	must(t, db, "CreateTable", indexedTable)
+	must(t, db, "UpdateTimeToLive", `{"TableName":"indexed","TimeToLiveSpecification":{"AttributeName":"e","Enabled":true}}`)
+	must(t, db, "PutItem", `{"TableName":"indexed","Item":{"pk":{"S":"a"},"sk":{"S":"s"},"g":{"S":"g"},"e":{"N":"1"}}}`)
+	must(t, db, "TransactWriteItems", transaction)
+	shut(t, db)
+	db = openIn(t, dir, nil)
+	defer shut(t, db)
 	must(t, db, "TransactWriteItems", transaction) // a replay: tokens survive a restart
 	if got := must(t, db, "Query", `{"TableName":"indexed","IndexName":"keys","KeyConditionExpression":"g = :g","ExpressionAttributeValues":{":g":{"S":"g"}}}`); got.body["Count"] != 1.0 {
 		t.Errorf("got %s", got.raw)
 	}
 	if got := must(t, db, "GetItem", `{"TableName":"indexed","Key":{"pk":{"S":"c"},"sk":{"S":"s"}},"ProjectionExpression":"v"}`).raw; got != `{"Item":{"v":{"N":"1"}}}` {
 		t.Errorf("got %s", got)
-	}
-	described := must(t, db, "DescribeTable", `{"TableName":"indexed"}`)
-	if !strings.Contains(described.raw, `"ItemCount":2,"TableArn"`) {
-		t.Errorf("got %s", described.raw)
 	}
 	if got := must(t, db, "DescribeTimeToLive", `{"TableName":"indexed"}`).raw; !strings.Contains(got, "ENABLED") {
 		t.Errorf("got %s", got)
@@ -70,16 +68,11 @@ func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
 		files := vfs.NewCrashableMem()
-		db, err := Open(Options{Dir: "/data", Now: newTestClock().Now, SweepInterval: -1, fs: files})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := openIn(t, "/data", files)
 		must(t, db, "CreateTable", hashTable)
 		crashed, acknowledged := crashWhileWriting(t, db, files, seed)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
-		again := openTest(t, func(o *Options) { o.Dir, o.fs = "/data", crashed })
+		shut(t, db)
+		again := openIn(t, "/data", crashed)
 		for _, n := range acknowledged {
 			for _, half := range []string{"a", "b"} {
 				if got := must(t, again, "GetItem", fmt.Sprintf(`{"TableName":"hash","Key":{"pk":{"S":"%s%d"}}}`, half, n)); got.body["Item"] == nil {
@@ -91,10 +84,7 @@ func TestPowerCut(t *testing.T) {
 		if int(count)%2 != 0 {
 			t.Errorf("seed %d: half a transaction is there", seed)
 		}
-		described := must(t, again, "DescribeTable", `{"TableName":"hash"}`).body["Table"].(map[string]any)
-		if described["ItemCount"] != count {
-			t.Errorf("seed %d: ItemCount %v, want %v", seed, described["ItemCount"], count)
-		}
+		shut(t, again)
 	}
 }
 
@@ -133,103 +123,34 @@ func crashWhileWriting(t *testing.T, db *DB, files *vfs.MemFS, seed uint64) (cra
 	return crashed, acknowledged
 }
 
-// TestManyLives checks that all acknowledged writes are there after stops and power cuts in any order, with many or few
-// writes between them.
-func TestManyLives(t *testing.T) {
+// TestDamagedTable checks that a damaged record is an error of one line that names the folder.
+func TestDamagedTable(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(8) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			random := rand.New(rand.NewPCG(seed, 1))
-			files, written := vfs.NewCrashableMem(), 0
-			for life := 1; life <= 30; life++ {
-				db, err := Open(Options{Dir: "/data", Now: newTestClock().Now, SweepInterval: -1, fs: files})
-				if err != nil {
-					t.Fatalf("life %d: %v", life, err)
-				}
-				if life == 1 {
-					must(t, db, "CreateTable", hashTable)
-				}
-				if got := must(t, db, "Scan", `{"TableName":"hash","Select":"COUNT"}`); got.body["Count"] != float64(written) {
-					t.Fatalf("life %d: %v items of %d", life, got.body["Count"], written)
-				}
-				for range []int{0, 0, 1, 2, 60}[random.IntN(5)] {
-					must(t, db, "PutItem", fmt.Sprintf(`{"TableName":"hash","Item":{"pk":{"S":"%d"},"v":{"S":"%0500d"}}}`, written, life))
-					written++
-				}
-				after := files
-				if cut := random.IntN(2) == 0; cut {
-					after = files.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: random.IntN(101), RNG: random})
-				}
-				if err := db.Close(); err != nil {
-					t.Fatal(err)
-				}
-				files = after
-			}
-		})
+	db := openIn(t, filepath.Join(t.TempDir(), "data"), nil)
+	defer shut(t, db)
+	if err := db.store.DB.Set(tableKey("hash"), []byte("{"), nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(db.options)
+	if err == nil || !strings.HasPrefix(err.Error(), "the data in "+db.options.Folder.Dir+" is damaged: ") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v", err)
 	}
 }
 
-// TestFormat checks what identifies the format of a folder.
-func TestFormat(t *testing.T) {
+func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	reopened(t, dir, func(db *DB) { must(t, db, "CreateTable", hashTable) })
-	for pattern, want := range map[string]string{
-		"FORMAT":          "embedded-dynamodb 1\n",
-		"store/OPTIONS-*": "\n  merger=embedded-dynamodb.counter\n",
-	} {
-		paths, _ := filepath.Glob(filepath.Join(dir, pattern))
-		if len(paths) == 0 {
-			t.Fatalf("no %s", pattern)
+	put := func(db *DB) int {
+		return call(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"during"}}}`).status
+	}
+	disktest.TestFull(t, func(folder *datafolder.Folder) (*DB, error) {
+		return Open(Options{Folder: folder, Now: newTestClock().Now, SweepInterval: -1})
+	}, func(db *DB) {
+		must(t, db, "CreateTable", hashTable)
+		must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"before"}}}`)
+	}, put, func(db *DB) {
+		if got := must(t, db, "Scan", `{"TableName":"hash"}`); got.body["Count"] != 1.0 {
+			t.Errorf("got %s", got.raw)
 		}
-		for _, path := range paths {
-			if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), want) {
-				t.Errorf("%s: %v\n%s", path, err, text)
-			}
-		}
-	}
-	if _, err := Open(Options{Dir: dir, Now: newTestClock().Now}); err == nil || !strings.HasPrefix(err.Error(), "dynamodb: the data in "+dir+" is in use by another process: ") {
-		t.Errorf("opened twice: %v", err)
-	}
-}
-
-// TestRejectedFolders checks that Open rejects a folder of another version or with damaged records, with an error of one
-// line that names the folder.
-func TestRejectedFolders(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		damage func(*DB) error
-		want   string
-	}{
-		"another version": {func(db *DB) error {
-			return os.WriteFile(filepath.Join(db.options.Dir, "FORMAT"), []byte("embedded-dynamodb 2\n"), 0o600)
-		}, `dynamodb: DIR/FORMAT has the format "embedded-dynamodb 2", this program reads "embedded-dynamodb 1": choose another folder`},
-		"a table": {func(db *DB) error {
-			return db.store.DB.Set(storage.TableKey("hash"), []byte("{"), nil)
-		}, "dynamodb: the data in DIR is damaged and was not changed: "},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			options := Options{Dir: filepath.Join(t.TempDir(), "data"), Now: newTestClock().Now, SweepInterval: -1}
-			db, err := Open(options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			must(t, db, "CreateTable", hashTable)
-			if err := errors.Join(test.damage(db), db.Close()); err != nil {
-				t.Fatal(err)
-			}
-			for range 2 { // the first attempt must not change or lock the folder
-				refused, err := Open(options)
-				if err == nil {
-					_ = refused.Close()
-					t.Fatal("opened")
-				}
-				if !strings.HasPrefix(err.Error(), strings.Replace(test.want, "DIR", options.Dir, 1)) || strings.Contains(err.Error(), "\n") {
-					t.Errorf("got %q", err)
-				}
-			}
-		})
-	}
+		must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"after"}}}`)
+	})
 }

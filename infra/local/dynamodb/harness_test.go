@@ -4,6 +4,7 @@ import (
 	"devplatform/infra/local/awsjson"
 
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -52,7 +53,11 @@ func openTest(t testing.TB, change func(*Options)) *DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
+		err := db.Close()
+		if options.Folder != nil {
+			err = errors.Join(err, options.Folder.Close())
+		}
+		if err != nil {
 			t.Error(err)
 		}
 	})

@@ -2,94 +2,167 @@ package dynamodb
 
 import (
 	"devplatform/infra/local/dynamodb/expressions"
-	"devplatform/infra/local/dynamodb/storage"
 	"devplatform/infra/local/dynamodb/values"
-	"devplatform/infra/local/dynamodb/wire"
 )
 
-func (db *DB) getItem(in *wire.GetItemRequest) (*wire.GetItemResponse, error) {
+type getItemRequest struct {
+	TableName string
+	placeholders
+	ProjectionExpression   *string
+	Key                    values.Item
+	ConsistentRead         bool
+	ReturnConsumedCapacity string
+}
+
+func (in *getItemRequest) check() error {
+	return first(
+		checkTable(in.TableName), checkCapacity(in.ReturnConsumedCapacity), required("Key", in.Key != nil),
+		in.parse(sources{projection: in.ProjectionExpression}),
+	)
+}
+
+// getItemResponse is the output of GetItem, and one response of TransactGetItems.
+type getItemResponse struct {
+	Item             values.Item       `json:",omitzero"`
+	ConsumedCapacity *consumedCapacity `json:",omitzero"`
+}
+
+type itemWrite struct {
+	TableName string
+	placeholders
+	ConditionExpression                 *string
+	ReturnConsumedCapacity              string
+	ReturnItemCollectionMetrics         string // there are no item collections, so there are no metrics
+	ReturnValues                        string
+	ReturnValuesOnConditionCheckFailure string
+}
+
+// check checks a request with an Item or a Key, and parses its expressions.
+func (in *itemWrite) check(member string, item values.Item, update *string, returnValues ...string) error {
+	return first(
+		checkTable(in.TableName),
+		checkCapacity(in.ReturnConsumedCapacity),
+		checkMetrics(in.ReturnItemCollectionMetrics),
+		oneOf("ReturnValues", in.ReturnValues, append(returnValues, "NONE", "ALL_OLD")...),
+		checkFailureReturn(in.ReturnValuesOnConditionCheckFailure),
+		required(member, item != nil),
+		checkItemSize(item),
+		in.parse(sources{condition: in.ConditionExpression, update: update}),
+	)
+}
+
+type putItemRequest struct {
+	itemWrite
+	Item values.Item
+}
+
+func (in *putItemRequest) check() error { return in.itemWrite.check("Item", in.Item, nil) }
+
+type deleteItemRequest struct {
+	itemWrite
+	Key values.Item
+}
+
+func (in *deleteItemRequest) check() error { return in.itemWrite.check("Key", in.Key, nil) }
+
+type updateItemRequest struct {
+	itemWrite
+	Key              values.Item
+	UpdateExpression *string
+}
+
+func (in *updateItemRequest) check() error {
+	return in.itemWrite.check("Key", in.Key, in.UpdateExpression, "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW")
+}
+
+type itemWriteResponse struct {
+	Attributes       values.Item       `json:",omitzero"`
+	ConsumedCapacity *consumedCapacity `json:",omitzero"`
+}
+
+func (db *DB) getItem(in *getItemRequest) (*getItemResponse, error) {
 	c, err := db.locate(in.TableName, in.Key, &in.Parsed)
 	if err != nil {
 		return nil, err
 	}
-	item, err := db.store.Get(c.Key)
+	item, err := db.store.get(c.Key)
 	if err != nil {
 		return nil, err
 	}
 	used := usage{mode: in.ReturnConsumedCapacity}
-	used.of(c.Table).table = storage.ReadUnits(item.Size()) * consistency(in.ConsistentRead)
-	return &wire.GetItemResponse{Item: in.Parsed.Projection.Apply(item), ConsumedCapacity: used.single()}, nil
+	used.of(c.Table).table = readUnits(item.Size()) * consistency(in.ConsistentRead)
+	return &getItemResponse{Item: in.Parsed.Projection.Apply(item), ConsumedCapacity: used.single()}, nil
 }
 
 // locate returns the change, without the new item, of a request with a key.
-func (db *DB) locate(table string, key values.Item, e *wire.Expressions) (c storage.Change, err error) {
+func (db *DB) locate(table string, key values.Item, e *parsedExpressions) (c change, err error) {
 	if c.Table, err = db.table(table); err != nil {
 		return c, err
 	}
-	if err := c.Table.CheckKey(key); err != nil {
+	if err := c.Table.checkKey(key); err != nil {
 		return c, err
 	}
-	if err := c.Table.CheckTargets(e.Update); err != nil {
+	if err := c.Table.checkTargets(e.Update); err != nil {
 		return c, err
 	}
-	c.Key = storage.ItemKey(c.Table, key)
-	return c, c.Table.CheckScalars(e.Paths)
+	c.Key = itemKey(c.Table, key)
+	return c, c.Table.checkScalars(e.Paths)
 }
 
 // locateItem returns the change of a request with a whole item.
-func (db *DB) locateItem(table string, item values.Item, e *wire.Expressions) (c storage.Change, err error) {
+func (db *DB) locateItem(table string, item values.Item, e *parsedExpressions) (c change, err error) {
 	if c.Table, err = db.table(table); err != nil {
 		return c, err
 	}
-	if err := c.Table.CheckItem(item); err != nil {
+	if err := c.Table.checkItem(item); err != nil {
 		return c, err
 	}
-	c.Key, c.New = storage.ItemKey(c.Table, item), item
-	return c, c.Table.CheckScalars(e.Paths)
+	c.Key, c.New = itemKey(c.Table, item), item
+	return c, c.Table.checkScalars(e.Paths)
 }
 
-func (db *DB) putItem(in *wire.PutItemRequest) (*wire.ItemWriteResponse, error) {
+func (db *DB) putItem(in *putItemRequest) (*itemWriteResponse, error) {
 	c, err := db.locateItem(in.TableName, in.Item, &in.Parsed)
 	if err != nil {
 		return nil, err
 	}
-	return db.write(&in.ItemWrite, c, nil)
+	return db.write(&in.itemWrite, c, nil)
 }
 
-func (db *DB) deleteItem(in *wire.DeleteItemRequest) (*wire.ItemWriteResponse, error) {
+func (db *DB) deleteItem(in *deleteItemRequest) (*itemWriteResponse, error) {
 	c, err := db.locate(in.TableName, in.Key, &in.Parsed)
 	if err != nil {
 		return nil, err
 	}
-	return db.write(&in.ItemWrite, c, nil)
+	return db.write(&in.itemWrite, c, nil)
 }
 
-func (db *DB) updateItem(in *wire.UpdateItemRequest) (*wire.ItemWriteResponse, error) {
+func (db *DB) updateItem(in *updateItemRequest) (*itemWriteResponse, error) {
 	c, err := db.locate(in.TableName, in.Key, &in.Parsed)
 	if err != nil {
 		return nil, err
 	}
-	return db.write(&in.ItemWrite, c, in.Key)
+	return db.write(&in.itemWrite, c, in.Key)
 }
 
 // write makes a change if the item meets the condition. If updated is not nil, it is the key of an item to update.
-func (db *DB) write(in *wire.ItemWrite, c storage.Change, updated values.Item) (*wire.ItemWriteResponse, error) {
+func (db *DB) write(in *itemWrite, c change, updated values.Item) (*itemWriteResponse, error) {
 	var touched []expressions.Path
-	changes := []storage.Change{c}
-	err := db.store.Write(changes, func() (err error) {
+	changes := []change{c}
+	err := db.store.write(changes, func() (err error) {
 		c := &changes[0]
-		if err = in.Parsed.Require(c.Old, in.ReturnValuesOnConditionCheckFailure); err == nil && updated != nil {
-			c.New, touched, err = c.Table.Update(in.Parsed.Update, updated, c.Old)
+		if err = in.Parsed.require(c.Old, in.ReturnValuesOnConditionCheckFailure); err == nil && updated != nil {
+			c.New, touched, err = c.Table.update(in.Parsed.Update, updated, c.Old)
 		}
 		return err
-	}, nil)
+	})
 	if err != nil {
 		return nil, err
 	}
 	c = changes[0]
 	used := usage{mode: in.ReturnConsumedCapacity}
 	used.addWrites(changes, 1)
-	response := &wire.ItemWriteResponse{ConsumedCapacity: used.single()}
+	response := &itemWriteResponse{ConsumedCapacity: used.single()}
 	switch in.ReturnValues {
 	case "ALL_OLD":
 		response.Attributes = c.Old

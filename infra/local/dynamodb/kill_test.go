@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/datafolder/disktest"
 
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
@@ -20,7 +21,9 @@ import (
 
 // TestMain also runs the child process of TestKill.
 func TestMain(m *testing.M) {
-	disktest.ServeChild(func(dir string) (http.Handler, error) { return Open(Options{Dir: dir, Now: time.Now}) })
+	disktest.ServeChild(func(folder *datafolder.Folder) (http.Handler, error) {
+		return Open(Options{Folder: folder, Now: time.Now})
+	})
 	os.Exit(m.Run())
 }
 
@@ -54,7 +57,7 @@ func TestKill(t *testing.T) {
 	if err := post(url, "CreateTable", streamed); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(Options{Dir: dir, Now: time.Now}); err == nil || strings.Contains(err.Error(), "\n") {
+	if _, err := datafolder.Open(datafolder.Options{Dir: dir}); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a second process got: %v", err)
 	}
 	var mutex sync.Mutex
@@ -81,7 +84,7 @@ func TestKill(t *testing.T) {
 	}
 	group.Wait()
 	_ = child.Wait()
-	db := openTest(t, func(o *Options) { o.Dir, o.Now = dir, time.Now })
+	db := openTest(t, func(o *Options) { o.Folder, o.Now = disktest.Open(t, dir, nil), time.Now })
 	s := streamingOf(t, db, nil)
 	records := map[string]int{}
 	for _, record := range s.all(t, s.latest(t, "hash")) {

@@ -2,13 +2,82 @@ package dynamodb
 
 import (
 	"devplatform/infra/local/dynamodb/expressions"
-	"devplatform/infra/local/dynamodb/storage"
 	"devplatform/infra/local/dynamodb/values"
-	"devplatform/infra/local/dynamodb/wire"
 )
 
-func (db *DB) query(in *wire.QueryRequest) (*wire.PageResponse, error) {
-	s, err := db.source(&in.PageRequest)
+type pageRequest struct {
+	TableName string
+	IndexName string
+	placeholders
+	FilterExpression       *string
+	ProjectionExpression   *string
+	ConsistentRead         bool
+	ExclusiveStartKey      values.Item
+	Limit                  *int32
+	ReturnConsumedCapacity string
+	Select                 string
+}
+
+// check checks the request and parses its expressions. key is a KeyConditionExpression, or nil.
+func (in *pageRequest) check(key *string) error {
+	selected := in.Select == "SPECIFIC_ATTRIBUTES"
+	switch {
+	case selected && in.ProjectionExpression == nil, !selected && in.Select != "" && in.ProjectionExpression != nil:
+		return invalid("Select SPECIFIC_ATTRIBUTES requires a ProjectionExpression, and other values do not allow one")
+	case in.Select == "ALL_PROJECTED_ATTRIBUTES" && in.IndexName == "":
+		return invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+	}
+	return first(
+		checkTable(in.TableName),
+		between("Limit", in.Limit, 1, 1<<31-1),
+		checkCapacity(in.ReturnConsumedCapacity),
+		oneOf("Select", in.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
+		in.parse(sources{key: key, filter: in.FilterExpression, projection: in.ProjectionExpression}),
+	)
+}
+
+type queryRequest struct {
+	pageRequest
+	KeyConditionExpression *string
+	ScanIndexForward       *bool
+}
+
+func (in *queryRequest) check() error {
+	return first(
+		required("KeyConditionExpression", in.KeyConditionExpression != nil), in.pageRequest.check(in.KeyConditionExpression),
+	)
+}
+
+type scanRequest struct {
+	pageRequest
+	Segment       *int32
+	TotalSegments *int32
+}
+
+func (in *scanRequest) check() error {
+	if (in.Segment == nil) != (in.TotalSegments == nil) {
+		return invalid("Segment and TotalSegments must be specified together")
+	}
+	if in.Segment != nil && *in.Segment >= *in.TotalSegments {
+		return invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments")
+	}
+	return first(
+		in.pageRequest.check(nil),
+		between("TotalSegments", in.TotalSegments, 1, maxSegments),
+		between("Segment", in.Segment, 0, maxSegments-1),
+	)
+}
+
+type pageResponse struct {
+	Items            *[]values.Item `json:",omitzero"`
+	Count            int
+	ScannedCount     int
+	LastEvaluatedKey values.Item       `json:",omitzero"`
+	ConsumedCapacity *consumedCapacity `json:",omitzero"`
+}
+
+func (db *DB) query(in *queryRequest) (*pageResponse, error) {
+	s, err := db.source(&in.pageRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -19,52 +88,52 @@ func (db *DB) query(in *wire.QueryRequest) (*wire.PageResponse, error) {
 	if err := checkFilter(s, in.Parsed.Filter); err != nil {
 		return nil, err
 	}
-	page := storage.PageRequest{Span: s.Select(hash, term), Reverse: in.ScanIndexForward != nil && !*in.ScanIndexForward}
-	response, err := db.readPage(&in.PageRequest, s, page)
-	if err == nil && s.Index == nil && (len(s.Key()) == 1 || term != nil && term.Op == expressions.Equal) {
+	reverse := in.ScanIndexForward != nil && !*in.ScanIndexForward
+	response, err := db.readPage(&in.pageRequest, s, s.selection(hash, term), reverse)
+	if err == nil && s.Index == nil && (len(s.key()) == 1 || term != nil && term.Op == expressions.Equal) {
 		response.LastEvaluatedKey = nil // the query selects one item
 	}
 	return response, err
 }
 
-func (db *DB) scan(in *wire.ScanRequest) (*wire.PageResponse, error) {
-	s, err := db.source(&in.PageRequest)
+func (db *DB) scan(in *scanRequest) (*pageResponse, error) {
+	s, err := db.source(&in.pageRequest)
 	if err != nil {
 		return nil, err
 	}
-	page := storage.PageRequest{Span: s.Segment(0, 1)}
+	keys := s.segment(0, 1)
 	if in.Segment != nil {
-		page.Span = s.Segment(int64(*in.Segment), int64(*in.TotalSegments))
+		keys = s.segment(int64(*in.Segment), int64(*in.TotalSegments))
 	}
-	return db.readPage(&in.PageRequest, s, page)
+	return db.readPage(&in.pageRequest, s, keys, false)
 }
 
 // source returns the table or index that a request reads.
-func (db *DB) source(in *wire.PageRequest) (s storage.Source, err error) {
+func (db *DB) source(in *pageRequest) (s source, err error) {
 	if s.Table, err = db.table(in.TableName); err != nil {
 		return s, err
 	}
-	if err := s.Table.CheckScalars(in.Parsed.Paths); err != nil {
+	if err := s.Table.checkScalars(in.Parsed.Paths); err != nil {
 		return s, err
 	}
 	if in.IndexName == "" {
 		return s, nil
 	}
-	s.Index = s.Table.FindIndex(in.IndexName)
+	s.Index = s.Table.findIndex(in.IndexName)
 	switch {
 	case s.Index == nil:
-		return s, wire.Invalid("The table does not have the specified index: %s", in.IndexName)
+		return s, invalid("The table does not have the specified index: %s", in.IndexName)
 	case in.ConsistentRead:
-		return s, wire.Invalid("Consistent reads are not supported on global secondary indexes")
+		return s, invalid("Consistent reads are not supported on global secondary indexes")
 	case s.Index.Included == nil:
 		return s, nil
 	case in.Select == "ALL_ATTRIBUTES":
-		return s, wire.Invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "+
+		return s, invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "+
 			"global secondary index %s because its projection type is not ALL", in.IndexName)
 	}
 	for _, path := range in.Parsed.Projection.Paths() {
 		if !s.Index.Included[path.Root()] {
-			return s, wire.Invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]",
+			return s, invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]",
 				in.IndexName, path.Root())
 		}
 	}
@@ -72,8 +141,8 @@ func (db *DB) source(in *wire.PageRequest) (s storage.Source, err error) {
 }
 
 // resolve returns the hash key and the condition of the range key, which is nil if there is none.
-func resolve(s storage.Source, condition *expressions.KeyCondition) (values.Value, *expressions.KeyTerm, error) {
-	keys := s.Key()
+func resolve(s source, condition *expressions.KeyCondition) (values.Value, *expressions.KeyTerm, error) {
+	keys := s.key()
 	rangeName := ""
 	if len(keys) > 1 {
 		rangeName = keys[1].Name
@@ -82,22 +151,22 @@ func resolve(s storage.Source, condition *expressions.KeyCondition) (values.Valu
 	if err != nil {
 		return hash, nil, err
 	}
-	if err := keys[0].Check(hash); err != nil || term == nil {
+	if err := keys[0].check(hash); err != nil || term == nil {
 		return hash, nil, err
 	}
 	if term.Op == expressions.Between {
-		if err := keys[1].Check(term.B); err != nil {
+		if err := keys[1].check(term.B); err != nil {
 			return hash, nil, err
 		}
 	}
-	return hash, term, keys[1].Check(term.A)
+	return hash, term, keys[1].check(term.A)
 }
 
 // checkFilter rejects a filter on the keys by which the query selects.
-func checkFilter(s storage.Source, filter *expressions.Condition) error {
+func checkFilter(s source, filter *expressions.Condition) error {
 	for _, path := range filter.Paths() {
-		if s.Key().Has(path.Root()) {
-			return wire.Invalid("Filter Expression can only contain non-primary key attributes: "+
+		if s.key().has(path.Root()) {
+			return invalid("Filter Expression can only contain non-primary key attributes: "+
 				"Primary key attribute: %s", path.Root())
 		}
 	}
@@ -105,38 +174,35 @@ func checkFilter(s storage.Source, filter *expressions.Condition) error {
 }
 
 // checkStartKey checks that an ExclusiveStartKey identifies a place in the source.
-func checkStartKey(s storage.Source, key values.Item) error {
-	keys := s.PageKey()
+func checkStartKey(s source, key values.Item) error {
+	keys := s.pageKey()
 	valid := len(key) == len(keys)
 	for _, k := range keys {
 		value, _ := key.Get(k.Name)
-		valid = valid && k.Check(value) == nil
+		valid = valid && k.check(value) == nil
 	}
 	if !valid {
-		return wire.Invalid("The provided starting key is invalid")
+		return invalid("The provided starting key is invalid")
 	}
 	return nil
 }
 
 // readPage reads a page of a query or scan.
 func (db *DB) readPage(
-	in *wire.PageRequest, s storage.Source, request storage.PageRequest,
-) (*wire.PageResponse, error) {
+	in *pageRequest, s source, keys span, reverse bool,
+) (*pageResponse, error) {
 	if in.ExclusiveStartKey != nil {
 		if err := checkStartKey(s, in.ExclusiveStartKey); err != nil {
 			return nil, err
 		}
 		var inside bool
-		if request.Span, inside = s.After(request.Span, in.ExclusiveStartKey, request.Reverse); !inside {
-			return nil, wire.Invalid("The provided starting key is outside query boundaries based on provided conditions")
+		if keys, inside = s.after(keys, in.ExclusiveStartKey, reverse); !inside {
+			return nil, invalid("The provided starting key is outside query boundaries based on provided conditions")
 		}
 	}
-	if in.Limit != nil {
-		request.Limit = int(*in.Limit)
-	}
-	response := &wire.PageResponse{}
+	response := &pageResponse{}
 	items := []values.Item{}
-	request.Take = func(item values.Item) {
+	page, err := db.store.readPage(keys, reverse, limitOr(in.Limit, 0), func(item values.Item) {
 		if !in.Parsed.Filter.Match(item) {
 			return
 		}
@@ -144,8 +210,7 @@ func (db *DB) readPage(
 		if in.Select != "COUNT" {
 			items = append(items, in.Parsed.Projection.Apply(item))
 		}
-	}
-	page, err := db.store.ReadPage(request)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -154,10 +219,10 @@ func (db *DB) readPage(
 		response.Items = &items
 	}
 	if !page.Ended {
-		response.LastEvaluatedKey = s.PageKey().Of(page.Last)
+		response.LastEvaluatedKey = s.pageKey().of(page.Last)
 	}
 	used := usage{mode: in.ReturnConsumedCapacity}
-	units := storage.ReadUnits(page.Bytes) * consistency(in.ConsistentRead)
+	units := readUnits(page.Bytes) * consistency(in.ConsistentRead)
 	if s.Index != nil {
 		used.of(s.Table).addIndex(s.Index.Name, units)
 	} else {

@@ -1,8 +1,6 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/dynamodb/wire"
-
 	"fmt"
 	"net/http"
 	"strings"
@@ -16,7 +14,7 @@ import (
 // BenchmarkPutWithStream shows the cost of a stream for writes.
 func BenchmarkPutWithStream(b *testing.B) {
 	for _, place := range []string{"memory", "disk"} {
-		for _, view := range []string{"none", wire.ViewKeys, wire.ViewNew, wire.ViewBoth} {
+		for _, view := range []string{"none", viewKeys, viewNew, viewBoth} {
 			b.Run(place+"/"+view, func(b *testing.B) {
 				db := benchmarkDB(b, place)
 				if view != "none" {
@@ -44,8 +42,8 @@ func BenchmarkGetRecords(b *testing.B) {
 	for _, records := range []int{0, 10_000} {
 		s := openStreaming(b, nil)
 		arn := s.create(b, "things", types.StreamViewTypeNewImage)
-		for first := 0; first < records; first += wire.MaxBatchWrites {
-			puts := make([]string, wire.MaxBatchWrites)
+		for first := 0; first < records; first += maxBatchWrites {
+			puts := make([]string, maxBatchWrites)
 			for n := range puts {
 				puts[n] = fmt.Sprintf(`{"PutRequest":{"Item":{"pk":{"S":"%d"},"v":{"S":"some value"}}}}`, first+n)
 			}

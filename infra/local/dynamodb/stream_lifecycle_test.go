@@ -1,7 +1,7 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/datafolder"
 
 	"errors"
 	"fmt"
@@ -67,7 +67,7 @@ func summary(d *types.TableDescription) string {
 func TestStreamLifecycle(t *testing.T) {
 	t.Parallel()
 	files := vfs.NewCrashableMem()
-	s := openStreaming(t, onDisk(files))
+	s := openStreaming(t, onDisk(t, files))
 	arns := []string{s.create(t, "things", types.StreamViewTypeKeysOnly)}
 	s.put(t, "things", sdkItem{"pk": str("1")})
 	open := s.iterator(t, arns[0], streamtypes.ShardIteratorTypeTrimHorizon, nil)
@@ -115,7 +115,7 @@ func TestStreamLifecycle(t *testing.T) {
 		}
 	}
 	check(s)
-	reopened := openStreaming(t, onDisk(files.CrashClone(vfs.CrashCloneCfg{})))
+	reopened := openStreaming(t, onDisk(t, files.CrashClone(vfs.CrashCloneCfg{})))
 	check(reopened)
 
 	for _, s := range []*streaming{s, reopened} {
@@ -131,7 +131,7 @@ func TestStreamLifecycle(t *testing.T) {
 		if err := s.db.sweep(); err != nil {
 			t.Fatal(err)
 		}
-		if streams, records := s.db.countKeys(t, keyspace.Stream), s.db.countKeys(t, keyspace.Record); streams != 1 || records != 0 {
+		if streams, records := s.db.countKeys(t, datafolder.SpaceStream), s.db.countKeys(t, datafolder.SpaceStreamRecord); streams != 1 || records != 0 {
 			t.Errorf("a day later %d streams and %d records are stored", streams, records)
 		}
 	}
@@ -140,7 +140,7 @@ func TestStreamLifecycle(t *testing.T) {
 // countKeys counts the stored keys of a space.
 func (db *DB) countKeys(t *testing.T, space byte) (n int) {
 	t.Helper()
-	if err := keyspace.Each(db.store.DB, []byte{space}, func(_, _ []byte) error { n++; return nil }); err != nil {
+	if err := datafolder.Each(db.store.DB, []byte{space}, func(_, _ []byte) error { n++; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return n

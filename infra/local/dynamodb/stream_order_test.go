@@ -1,7 +1,7 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/dynamodb/storage"
+	"devplatform/infra/local/datafolder/disktest"
 
 	"context"
 	"fmt"
@@ -23,15 +23,16 @@ import (
 )
 
 // onDisk stores the database on a file system in memory that syncs writes like a disk.
-func onDisk(files vfs.FS) func(*Options) {
-	return func(o *Options) { o.Dir, o.fs = "/data", files }
+func onDisk(t *testing.T, files vfs.FS) func(*Options) {
+	t.Helper()
+	return func(o *Options) { o.Folder = disktest.Open(t, "/data", files) }
 }
 
 // TestStreamOrder checks that one reader of many writers gets each change once, the changes of an item in order, and
 // ascending numbers.
 func TestStreamOrder(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*Options){"memory": nil, "disk": onDisk(vfs.NewMem())} {
+	for name, change := range map[string]func(*Options){"memory": nil, "disk": onDisk(t, vfs.NewMem())} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openStreaming(t, change)
@@ -120,16 +121,16 @@ func TestStreamHasNoHoles(t *testing.T) {
 					{Name: "pk", Value: values.Value{Kind: values.S, S: fmt.Sprint(worker)}},
 				}
 				things := s.db.tables["things"]
-				change := storage.Change{Table: things, Key: storage.ItemKey(things, item), New: item}
-				if err := s.db.store.Write([]storage.Change{change}, nil, nil); err != nil {
+				one := change{Table: things, Key: itemKey(things, item), New: item}
+				if err := s.db.store.write([]change{one}, nil); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	for seen := uint64(0); seen < workers*writes; {
-		last := log.Durable()
-		records, _, err := log.Read(s.db.store.DB, seen, last, workers*writes)
+		last := log.durable.Load()
+		records, _, err := log.read(s.db.store.DB, seen, last, workers*writes)
 		if err != nil || uint64(len(records)) != last-seen {
 			t.Errorf("between %d and %d: %d records, %v", seen, last, len(records), err)
 			break
@@ -143,7 +144,7 @@ func TestStreamHasNoHoles(t *testing.T) {
 func TestStreamShowsWhatIsDurable(t *testing.T) {
 	t.Parallel()
 	var gate sync.RWMutex
-	s := openStreaming(t, onDisk(errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+	s := openStreaming(t, onDisk(t, errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
 		syncs := op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData
 		if syncs && strings.HasSuffix(op.Path, ".log") {
 			gate.RLock()
@@ -216,12 +217,12 @@ func TestStreamAfterPowerCut(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			files := vfs.NewCrashableMem()
-			s := openStreaming(t, onDisk(files))
+			s := openStreaming(t, onDisk(t, files))
 			arn := s.create(t, "things", types.StreamViewTypeNewImage)
 			w := &witness{iterator: s.iterator(t, arn, streamtypes.ShardIteratorTypeLatest, nil), seen: map[string]string{}}
 			crashed, before := crashWhileStreaming(t, s, files, w, seed)
 
-			again := openStreaming(t, onDisk(crashed))
+			again := openStreaming(t, onDisk(t, crashed))
 			for more := true; more; {
 				more = before.read(t, again)
 			}

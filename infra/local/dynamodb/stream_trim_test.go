@@ -1,10 +1,9 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/datafolder"
 
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -15,17 +14,21 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// TestTrim checks that readers cannot read a record that is a day old, that it is deleted soon after, and that its
-// number is not used again.
+// TestTrim checks that a sweep deletes the records that are a day old, that readers of them get an error, and that their
+// numbers are not used again.
 func TestTrim(t *testing.T) {
 	t.Parallel()
 	files := vfs.NewCrashableMem()
-	s := openStreaming(t, onDisk(files))
+	s := openStreaming(t, onDisk(t, files))
 	arn := s.create(t, "things", types.StreamViewTypeNewImage)
 	for n := range 40 { // one per hour
 		s.put(t, "things", sdkItem{"pk": str("a"), "n": num(n)})
 		s.clock.advance(time.Hour)
 	}
+	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 40 {
+		t.Errorf("%d records stored before a sweep", got)
+	}
+	s.sweep(t)
 	old := s.iterator(t, arn, trimHorizon, nil)
 	if got := s.all(t, arn); len(got) != 23 || *got[0].Dynamodb.SequenceNumber != sequence(18) {
 		t.Fatalf("got %v", sequences(got))
@@ -37,15 +40,7 @@ func TestTrim(t *testing.T) {
 	if records, _ := s.get(t, s.iterator(t, arn, atSequence, at(sequence(17))), 1); len(records) != 1 {
 		t.Error("nothing at the start")
 	}
-	if got := s.db.countKeys(t, keyspace.Record); got != 40 {
-		t.Errorf("%d records stored before a sweep", got)
-	}
-	for range 2 {
-		if err := s.db.sweep(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := s.db.countKeys(t, keyspace.Record); got != 23 {
+	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 23 {
 		t.Errorf("%d records stored after a sweep", got)
 	}
 
@@ -57,6 +52,7 @@ func TestTrim(t *testing.T) {
 	waiting := s.iterator(t, arn, trimHorizon, nil)
 	idle := s.iterator(t, arn, latest, nil)
 	s.clock.advance(2 * time.Minute)
+	s.sweep(t)
 	var trimmed *streamtypes.TrimmedDataAccessException
 	if _, err := s.streams.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: &waiting}); !errors.As(err, &trimmed) {
 		t.Errorf("an iterator of trimmed records: %v", err)
@@ -66,19 +62,24 @@ func TestTrim(t *testing.T) {
 	}
 
 	s.clock.advance(24 * time.Hour)
+	s.sweep(t)
 	if got := s.all(t, arn); len(got) > 0 {
 		t.Errorf("a day later: %v", sequences(got))
 	}
-	if err := s.db.sweep(); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.db.countKeys(t, keyspace.Record); got != 0 {
+	if got := s.db.countKeys(t, datafolder.SpaceStreamRecord); got != 0 {
 		t.Errorf("%d records stored a day later", got)
 	}
-	again := openStreaming(t, onDisk(files.CrashClone(vfs.CrashCloneCfg{})))
+	again := openStreaming(t, onDisk(t, files.CrashClone(vfs.CrashCloneCfg{})))
 	again.put(t, "things", sdkItem{"pk": str("b")})
 	if got := again.all(t, arn); len(got) != 1 || *got[0].Dynamodb.SequenceNumber != sequence(41) {
 		t.Errorf("then: %v", sequences(got))
+	}
+}
+
+func (s *streaming) sweep(t *testing.T) {
+	t.Helper()
+	if err := s.db.sweep(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -93,38 +94,6 @@ func (s *streaming) rejectsTrimmed(t *testing.T, arn, number string) {
 		if !errors.As(err, &trimmed) {
 			t.Errorf("%s %s: %v", kind, number, err)
 		}
-	}
-}
-
-// TestHorizon checks that the oldest readable record is found for different times of trimming.
-func TestHorizon(t *testing.T) {
-	t.Parallel()
-	for _, hours := range []int{1, 2, 7, 24, 25} {
-		t.Run(fmt.Sprint(hours), func(t *testing.T) {
-			t.Parallel()
-			s := openStreaming(t, nil)
-			arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
-			var times []time.Time
-			for n := range 30 {
-				for range n % 4 { // some hours have no record, some have many
-					s.put(t, "things", sdkItem{"pk": str(fmt.Sprint(len(times)))})
-					times = append(times, s.clock.Now())
-				}
-				s.clock.advance(time.Hour)
-				if n%hours != 0 {
-					continue
-				}
-				young := 0
-				for _, when := range times {
-					if s.clock.Now().Sub(when) < 24*time.Hour {
-						young++
-					}
-				}
-				if got := s.all(t, arn); len(got) != young {
-					t.Errorf("after %d hours: %d records, want %d", n+1, len(got), young)
-				}
-			}
-		})
 	}
 }
 
@@ -146,54 +115,8 @@ func TestStreamWithClockGoingBack(t *testing.T) {
 		}
 	}
 	s.clock.advance(23 * time.Hour)
+	s.sweep(t)
 	if got := brief(s.all(t, arn)); got != "INSERT 2h0m0s" {
 		t.Errorf("a day later: %s", got)
-	}
-}
-
-// TestStreamWithClockFarAhead checks that no record is lost if the clock was a year ahead for a while. The records of
-// that time expire when they are a day old by the clock, and the records after them not before that.
-func TestStreamWithClockFarAhead(t *testing.T) {
-	t.Parallel()
-	const year = 365 * 24 * time.Hour
-	files := vfs.NewCrashableMem()
-	s := openStreaming(t, onDisk(files))
-	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
-	put := func(name string, step time.Duration) {
-		s.clock.advance(step)
-		s.put(t, "things", sdkItem{"pk": str(name)})
-	}
-	put("a", 0)
-	put("b", time.Hour)
-	s.clock.advance(year)
-	s.put(t, "things", sdkItem{"pk": str("ahead")})
-	put("ahead still", time.Hour)
-	put("back", -year)
-	put("later", time.Hour)
-	now := s.clock.Now()
-	s = openStreaming(t, onDisk(files.CrashClone(vfs.CrashCloneCfg{})))
-	s.clock.advance(now.Sub(s.clock.Now()))
-	records := s.all(t, arn)
-	if got := records[len(records)-1].Dynamodb.ApproximateCreationDateTime; !got.Equal(now.Truncate(time.Second)) {
-		t.Errorf("the last shows %v, written at %v", got, now)
-	}
-	s.clock.advance(20*time.Hour + 30*time.Minute)
-	for _, want := range []string{
-		"INSERT a, INSERT b, INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
-		"INSERT b, INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
-		"INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
-		"INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
-	} {
-		if got := brief(s.all(t, arn)); got != want {
-			t.Errorf("%v later: %q, want %q", s.clock.Now().Sub(now), got, want)
-		}
-		s.clock.advance(time.Hour)
-	}
-	s.clock.advance(year)
-	if err := s.db.sweep(); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.db.countKeys(t, keyspace.Record); got != 0 {
-		t.Errorf("%d keys are left", got)
 	}
 }

@@ -8,88 +8,231 @@ import (
 	"strings"
 	"time"
 
-	"devplatform/infra/local/dynamodb/catalog"
-	"devplatform/infra/local/dynamodb/streams"
-	"devplatform/infra/local/dynamodb/wire"
-
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
+
+	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/dynamodb/values"
 )
+
+// Limits of the operations of DynamoDB Streams.
+const (
+	maxRecords       = 1000
+	maxIteratorBytes = 2048
+)
+
+// Types of shard iterators.
+const (
+	startTrimHorizon   = "TRIM_HORIZON"
+	startLatest        = "LATEST"
+	startAtSequence    = "AT_SEQUENCE_NUMBER"
+	startAfterSequence = "AFTER_SEQUENCE_NUMBER"
+)
+
+var iteratorTypes = []string{startTrimHorizon, startLatest, startAtSequence, startAfterSequence}
+
+func limitOr(limit *int32, most int) int {
+	if limit == nil {
+		return most
+	}
+	return int(*limit)
+}
+
+type listStreamsRequest struct {
+	TableName               string
+	Limit                   *int32
+	ExclusiveStartStreamArn string
+}
+
+func (in *listStreamsRequest) check() error { return between("Limit", in.Limit, 1, maxListed) }
+
+type listedStream struct {
+	StreamArn   string
+	TableName   string
+	StreamLabel string
+}
+
+type listStreamsResponse struct {
+	Streams                []listedStream
+	LastEvaluatedStreamArn string `json:",omitzero"`
+}
+
+type describeStreamRequest struct {
+	StreamArn             string
+	Limit                 *int32
+	ExclusiveStartShardID string `json:"ExclusiveStartShardId"`
+}
+
+func (in *describeStreamRequest) check() error {
+	return first(required("StreamArn", in.StreamArn != ""), between("Limit", in.Limit, 1, maxListed))
+}
+
+// sequenceRange are the first and, if the shard is closed, the last sequence number of a shard.
+type sequenceRange struct {
+	StartingSequenceNumber string
+	EndingSequenceNumber   string `json:",omitzero"`
+}
+
+type shardDescription struct {
+	ShardID             string `json:"ShardId"`
+	SequenceNumberRange sequenceRange
+}
+
+type streamDescription struct {
+	StreamArn               string
+	StreamLabel             string
+	StreamStatus            string
+	StreamViewType          string
+	CreationRequestDateTime float64
+	TableName               string
+	KeySchema               []keySchemaElement
+	Shards                  []shardDescription
+}
+
+type describeStreamResponse struct{ StreamDescription streamDescription }
+
+type getShardIteratorRequest struct {
+	StreamArn         string
+	ShardID           string `json:"ShardId"`
+	ShardIteratorType string
+	SequenceNumber    string
+}
+
+func (in *getShardIteratorRequest) check() error {
+	bySequence := strings.HasSuffix(in.ShardIteratorType, "_SEQUENCE_NUMBER")
+	switch {
+	case in.StreamArn == "" || in.ShardID == "":
+		return invalid("StreamArn and ShardId are required")
+	case !slices.Contains(iteratorTypes, in.ShardIteratorType):
+		return invalid("ShardIteratorType must be one of %s", strings.Join(iteratorTypes, ", "))
+	case bySequence != (in.SequenceNumber != ""):
+		return invalid("SequenceNumber is required for the types with SEQUENCE_NUMBER, and not allowed otherwise")
+	}
+	return nil
+}
+
+type getShardIteratorResponse struct{ ShardIterator string }
+
+type getRecordsRequest struct {
+	ShardIterator string
+	Limit         *int32
+}
+
+func (in *getRecordsRequest) check() error {
+	return first(
+		length("ShardIterator", len(in.ShardIterator), 1, maxIteratorBytes), between("Limit", in.Limit, 1, maxRecords),
+	)
+}
+
+type getRecordsResponse struct {
+	Records           []streamRecord
+	NextShardIterator string `json:",omitzero"`
+}
+
+type streamRecord struct {
+	EventID      string        `json:"eventID"`
+	EventName    string        `json:"eventName"`
+	EventVersion string        `json:"eventVersion"`
+	EventSource  string        `json:"eventSource"`
+	AWSRegion    string        `json:"awsRegion"`
+	DynamoDB     streamChange  `json:"dynamodb"`
+	UserIdentity *userIdentity `json:"userIdentity,omitzero"`
+}
+
+// streamChange contains the item before and after a change. ApproximateCreationDateTime is in seconds since 1970.
+type streamChange struct {
+	ApproximateCreationDateTime int64
+	Keys                        values.Item
+	NewImage                    values.Item `json:",omitzero"`
+	OldImage                    values.Item `json:",omitzero"`
+	SequenceNumber              string
+	SizeBytes                   int
+	StreamViewType              string
+}
+
+// userIdentity is the identity that changed an item, if it was not the application.
+type userIdentity struct {
+	PrincipalID string `json:"PrincipalId"`
+	Type        string
+}
 
 // useStream sets the state of a stream after the stream has begun or ended. The change must be durable, and the catalog
 // must be locked for writing. A nil state changes nothing.
-func (db *DB) useStream(info *streams.Info) {
+func (db *DB) useStream(info *streamInfo) {
 	if info == nil {
 		return
 	}
-	s := db.streams[info.Path()]
+	s := db.streams[info.path()]
 	if s == nil {
-		s = &streams.Stream{}
-		db.streams[info.Path()] = s
+		s = &stream{}
+		db.streams[info.path()] = s
 	}
-	s.Info = *info
-	s.Wake()
+	s.streamInfo = *info
+	s.wake()
 }
 
 // switchStream starts or ends a table's stream, and returns its new state.
-func (db *DB) switchStream(batch *pebble.Batch, t *catalog.Record, spec *wire.StreamSpec) (*streams.Info, error) {
+func (db *DB) switchStream(batch *pebble.Batch, t *tableRecord, spec *streamSpec) (*streamInfo, error) {
 	switch {
 	case spec == nil:
 		return nil, nil
 	case spec.StreamEnabled && t.StreamView != "":
-		return nil, wire.Invalid("Table already has an enabled stream: TableName: %s", t.Name)
+		return nil, invalid("Table already has an enabled stream: TableName: %s", t.Name)
 	case spec.StreamEnabled:
 		return db.startStream(batch, t, spec.StreamViewType)
 	case t.StreamView == "":
-		return nil, wire.Invalid("Table has no stream to disable: TableName: %s", t.Name)
+		return nil, invalid("Table has no stream to disable: TableName: %s", t.Name)
 	}
 	return db.endStream(batch, t)
 }
 
 // startStream starts a stream for a table without one.
-func (db *DB) startStream(batch *pebble.Batch, t *catalog.Record, view string) (*streams.Info, error) {
-	id, err := db.store.NewNumber(batch)
+func (db *DB) startStream(batch *pebble.Batch, t *tableRecord, view string) (*streamInfo, error) {
+	id, err := db.store.newNumber(batch)
 	if err != nil {
 		return nil, err
 	}
 	now, label := db.options.Now().UTC(), ""
-	for at := now; label == "" || db.streams[streams.Path(t.Name, label)] != nil; at = at.Add(time.Millisecond) {
+	for at := now; label == "" || db.streams[pathOf(t.Name, label)] != nil; at = at.Add(time.Millisecond) {
 		label = at.Format("2006-01-02T15:04:05.000")
 	}
-	info := streams.NewInfo(id, t.Name, label, view, t.Keys, now)
+	unique := uuid.NewString()
+	info := streamInfo{
+		ID: id, UUID: unique, Table: t.Name, Label: label, View: view, Keys: t.Keys, Created: db.nowSeconds(),
+		Shard: fmt.Sprintf("shardId-%020d-%s", now.UnixMilli(), unique[:8]),
+	}
 	t.StreamView, t.StreamLabel = view, label
-	return &info, info.Save(batch)
+	return &info, info.save(batch)
 }
 
 // endStream closes a table's stream, if it has one. No write is in flight while the catalog is locked for writing.
-func (db *DB) endStream(batch *pebble.Batch, t *catalog.Record) (*streams.Info, error) {
+func (db *DB) endStream(batch *pebble.Batch, t *tableRecord) (*streamInfo, error) {
 	if t.StreamView == "" {
 		return nil, nil
 	}
-	info := db.streams[streams.Path(t.Name, t.StreamLabel)].Info
+	info := db.streams[pathOf(t.Name, t.StreamLabel)].streamInfo
 	info.Disabled = db.options.Now().UnixMilli()
 	t.StreamView = ""
-	return &info, info.Save(batch)
+	return &info, info.save(batch)
 }
 
-// streamPath returns the path in a stream's ARN.
 func streamPath(arn string) (string, error) {
 	_, path, _ := strings.Cut(arn, ":table/")
 	table, label, _ := strings.Cut(path, "/stream/")
-	if !strings.HasPrefix(arn, wire.ARNPrefix) || table == "" || label == "" {
-		return "", wire.Invalid("Invalid StreamArn")
+	if !strings.HasPrefix(arn, arnPrefix) || table == "" || label == "" {
+		return "", invalid("Invalid StreamArn")
 	}
 	return path, nil
 }
 
-// stream returns the stream with an ARN.
-func (db *DB) stream(arn string, now time.Time) (*streams.Stream, error) {
+func (db *DB) stream(arn string, now time.Time) (*stream, error) {
 	path, err := streamPath(arn)
 	if err != nil {
 		return nil, err
 	}
 	s := db.streams[path]
-	if s == nil || db.account.StreamARN(s.Table, s.Label) != arn || s.IsExpired(now) {
-		return nil, wire.Errorf(wire.TypeNotFound, "Requested resource not found: Stream: %s not found", arn)
+	if s == nil || db.account.streamARN(s.Table, s.Label) != arn || s.isExpired(now) {
+		return nil, errorOf(typeNotFound, "Requested resource not found: Stream: %s not found", arn)
 	}
 	return s, nil
 }
@@ -103,11 +246,11 @@ func (db *DB) StreamChanged(arn string) <-chan struct{} {
 	if err != nil {
 		return nil
 	}
-	return s.Changed()
+	return s.signal()
 }
 
 // listStreams lists streams by table and label. Ended streams are listed until they expire.
-func (db *DB) listStreams(in *wire.ListStreamsRequest) (*wire.ListStreamsResponse, error) {
+func (db *DB) listStreams(in *listStreamsRequest) (*listStreamsResponse, error) {
 	after := ""
 	if in.ExclusiveStartStreamArn != "" {
 		var err error
@@ -116,68 +259,64 @@ func (db *DB) listStreams(in *wire.ListStreamsRequest) (*wire.ListStreamsRespons
 		}
 	}
 	now := db.options.Now()
-	response := &wire.ListStreamsResponse{Streams: []wire.ListedStream{}}
+	response := &listStreamsResponse{Streams: []listedStream{}}
 	for _, path := range slices.Sorted(maps.Keys(db.streams)) {
 		s := db.streams[path]
-		if path <= after || in.TableName != "" && s.Table != in.TableName || s.IsExpired(now) {
+		if path <= after || in.TableName != "" && s.Table != in.TableName || s.isExpired(now) {
 			continue
 		}
-		if n := len(response.Streams); n == wire.LimitOr(in.Limit, wire.MaxListed) {
+		if n := len(response.Streams); n == limitOr(in.Limit, maxListed) {
 			response.LastEvaluatedStreamArn = response.Streams[n-1].StreamArn
 			break
 		}
-		response.Streams = append(response.Streams, wire.ListedStream{
-			StreamArn: db.account.StreamARN(s.Table, s.Label), TableName: s.Table, StreamLabel: s.Label,
+		response.Streams = append(response.Streams, listedStream{
+			StreamArn: db.account.streamARN(s.Table, s.Label), TableName: s.Table, StreamLabel: s.Label,
 		})
 	}
 	return response, nil
 }
 
 // describeStream describes a stream with its only shard, which has no parent and no children.
-func (db *DB) describeStream(in *wire.DescribeStreamRequest) (*wire.DescribeStreamResponse, error) {
+func (db *DB) describeStream(in *describeStreamRequest) (*describeStreamResponse, error) {
 	now := db.options.Now()
 	s, err := db.stream(in.StreamArn, now)
 	if err != nil {
 		return nil, err
 	}
-	d := wire.StreamDescription{
-		StreamArn: in.StreamArn, StreamLabel: s.Label, StreamStatus: s.Status(), StreamViewType: s.View,
-		CreationRequestDateTime: s.Created, TableName: s.Table, KeySchema: s.Keys, Shards: []wire.ShardDescription{},
+	d := streamDescription{
+		StreamArn: in.StreamArn, StreamLabel: s.Label, StreamStatus: "ENABLED", StreamViewType: s.View,
+		CreationRequestDateTime: s.Created, TableName: s.Table, KeySchema: s.Keys, Shards: []shardDescription{},
+	}
+	// The shard begins before its oldest record, so that readers can start there even if there are no records.
+	numbers := sequenceRange{StartingSequenceNumber: sequenceNumber(s.horizon.Load())}
+	if s.Disabled != 0 {
+		d.StreamStatus, numbers.EndingSequenceNumber = "DISABLED", sequenceNumber(s.durable.Load())
 	}
 	if in.ExclusiveStartShardID < s.Shard {
-		// The shard begins before its oldest record, so that readers can start there even if there are no records.
-		horizon, err := s.TrimHorizon(db.store.DB, now)
-		if err != nil {
-			return nil, err
-		}
-		numbers := wire.SequenceRange{StartingSequenceNumber: streams.SequenceNumber(horizon)}
-		if s.Disabled != 0 {
-			numbers.EndingSequenceNumber = streams.SequenceNumber(s.Durable())
-		}
-		d.Shards = append(d.Shards, wire.ShardDescription{ShardID: s.Shard, SequenceNumberRange: numbers})
+		d.Shards = append(d.Shards, shardDescription{ShardID: s.Shard, SequenceNumberRange: numbers})
 	}
-	return &wire.DescribeStreamResponse{StreamDescription: d}, nil
+	return &describeStreamResponse{StreamDescription: d}, nil
 }
 
-func (db *DB) getShardIterator(in *wire.GetShardIteratorRequest) (*wire.GetShardIteratorResponse, error) {
+func (db *DB) getShardIterator(in *getShardIteratorRequest) (*getShardIteratorResponse, error) {
 	now := db.options.Now()
 	s, err := db.stream(in.StreamArn, now)
 	if err != nil {
 		return nil, err
 	}
 	if in.ShardID != s.Shard {
-		return nil, wire.Errorf(wire.TypeNotFound, "Requested resource not found: Shard: %s not found", in.ShardID)
+		return nil, errorOf(typeNotFound, "Requested resource not found: Shard: %s not found", in.ShardID)
 	}
-	after, err := s.Start(db.store.DB, in, now)
+	after, err := s.start(in)
 	if err != nil {
 		return nil, err
 	}
-	return &wire.GetShardIteratorResponse{ShardIterator: s.Iterator(in.StreamArn, after, now)}, nil
+	return &getShardIteratorResponse{ShardIterator: s.iterator(in.StreamArn, after, now)}, nil
 }
 
 // getRecords reads the records after an iterator. For a reader that has all records it does not read the store.
-func (db *DB) getRecords(in *wire.GetRecordsRequest) (*wire.GetRecordsResponse, error) {
-	arn, position, err := streams.SplitIterator(in.ShardIterator)
+func (db *DB) getRecords(in *getRecordsRequest) (*getRecordsResponse, error) {
+	arn, position, err := splitIterator(in.ShardIterator)
 	if err != nil {
 		return nil, err
 	}
@@ -186,30 +325,27 @@ func (db *DB) getRecords(in *wire.GetRecordsRequest) (*wire.GetRecordsResponse, 
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.Position(position, now)
+	after, err := s.position(position, now)
 	if err != nil {
 		return nil, err
 	}
-	last := s.Durable()
-	horizon, err := s.TrimHorizon(db.store.DB, now)
+	last := s.durable.Load()
 	switch {
-	case err != nil:
-		return nil, err
 	case after > last:
-		return nil, streams.ErrInvalidIterator
-	case after < horizon:
-		return nil, streams.ErrTrimmed
+		return nil, errInvalidIterator
+	case after < s.horizon.Load():
+		return nil, errTrimmed
 	}
-	records, after, err := s.Read(db.store.DB, after, last, wire.LimitOr(in.Limit, wire.MaxRecords))
+	records, after, err := s.read(db.store.DB, after, last, limitOr(in.Limit, maxRecords))
 	if err != nil {
 		return nil, err
 	}
 	for i := range records {
 		records[i].AWSRegion = db.options.Region
 	}
-	response := &wire.GetRecordsResponse{Records: records}
+	response := &getRecordsResponse{Records: records}
 	if s.Disabled == 0 || after < last {
-		response.NextShardIterator = s.Iterator(arn, after, now)
+		response.NextShardIterator = s.iterator(arn, after, now)
 	}
 	return response, nil
 }
@@ -220,11 +356,11 @@ func (db *DB) sweepStreams(now time.Time) error {
 	expired := false
 	var errs []error
 	for _, s := range db.streams {
-		if s.IsExpired(now) {
+		if s.isExpired(now) {
 			expired = true
 			continue
 		}
-		errs = append(errs, s.Trim(db.store.Folder, now))
+		errs = append(errs, s.deleteExpired(db.store.Folder, now))
 	}
 	db.catalog.RUnlock()
 	if expired {
@@ -236,11 +372,12 @@ func (db *DB) sweepStreams(now time.Time) error {
 func (db *DB) dropStreams(now time.Time) error {
 	db.catalog.Lock()
 	defer db.catalog.Unlock()
-	isExpired := func(_ string, s *streams.Stream) bool { return s.IsExpired(now) }
+	isExpired := func(_ string, s *stream) bool { return s.isExpired(now) }
 	err := db.store.Update(func(batch *pebble.Batch) (err error) {
 		for path, s := range db.streams {
 			if isExpired(path, s) {
-				err = errors.Join(err, s.Drop(batch))
+				err = errors.Join(err, batch.Delete(numberedKey(datafolder.SpaceStream, s.ID), nil),
+					datafolder.DropRange(batch, numberedKey(datafolder.SpaceStreamRecord, s.ID)))
 			}
 		}
 		return err

@@ -7,11 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"devplatform/infra/local/dynamodb/catalog"
-	"devplatform/infra/local/dynamodb/storage"
-	"devplatform/infra/local/dynamodb/streams"
-	"devplatform/infra/local/dynamodb/wire"
-
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 )
@@ -26,13 +21,13 @@ func (db *DB) nowSeconds() float64 {
 
 // save writes a table's record and the writes of fill, and makes it the current one. fill can change the record, and
 // returns the change of the table's stream, if there is one.
-func (db *DB) save(record *catalog.Record, fill func(*pebble.Batch) (*streams.Info, error)) (*catalog.Table, error) {
-	var stream *streams.Info
+func (db *DB) save(record *tableRecord, fill func(*pebble.Batch) (*streamInfo, error)) (*table, error) {
+	var stream *streamInfo
 	err := db.store.Update(func(batch *pebble.Batch) (err error) {
 		if stream, err = fill(batch); err != nil {
 			return err
 		}
-		return storage.SaveTable(batch, record)
+		return saveTable(batch, record)
 	})
 	if err != nil {
 		return nil, err
@@ -42,26 +37,25 @@ func (db *DB) save(record *catalog.Record, fill func(*pebble.Batch) (*streams.In
 }
 
 // respond returns the response with a table's description. The status is also the status of the table's indexes.
-func (db *DB) respond(t *catalog.Table, status string) (*wire.TableResponse, error) {
-	description, err := t.Describe(db.account, status, db.store.Counters)
-	return &wire.TableResponse{TableDescription: description}, err
+func (db *DB) respond(t *table, status string) *tableResponse {
+	return &tableResponse{TableDescription: t.describe(db.account, status)}
 }
 
 // createTable creates a table. It is active immediately. As on AWS, the status in the response is CREATING, and in the
 // next description ACTIVE.
-func (db *DB) createTable(in *wire.CreateTableRequest) (*wire.TableResponse, error) {
+func (db *DB) createTable(in *createTableRequest) (*tableResponse, error) {
 	if _, exists := db.tables[in.TableName]; exists {
-		return nil, wire.Errorf(wire.TypeInUse, "Table already exists: %s", in.TableName)
+		return nil, errorOf(typeInUse, "Table already exists: %s", in.TableName)
 	}
-	record := catalog.Record{
+	record := tableRecord{
 		UUID: uuid.NewString(), Name: in.TableName, Created: db.nowSeconds(),
 		Attributes: in.AttributeDefinitions, Keys: in.KeySchema, Tags: in.Tags,
 	}
-	if err := record.Apply(&in.TableSettings, record.Created); err != nil {
+	if err := record.apply(&in.tableSettings, record.Created); err != nil {
 		return nil, err
 	}
-	t, err := db.save(&record, func(batch *pebble.Batch) (_ *streams.Info, err error) {
-		if record.ID, err = db.store.NewNumber(batch); err != nil {
+	t, err := db.save(&record, func(batch *pebble.Batch) (_ *streamInfo, err error) {
+		if record.ID, err = db.store.newNumber(batch); err != nil {
 			return nil, err
 		}
 		for i := range in.GlobalSecondaryIndexes {
@@ -69,7 +63,7 @@ func (db *DB) createTable(in *wire.CreateTableRequest) (*wire.TableResponse, err
 				return nil, err
 			}
 		}
-		if err := record.Check(); err != nil || in.StreamSpecification == nil || !in.StreamSpecification.StreamEnabled {
+		if err := record.check(); err != nil || in.StreamSpecification == nil || !in.StreamSpecification.StreamEnabled {
 			return nil, err
 		}
 		return db.startStream(batch, &record, in.StreamSpecification.StreamViewType)
@@ -77,58 +71,54 @@ func (db *DB) createTable(in *wire.CreateTableRequest) (*wire.TableResponse, err
 	if err != nil {
 		return nil, err
 	}
-	return db.respond(t, "CREATING")
+	return db.respond(t, "CREATING"), nil
 }
 
-func (db *DB) addIndex(batch *pebble.Batch, record *catalog.Record, spec *wire.IndexSpec) error {
-	id, err := db.store.NewNumber(batch)
+func (db *DB) addIndex(batch *pebble.Batch, record *tableRecord, spec *indexSpec) error {
+	id, err := db.store.newNumber(batch)
 	if err != nil {
 		return err
 	}
-	x, err := record.NewIndexRecord(id, spec)
+	x, err := record.newIndexRecord(id, spec)
 	record.Indexes = append(slices.Clip(record.Indexes), x)
 	return err
 }
 
-func (db *DB) describeTable(in *wire.TableRequest) (*wire.DescribeTableResponse, error) {
+func (db *DB) describeTable(in *tableRequest) (*describeTableResponse, error) {
 	t, err := db.table(in.TableName)
 	if err != nil {
 		return nil, err
 	}
-	response, err := db.respond(t, "ACTIVE")
-	return &wire.DescribeTableResponse{Table: response.TableDescription}, err
+	return &describeTableResponse{Table: t.describe(db.account, "ACTIVE")}, nil
 }
 
-func (db *DB) listTables(in *wire.ListTablesRequest) (*wire.ListTablesResponse, error) {
+func (db *DB) listTables(in *listTablesRequest) (*listTablesResponse, error) {
 	names := slices.Sorted(maps.Keys(db.tables))
 	names = slices.DeleteFunc(names, func(name string) bool { return name <= in.ExclusiveStartTableName })
-	response := &wire.ListTablesResponse{TableNames: names}
-	if limit := wire.LimitOr(in.Limit, wire.MaxListed); len(names) > limit {
+	response := &listTablesResponse{TableNames: names}
+	if limit := limitOr(in.Limit, maxListed); len(names) > limit {
 		response.TableNames, response.LastEvaluatedTableName = names[:limit], names[limit-1]
 	}
 	return response, nil
 }
 
 // deleteTable deletes a table, which takes the same time for all sizes. Its stream ends, and readers can read the rest.
-func (db *DB) deleteTable(in *wire.TableRequest) (*wire.TableResponse, error) {
+func (db *DB) deleteTable(in *tableRequest) (*tableResponse, error) {
 	t, err := db.table(in.TableName)
 	if err != nil {
 		return nil, err
 	}
 	if t.DeletionProtection {
-		return nil, wire.Invalid("Resource cannot be deleted as it is currently protected against deletion. " +
+		return nil, invalid("Resource cannot be deleted as it is currently protected against deletion. " +
 			"Disable deletion protection first.")
 	}
-	response, err := db.respond(t, "DELETING")
-	if err != nil {
-		return nil, err
-	}
+	response := db.respond(t, "DELETING")
 	response.TableDescription.KeySchema, response.TableDescription.AttributeDefinitions = nil, nil
-	record := t.Record
-	var stream *streams.Info
+	record := t.tableRecord
+	var stream *streamInfo
 	err = db.store.Update(func(batch *pebble.Batch) (err error) {
 		stream, err = db.endStream(batch, &record)
-		return errors.Join(err, storage.DropTable(batch, t))
+		return errors.Join(err, dropTable(batch, t))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("deleting table %s: %w", t.Name, err)
@@ -140,19 +130,19 @@ func (db *DB) deleteTable(in *wire.TableRequest) (*wire.TableResponse, error) {
 
 // updateTable changes a table immediately. As on AWS, the status in the response is UPDATING, and in the next
 // description ACTIVE.
-func (db *DB) updateTable(in *wire.UpdateTableRequest) (*wire.TableResponse, error) {
+func (db *DB) updateTable(in *updateTableRequest) (*tableResponse, error) {
 	t, err := db.table(in.TableName)
 	if err != nil {
 		return nil, err
 	}
-	record := t.Record
+	record := t.tableRecord
 	if p := in.ProvisionedThroughput; p != nil && *p == record.Throughput && len(in.GlobalSecondaryIndexUpdates) == 0 {
-		return nil, wire.Invalid("The provisioned throughput for the table will not change")
+		return nil, invalid("The provisioned throughput for the table will not change")
 	}
-	if err := record.Apply(&in.TableSettings, db.nowSeconds()); err != nil {
+	if err := record.apply(&in.tableSettings, db.nowSeconds()); err != nil {
 		return nil, err
 	}
-	t, err = db.save(&record, func(batch *pebble.Batch) (*streams.Info, error) {
+	t, err = db.save(&record, func(batch *pebble.Batch) (*streamInfo, error) {
 		for i := range in.GlobalSecondaryIndexUpdates {
 			if err := db.updateIndex(batch, &record, in.AttributeDefinitions, &in.GlobalSecondaryIndexUpdates[i]); err != nil {
 				return nil, err
@@ -163,42 +153,41 @@ func (db *DB) updateTable(in *wire.UpdateTableRequest) (*wire.TableResponse, err
 	if err != nil {
 		return nil, err
 	}
-	return db.respond(t, "UPDATING")
+	return db.respond(t, "UPDATING"), nil
 }
 
 // updateIndex creates, changes or deletes an index.
 func (db *DB) updateIndex(
-	batch *pebble.Batch, record *catalog.Record, definitions []wire.AttributeDefinition, update *wire.IndexUpdate,
+	batch *pebble.Batch, record *tableRecord, definitions []attributeDefinition, update *indexUpdate,
 ) error {
-	name := update.Name()
-	at := record.Index(name)
+	name := update.name()
+	at := record.index(name)
 	switch {
 	case update.Create != nil:
-		err := errors.Join(record.Define(definitions), db.addIndex(batch, record, update.Create), record.Check())
+		err := errors.Join(record.define(definitions), db.addIndex(batch, record, update.Create), record.check())
 		if err != nil {
 			return err
 		}
-		filled := catalog.NewTable(*record)
-		if err := db.store.FillIndex(batch, filled, filled.FindIndex(name)); err != nil {
+		filled := newTable(*record)
+		if err := db.store.fillIndex(batch, filled, filled.findIndex(name)); err != nil {
 			return fmt.Errorf("filling index %s: %w", name, err)
 		}
 		return nil
 	case at < 0:
-		return wire.Errorf(wire.TypeNotFound, "Requested resource not found: Index: %s not found", name)
+		return errorOf(typeNotFound, "Requested resource not found: Index: %s not found", name)
 	case update.Delete != nil:
 		number := record.Indexes[at].ID
-		record.RemoveIndex(at)
-		return storage.DropIndex(batch, number)
+		record.removeIndex(at)
+		return dropIndex(batch, number)
 	case record.OnDemand:
-		return wire.Invalid("Index %s cannot have a ProvisionedThroughput when BillingMode is PAY_PER_REQUEST", name)
+		return invalid("Index %s cannot have a ProvisionedThroughput when BillingMode is PAY_PER_REQUEST", name)
 	}
 	record.Indexes = slices.Clone(record.Indexes)
 	record.Indexes[at].Throughput = *update.Update.ProvisionedThroughput
 	return nil
 }
 
-// updateTimeToLive enables or disables the expiry of items.
-func (db *DB) updateTimeToLive(in *wire.UpdateTTLRequest) (*wire.UpdateTTLResponse, error) {
+func (db *DB) updateTimeToLive(in *updateTTLRequest) (*updateTTLResponse, error) {
 	t, err := db.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -206,31 +195,31 @@ func (db *DB) updateTimeToLive(in *wire.UpdateTTLRequest) (*wire.UpdateTTLRespon
 	spec := in.TimeToLiveSpecification
 	switch {
 	case t.TTLAttribute != "" && t.TTLAttribute != spec.AttributeName:
-		return nil, wire.Invalid("TimeToLive is active on a different AttributeName: "+
+		return nil, invalid("TimeToLive is active on a different AttributeName: "+
 			"current AttributeName is %s", t.TTLAttribute)
 	case spec.Enabled && t.TTLAttribute != "":
-		return nil, wire.Invalid("TimeToLive is already enabled")
+		return nil, invalid("TimeToLive is already enabled")
 	case !spec.Enabled && t.TTLAttribute == "":
-		return nil, wire.Invalid("TimeToLive is already disabled")
+		return nil, invalid("TimeToLive is already disabled")
 	}
-	record := t.Record
-	_, err = db.save(&record, func(batch *pebble.Batch) (*streams.Info, error) {
+	record := t.tableRecord
+	_, err = db.save(&record, func(batch *pebble.Batch) (*streamInfo, error) {
 		if spec.Enabled {
 			record.TTLAttribute = spec.AttributeName
-			return nil, db.store.AddExpiry(batch, t, spec.AttributeName)
+			return nil, db.store.addExpiry(batch, t, spec.AttributeName)
 		}
 		record.TTLAttribute = ""
-		return nil, storage.DropExpiry(batch, t)
+		return nil, dropExpiry(batch, t)
 	})
-	return &wire.UpdateTTLResponse{TimeToLiveSpecification: spec}, err
+	return &updateTTLResponse{TimeToLiveSpecification: spec}, err
 }
 
-func (db *DB) describeTimeToLive(in *wire.TableRequest) (*wire.DescribeTTLResponse, error) {
+func (db *DB) describeTimeToLive(in *tableRequest) (*describeTTLResponse, error) {
 	t, err := db.table(in.TableName)
 	if err != nil {
 		return nil, err
 	}
-	response := &wire.DescribeTTLResponse{}
+	response := &describeTTLResponse{}
 	d := &response.TimeToLiveDescription
 	if d.TimeToLiveStatus, d.AttributeName = "DISABLED", t.TTLAttribute; t.TTLAttribute != "" {
 		d.TimeToLiveStatus = "ENABLED"
@@ -238,43 +227,41 @@ func (db *DB) describeTimeToLive(in *wire.TableRequest) (*wire.DescribeTTLRespon
 	return response, nil
 }
 
-// tagged returns the table with an ARN.
-func (db *DB) tagged(arn string) (*catalog.Table, error) {
-	switch name, ours := strings.CutPrefix(arn, db.account.TableARN("")); {
+func (db *DB) tagged(arn string) (*table, error) {
+	switch name, ours := strings.CutPrefix(arn, db.account.tableARN("")); {
 	case ours:
 		return db.table(name)
-	case strings.HasPrefix(arn, wire.ARNPrefix):
-		return nil, wire.Errorf(wire.TypeAccessDenied, "The table is in another account or region: %s", arn)
+	case strings.HasPrefix(arn, arnPrefix):
+		return nil, errorOf(typeAccessDenied, "The table is in another account or region: %s", arn)
 	}
-	return nil, wire.Invalid("Invalid ResourceArn: %s", arn)
+	return nil, invalid("Invalid ResourceArn: %s", arn)
 }
 
-// tagResource adds and removes tags.
-func (db *DB) tagResource(in *wire.TagsRequest) (*wire.Empty, error) {
+func (db *DB) tagResource(in *tagsRequest) (*emptyResponse, error) {
 	t, err := db.tagged(in.ResourceArn)
 	if err != nil {
 		return nil, err
 	}
 	if len(in.Tags)+len(in.TagKeys) == 0 {
-		return nil, wire.Invalid("At least one tag or tag key is required")
+		return nil, invalid("At least one tag or tag key is required")
 	}
-	replaced := func(old wire.Tag) bool {
+	replaced := func(old tag) bool {
 		return slices.Contains(in.TagKeys, old.Key) ||
-			slices.ContainsFunc(in.Tags, func(added wire.Tag) bool { return added.Key == old.Key })
+			slices.ContainsFunc(in.Tags, func(added tag) bool { return added.Key == old.Key })
 	}
-	record := t.Record
+	record := t.tableRecord
 	record.Tags = append(slices.DeleteFunc(slices.Clone(t.Tags), replaced), in.Tags...)
 	if len(record.Tags) > maxTags {
-		return nil, wire.Errorf(wire.TypeLimitExceeded, "There is a limit of %d tags per resource", maxTags)
+		return nil, errorOf(typeLimitExceeded, "There is a limit of %d tags per resource", maxTags)
 	}
-	_, err = db.save(&record, func(*pebble.Batch) (*streams.Info, error) { return nil, nil })
-	return &wire.Empty{}, err
+	_, err = db.save(&record, func(*pebble.Batch) (*streamInfo, error) { return nil, nil })
+	return &emptyResponse{}, err
 }
 
-func (db *DB) listTags(in *wire.TagsRequest) (*wire.TagsResponse, error) {
+func (db *DB) listTags(in *tagsRequest) (*tagsResponse, error) {
 	t, err := db.tagged(in.ResourceArn)
 	if err != nil {
 		return nil, err
 	}
-	return &wire.TagsResponse{Tags: append([]wire.Tag{}, t.Tags...)}, nil
+	return &tagsResponse{Tags: append([]tag{}, t.Tags...)}, nil
 }

@@ -1,8 +1,6 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/dynamodb/storage"
-
 	"fmt"
 	"testing"
 	"time"
@@ -79,7 +77,7 @@ func TestSweepInBackground(t *testing.T) {
 	db := openTest(t, func(o *Options) { o.SweepInterval = time.Millisecond })
 	must(t, db, "CreateTable", hashTable)
 	must(t, db, "UpdateTimeToLive", `{"TableName":"hash","TimeToLiveSpecification":{"AttributeName":"e","Enabled":true}}`)
-	for i := range 2*storage.MaxExpired + 3 {
+	for i := range 2*maxExpired + 3 {
 		must(t, db, "PutItem", fmt.Sprintf(`{"TableName":"hash","Item":{"pk":{"S":"%d"},"e":{"N":"%d"}}}`, i, newTestClock().Now().Unix()-1))
 	}
 	for deadline := time.Now().Add(time.Minute); ; {

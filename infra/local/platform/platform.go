@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/codehost"
+	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/provision"
@@ -62,7 +63,8 @@ type Platform struct {
 	closing                 sync.Once
 	closeErr                error
 
-	// The embedded services are nil if the configuration has an EndpointURL.
+	// The data folder and the embedded services are nil if the configuration has an EndpointURL.
+	data     *datafolder.Folder
 	database *dynamodb.DB
 	queues   *sqs.Store
 	secrets  *secrets.Store
@@ -216,6 +218,9 @@ func (p *Platform) closeServices() error {
 	if p.database != nil {
 		problems = append(problems, p.database.Close())
 	}
+	if p.data != nil {
+		problems = append(problems, p.data.Close())
+	}
 	return errors.Join(problems...)
 }
 
@@ -260,26 +265,26 @@ func (p *Platform) openData(context.Context) (err error) {
 		return nil
 	}
 	dir, region := p.config.DataDir, p.config.Region
+	p.data, err = datafolder.Open(datafolder.Options{Dir: filepath.Join(dir, "data"), Logger: p.logger, Failed: p.fail})
+	if err != nil {
+		return err
+	}
 	p.secrets, err = secrets.Open(secrets.Options{
-		Dir: filepath.Join(dir, "secrets"), Now: now, Logger: p.logger, Region: region, Account: Account,
+		Folder: p.data, Now: now, Logger: p.logger, Region: region, Account: Account,
 	})
 	if err != nil {
 		return err
 	}
-	p.queues, err = sqs.Open(sqs.Options{
-		Dir: filepath.Join(dir, "sqs"), Now: now, Logger: p.logger, Region: region, Account: Account, Failed: p.fail,
-	})
+	p.queues, err = sqs.Open(sqs.Options{Folder: p.data, Now: now, Logger: p.logger, Region: region, Account: Account})
 	if err != nil {
 		return err
 	}
-	p.objects, err = s3.Open(s3.Options{
-		Dir: filepath.Join(dir, "s3"), Now: now, Logger: p.logger, Region: region, Account: Account, Failed: p.fail,
-	})
+	p.objects, err = s3.Open(s3.Options{Folder: p.data, Now: now, Logger: p.logger, Region: region, Account: Account})
 	if err != nil {
 		return err
 	}
 	p.database, err = dynamodb.Open(dynamodb.Options{
-		Dir: filepath.Join(dir, "dynamodb"), Now: now, Logger: p.logger, Region: region, Account: Account, Failed: p.fail,
+		Folder: p.data, Now: now, Logger: p.logger, Region: region, Account: Account,
 	})
 	return err
 }

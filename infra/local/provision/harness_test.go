@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,8 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	queueclient "github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/datafolder/disktest"
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/provision"
 	"devplatform/infra/local/resources"
@@ -80,7 +83,11 @@ func start(t *testing.T) *services {
 // startIn stores the tables in dir, or in memory if it is "". The caller must call stop.
 func startIn(t *testing.T, dir string) (_ *services, stop func()) {
 	t.Helper()
-	tables, err := dynamodb.Open(dynamodb.Options{Dir: dir, Now: time.Now})
+	var folder *datafolder.Folder
+	if dir != "" {
+		folder = disktest.Open(t, filepath.Join(dir, "data"), nil)
+	}
+	tables, err := dynamodb.Open(dynamodb.Options{Folder: folder, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +114,11 @@ func startIn(t *testing.T, dir string) (_ *services, stop func()) {
 	s.queues = queueclient.New(queueclient.Options{Region: "us-east-1", BaseEndpoint: &s.url, Credentials: keys})
 	return s, func() {
 		server.Close()
-		if err := errors.Join(tables.Close(), queues.Close()); err != nil {
+		err := errors.Join(tables.Close(), queues.Close())
+		if folder != nil {
+			err = errors.Join(err, folder.Close())
+		}
+		if err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,12 +1,18 @@
 package s3
 
 import (
+	"errors"
+	"log/slog"
+	"net/http"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"devplatform/infra/local/datafolder"
 )
 
-// bucket is the record of a bucket.
 type bucket struct {
 	Created   time.Time       `json:"created"`
 	CORS      []corsRule      `json:"cors,omitzero"`
@@ -17,7 +23,7 @@ var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
 // changeBucket changes the record of the request's bucket. If the bucket does not exist, apply gets an empty record.
 func (s *Store) changeBucket(q *request, apply func(*bucket)) error {
-	key := indexKey(bucketPrefix, q.bucket)
+	key := indexKey(datafolder.SpaceBucket, q.bucket)
 	return s.commit(func(c *change) error {
 		var b bucket
 		_, err := s.read(key, &b)
@@ -67,7 +73,7 @@ type (
 
 func (s *Store) listBuckets(q *request) error {
 	var result listBucketsResult
-	err := scan(s, indexKey(bucketPrefix), "", func(name string, b bucket) (string, error) {
+	err := scan(s, indexKey(datafolder.SpaceBucket), "", func(name string, b bucket) (string, error) {
 		result.Buckets = append(result.Buckets, listedBucket{name, b.Created.Format(documentTime)})
 		return "", nil
 	})
@@ -75,4 +81,230 @@ func (s *Store) listBuckets(q *request) error {
 		return err
 	}
 	return q.sendXML("ListAllMyBucketsResult", result)
+}
+
+type corsConfiguration struct {
+	Rules   []corsRule   `xml:"CORSRule"`
+	Unknown []anyElement `xml:",any"`
+}
+
+// corsRule lets pages of other origins use a bucket.
+type corsRule struct {
+	ID             string       `xml:",omitempty" json:"id,omitzero"`
+	AllowedOrigins []string     `xml:"AllowedOrigin" json:"origins"`
+	AllowedMethods []string     `xml:"AllowedMethod" json:"methods"`
+	AllowedHeaders []string     `xml:"AllowedHeader" json:"headers,omitzero"`
+	ExposeHeaders  []string     `xml:"ExposeHeader" json:"expose,omitzero"`
+	MaxAgeSeconds  int          `xml:",omitempty" json:"maxAge,omitzero"`
+	Unknown        []anyElement `xml:",any" json:"-"`
+}
+
+var corsMethods = []string{http.MethodGet, http.MethodPut, http.MethodHead, http.MethodPost, http.MethodDelete}
+
+func (c *corsConfiguration) check() error {
+	if len(c.Rules) == 0 || len(c.Rules) > 100 {
+		return errMalformedXML
+	}
+	for _, rule := range c.Rules {
+		if len(rule.AllowedOrigins) == 0 || len(rule.AllowedMethods) == 0 {
+			return errMalformedXML
+		}
+		for _, method := range rule.AllowedMethods {
+			if !slices.Contains(corsMethods, method) {
+				return errInvalidRequest.with("Found unsupported HTTP method in CORS config. Unsupported method is %s", method)
+			}
+		}
+		for _, pattern := range slices.Concat(rule.AllowedOrigins, rule.AllowedHeaders) {
+			if strings.Count(pattern, "*") > 1 {
+				return errInvalidRequest.with("%q can not have more than one wildcard.", pattern)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) putCORS(q *request) error {
+	var document corsConfiguration
+	if err := q.readXML(&document); err != nil {
+		return err
+	}
+	return s.changeBucket(q, func(b *bucket) { b.CORS = document.Rules })
+}
+
+func (s *Store) getCORS(q *request) error {
+	if len(q.rules.CORS) == 0 {
+		return errNoCORS
+	}
+	return q.sendXML("CORSConfiguration", corsConfiguration{Rules: q.rules.CORS})
+}
+
+func (s *Store) deleteCORS(q *request) error {
+	return s.changeBucket(q, func(b *bucket) { b.CORS = nil })
+}
+
+// matches returns the index of the first pattern that matches a text, or -1. A pattern has at most one "*".
+func matches(patterns []string, text string) int {
+	return slices.IndexFunc(patterns, func(pattern string) bool {
+		prefix, suffix, wild := strings.Cut(pattern, "*")
+		return text == pattern ||
+			wild && len(text) >= len(prefix)+len(suffix) && strings.HasPrefix(text, prefix) && strings.HasSuffix(text, suffix)
+	})
+}
+
+// preflight checks whether a page may send a request. Preflight requests have no signature.
+func (q *request) preflight() error {
+	method := q.Header.Get("Access-Control-Request-Method")
+	if q.Header.Get("Origin") == "" || method == "" {
+		return failure(http.StatusBadRequest, "BadRequest", "Insufficient information. Origin request header needed.")
+	}
+	headers := strings.FieldsFunc(strings.ToLower(q.Header.Get("Access-Control-Request-Headers")), func(c rune) bool {
+		return c == ',' || c == ' '
+	})
+	if !q.setCORS(method, headers) {
+		return errCORS
+	}
+	if len(headers) > 0 {
+		q.w.Header().Set("Access-Control-Allow-Headers", strings.Join(headers, ", "))
+	}
+	return nil
+}
+
+// setCORS reports whether a CORS rule of the bucket allows the page to send a request with a method and headers. If one
+// does, setCORS adds its headers to the response. The names of the headers are in lower case.
+func (q *request) setCORS(method string, headers []string) (allowed bool) {
+	origin := q.Header.Get("Origin")
+	for _, rule := range q.rules.CORS {
+		at := matches(rule.AllowedOrigins, origin)
+		isForbidden := func(header string) bool {
+			return matches(strings.Fields(strings.ToLower(strings.Join(rule.AllowedHeaders, " "))), header) < 0
+		}
+		if origin == "" || at < 0 || !slices.Contains(rule.AllowedMethods, method) ||
+			slices.ContainsFunc(headers, isForbidden) {
+			continue
+		}
+		header := q.w.Header()
+		header.Set("Vary", "Origin, Access-Control-Request-Headers, Access-Control-Request-Method")
+		header.Set("Access-Control-Allow-Methods", strings.Join(rule.AllowedMethods, ", "))
+		header.Set("Access-Control-Allow-Origin", "*")
+		if rule.AllowedOrigins[at] != "*" {
+			header.Set("Access-Control-Allow-Origin", origin)
+			header.Set("Access-Control-Allow-Credentials", "true")
+		}
+		if len(rule.ExposeHeaders) > 0 {
+			header.Set("Access-Control-Expose-Headers", strings.Join(rule.ExposeHeaders, ", "))
+		}
+		if rule.MaxAgeSeconds > 0 {
+			header.Set("Access-Control-Max-Age", strconv.Itoa(rule.MaxAgeSeconds))
+		}
+		return true
+	}
+	return false
+}
+
+type lifecycleConfiguration struct {
+	Rules   []lifecycleRule `xml:"Rule"`
+	Unknown []anyElement    `xml:",any"`
+}
+
+type (
+	// lifecycleRule removes the objects whose keys begin with a prefix.
+	lifecycleRule struct {
+		ID         string           `xml:",omitempty" json:"id,omitzero"`
+		Status     string           `json:"status"` // Enabled or Disabled
+		Filter     *lifecycleFilter `json:"filter,omitzero"`
+		Expiration *expiration      `json:"expiration,omitzero"`
+		Unknown    []anyElement     `xml:",any" json:"-"`
+	}
+	// lifecycleFilter selects the objects to which a rule applies.
+	lifecycleFilter struct {
+		Prefix  string       `xml:",omitempty" json:"prefix,omitzero"`
+		Unknown []anyElement `xml:",any" json:"-"`
+	}
+	// expiration has the age in days at which an object is removed.
+	expiration struct {
+		Days    int          `json:"days"`
+		Unknown []anyElement `xml:",any" json:"-"`
+	}
+)
+
+const enabled = "Enabled"
+
+func (c *lifecycleConfiguration) check() error {
+	if len(c.Rules) == 0 || len(c.Rules) > 1000 {
+		return errMalformedXML
+	}
+	for _, rule := range c.Rules {
+		switch {
+		case rule.Status != enabled && rule.Status != "Disabled", rule.Filter == nil:
+			return errMalformedXML
+		case rule.Expiration == nil:
+			return errInvalidRequest.with("At least one action needs to be specified in a rule.")
+		case rule.Expiration.Days < 1:
+			return errInvalidArgument.with("The number of days of a lifecycle action must be a positive integer")
+		}
+	}
+	return nil
+}
+
+func (s *Store) putLifecycle(q *request) error {
+	var document lifecycleConfiguration
+	if err := q.readXML(&document); err != nil {
+		return err
+	}
+	return s.changeBucket(q, func(b *bucket) { b.Lifecycle = document.Rules })
+}
+
+func (s *Store) getLifecycle(q *request) error {
+	if len(q.rules.Lifecycle) == 0 {
+		return errNoLifecycle
+	}
+	return q.sendXML("LifecycleConfiguration", lifecycleConfiguration{Rules: q.rules.Lifecycle})
+}
+
+func (s *Store) deleteLifecycle(q *request) error {
+	return s.changeBucket(q, func(b *bucket) { b.Lifecycle = nil })
+}
+
+// due reports whether the time has come to remove an object. This is the first midnight UTC at which it is at
+// least days old.
+func due(created, now time.Time, days int) bool {
+	const day = 24 * time.Hour
+	return !now.Before(created.Add(time.Duration(days+1)*day - 1).Truncate(day))
+}
+
+// expire removes the objects that are due according to the buckets' rules.
+func (s *Store) expire() error {
+	leave, err := s.folder.Enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	var problems []error
+	err = scan(s, indexKey(datafolder.SpaceBucket), "", func(name string, b bucket) (string, error) {
+		for _, rule := range b.Lifecycle {
+			if rule.Status == enabled {
+				problems = append(problems, s.expireObjects(name, rule))
+			}
+		}
+		return "", nil
+	})
+	return errors.Join(append(problems, err)...)
+}
+
+func (s *Store) expireObjects(bucket string, rule lifecycleRule) error {
+	isDue := func(o object) bool { return due(o.Modified, s.options.Now(), rule.Expiration.Days) }
+	var keys []string
+	err := scan(s, objectKey(bucket, rule.Filter.Prefix), "", func(rest string, o object) (string, error) {
+		if isDue(o) {
+			keys = append(keys, rule.Filter.Prefix+rest)
+		}
+		return "", nil
+	})
+	for keys := range slices.Chunk(keys, maxDelete) {
+		err = errors.Join(err, s.delete(bucket, keys, func(o object) (bool, error) { return isDue(o), nil }))
+	}
+	if len(keys) > 0 {
+		s.options.Logger.Info("s3: removed expired objects", slog.String("bucket", bucket), slog.Int("objects", len(keys)))
+	}
+	return err
 }

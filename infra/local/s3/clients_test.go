@@ -56,7 +56,7 @@ func TestAWSCLI(t *testing.T) {
 		}
 		return output
 	}
-	large := bytes.Repeat([]byte("0123456789abcdef"), 20<<16) // 20 MiB: in parts
+	large := bytes.Repeat([]byte("0123456789abcdef"), 7<<16) // 7 MiB: the CLI uploads larger files in parts
 	files := map[string][]byte{
 		"small.txt": []byte("content"), "large.bin": large,
 		// By default, version 1 of the CLI presigns with Signature Version 2.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,14 +15,16 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/datafolder/disktest"
 )
 
 // TestMain makes the test binary the process that TestKill kills.
 func TestMain(m *testing.M) {
-	disktest.ServeChild(func(dir string) (http.Handler, error) { return Open(Options{Dir: dir, Now: time.Now}) })
+	disktest.ServeChild(func(folder *datafolder.Folder) (http.Handler, error) {
+		return Open(Options{Folder: folder, Now: time.Now})
+	})
 	os.Exit(m.Run())
 }
 
@@ -52,8 +55,6 @@ func (l *ledger) work(t *testing.T, client *sdk.Client, worker int) {
 		case 3:
 			_, err = client.DeleteObject(t.Context(), &sdk.DeleteObjectInput{Bucket: aws.String("bkt"), Key: &key})
 			result = -number
-		case 7:
-			err = putInParts(t, client, key, contentOf(key, number))
 		default:
 			_, err = client.PutObject(t.Context(), &sdk.PutObjectInput{
 				Bucket: aws.String("bkt"), Key: &key, Body: strings.NewReader(contentOf(key, number)),
@@ -68,24 +69,6 @@ func (l *ledger) work(t *testing.T, client *sdk.Client, worker int) {
 		l.mu.Unlock()
 		l.writes.Add(1)
 	}
-}
-
-func putInParts(t *testing.T, client *sdk.Client, key, content string) error {
-	upload, err := client.CreateMultipartUpload(t.Context(), &sdk.CreateMultipartUploadInput{Bucket: aws.String("bkt"), Key: &key})
-	if err != nil {
-		return err
-	}
-	part, err := client.UploadPart(t.Context(), &sdk.UploadPartInput{
-		Bucket: aws.String("bkt"), Key: &key, UploadId: upload.UploadId, PartNumber: aws.Int32(1), Body: strings.NewReader(content),
-	})
-	if err != nil {
-		return err
-	}
-	_, err = client.CompleteMultipartUpload(t.Context(), &sdk.CompleteMultipartUploadInput{
-		Bucket: aws.String("bkt"), Key: &key, UploadId: upload.UploadId,
-		MultipartUpload: &types.CompletedMultipartUpload{Parts: []types.CompletedPart{{PartNumber: aws.Int32(1), ETag: part.ETag}}},
-	})
-	return err
 }
 
 // check compares the objects with the acknowledged writes.
@@ -116,7 +99,7 @@ func TestKill(t *testing.T) {
 		if _, err := client.CreateBucket(t.Context(), &sdk.CreateBucketInput{Bucket: aws.String("bkt")}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(Options{Dir: dir, Now: time.Now}); err == nil || !strings.Contains(err.Error(), dir) {
+		if _, err := datafolder.Open(datafolder.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), dir) {
 			t.Errorf("a second process got: %v", err)
 		}
 		l.writes.Store(0)
@@ -129,16 +112,14 @@ func TestKill(t *testing.T) {
 		workers.Wait()
 		_ = process.Wait()
 	}
-	if err := os.WriteFile(filepath.Join(dir, "files", "UNFINISHED"), []byte("half"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "objects", "UNFINISHED"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, Options{Dir: dir})
+	s := start(t, Options{Folder: disktest.Open(t, dir, nil)})
 	l.check(t, s)
 	referred := 0
-	for _, prefix := range []byte{objectPrefix, partPrefix} {
-		if err := scan(s.store, []byte{prefix}, "", func(string, content) (string, error) { referred++; return "", nil }); err != nil {
-			t.Fatal(err)
-		}
+	if err := scan(s.store, []byte{datafolder.SpaceObject}, "", func(string, object) (string, error) { referred++; return "", nil }); err != nil {
+		t.Fatal(err)
 	}
 	s.wantFiles(referred)
 }
@@ -146,33 +127,37 @@ func TestKill(t *testing.T) {
 // After a power cut, everything that was not synced is lost. Acknowledged objects and their folder were synced.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
-	disk := disktest.New(1<<30, "")
-	s := start(t, Options{Dir: "/data", fs: disk})
+	disk := disktest.NewDisk()
+	s := start(t, Options{Folder: disktest.Open(t, "/data", disk)})
 	s.put("k", "old")
 	s.put("k", "content")
 	s.put("deleted", "x")
 	if _, err := s.DeleteObject(t.Context(), &sdk.DeleteObjectInput{Bucket: aws.String("bkt"), Key: aws.String("deleted")}); err != nil {
 		t.Fatal(err)
 	}
-	after := start(t, Options{Dir: "/data", fs: disk.AfterPowerCut()})
+	after := start(t, Options{Folder: disktest.Open(t, "/data", disk.AfterPowerCut())})
 	after.wantContent("k", "content")
 	_, err := after.get("deleted")
 	wantCode(t, err, "NoSuchKey")
 }
 
-// While the disk is full, writes get 503, and the stored objects stay. When there is room again, writes succeed.
+// On a full disk, an upload fails, and the stored objects stay.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	disk := disktest.New(1<<20, "")
-	disk.AddRoom(64 << 20)
-	s := start(t, Options{Dir: "/data", fs: disk})
+	disk := disktest.NewDisk()
+	folder := disktest.Open(t, "/data", disk)
+	ts := httptest.NewServer(open(t, Options{Folder: folder}))
+	defer ts.Close()
+	s := &server{t: t, Client: client(ts.URL)}
+	if _, err := s.CreateBucket(t.Context(), &sdk.CreateBucketInput{Bucket: aws.String("bkt")}); err != nil {
+		t.Fatal(err)
+	}
 	s.put("k", "content")
 	disk.Fill()
 	_, err := s.PutObject(t.Context(), &sdk.PutObjectInput{Bucket: aws.String("bkt"), Key: aws.String("k"), Body: strings.NewReader("more")})
 	wantCode(t, err, "ServiceUnavailable")
 	s.wantContent("k", "content")
-	disk.AddRoom(64 << 20)
-	s.put("k", "more")
-	s.wantContent("k", "more")
-	s.wantFiles(1)
+	again := start(t, Options{Folder: disktest.Open(t, "/data", disk.AfterPowerCut())})
+	again.wantContent("k", "content")
+	again.wantFiles(1)
 }

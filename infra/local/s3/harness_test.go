@@ -50,7 +50,11 @@ func start(t *testing.T, options Options) *server {
 	ts := httptest.NewServer(s.store)
 	t.Cleanup(func() {
 		ts.Close()
-		if err := s.store.Close(); err != nil {
+		err := s.store.Close()
+		if options.Folder != nil {
+			err = errors.Join(err, options.Folder.Close())
+		}
+		if err != nil {
 			t.Error(err)
 		}
 	})
@@ -110,6 +114,14 @@ func code(err error) string {
 		return err.Error()
 	}
 	return ""
+}
+
+func (s *server) wantFiles(want int) {
+	s.t.Helper()
+	names, err := s.store.files.fs.List(s.store.files.dir)
+	if err != nil || len(names) != want {
+		s.t.Errorf("there are %d files (%v), want %d", len(names), err, want)
+	}
 }
 
 func wantCode(t *testing.T, err error, want string) {

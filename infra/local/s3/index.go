@@ -1,29 +1,25 @@
 package s3
 
 import (
-	"encoding/binary"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/go-json-experiment/json"
+
+	"devplatform/infra/local/datafolder"
 )
 
-// The first byte of a key in the index is the type of the record.
-const (
-	bucketPrefix = 'b' // bucket name → bucket
-	objectPrefix = 'o' // bucket name, 0, object key → object
-	uploadPrefix = 'u' // bucket name, 0, object key, 0, upload ID → upload
-	partPrefix   = 'p' // upload ID, number of the part (2 bytes) → content
-)
-
-// content describes a file with the bytes of an object or of a part.
 type content struct {
 	File     string    `json:"file"`
 	Size     int64     `json:"size"`
@@ -32,7 +28,6 @@ type content struct {
 	Checksum checksum  `json:"checksum,omitzero"`
 }
 
-// object is the record of an object.
 type object struct {
 	content
 
@@ -45,11 +40,7 @@ func indexKey(prefix byte, names ...string) []byte {
 	return append([]byte{prefix}, strings.Join(names, "\x00")...)
 }
 
-func objectKey(bucket, key string) []byte { return indexKey(objectPrefix, bucket, key) }
-
-func partKey(upload string, number int) []byte {
-	return binary.BigEndian.AppendUint16(indexKey(partPrefix, upload), uint16(number))
-}
+func objectKey(bucket, key string) []byte { return indexKey(datafolder.SpaceObject, bucket, key) }
 
 func decode(value []byte, into any) error {
 	if err := json.Unmarshal(value, into); err != nil {
@@ -58,16 +49,12 @@ func decode(value []byte, into any) error {
 	return nil
 }
 
-// read reads a record and reports whether it exists.
 func (s *Store) read(key []byte, into any) (found bool, err error) {
-	value, closer, err := s.folder.DB.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return false, nil
+	value, err := datafolder.Read(s.folder.DB, key)
+	if err != nil || value == nil {
+		return false, err
 	}
-	if err != nil {
-		return false, fmt.Errorf("read the index: %w", err)
-	}
-	return true, errors.Join(decode(value, into), closer.Close())
+	return true, decode(value, into)
 }
 
 // afterAll is a byte that never follows a prefix in a key. So a prefix with this byte is greater than every key that
@@ -122,7 +109,6 @@ func (c *change) set(key []byte, record any) {
 	c.err = errors.Join(c.err, err, c.batch.Set(key, value, nil))
 }
 
-// remove removes a record and the file that it refers to, "" for none.
 func (c *change) remove(key []byte, file string) {
 	c.err = errors.Join(c.err, c.batch.Delete(key, nil))
 	c.unused = append(c.unused, file)
@@ -142,15 +128,68 @@ func (s *Store) commit(fill func(*change) error, keys ...[]byte) error {
 			defer s.locks[i].Unlock()
 		}
 	}
-	c := &change{batch: s.folder.DB.NewBatch()}
-	defer func() { _ = c.batch.Close() }() // it was committed, or is discarded
-	if err := errors.Join(fill(c), c.err, s.folder.Room()); err != nil {
+	c := &change{}
+	filled := false
+	err := s.folder.Update(func(batch *pebble.Batch) error {
+		c.batch = batch
+		err := errors.Join(fill(c), c.err)
+		filled = err == nil
+		return err
+	})
+	switch {
+	case !filled:
 		s.files.remove(c.added)
+	case err == nil:
+		s.files.remove(c.unused...)
+	}
+	return err
+}
+
+// files stores contents in a folder. Each content is a file with a random name, which never changes.
+type files struct {
+	fs  vfs.FS
+	dir string
+}
+
+// write creates a file and makes it durable. fill writes the content. If fill or the write fails, no file remains.
+func (f files) write(fill func(io.Writer) error) (name string, err error) {
+	name = rand.Text()
+	return name, datafolder.CreateFile(f.fs, f.fs.PathJoin(f.dir, name), fill)
+}
+
+func (f files) open(name string) (vfs.File, error) {
+	file, err := f.fs.Open(f.fs.PathJoin(f.dir, name))
+	if err != nil {
+		return nil, fmt.Errorf("open a content: %w", err)
+	}
+	return file, nil
+}
+
+// remove removes files to which the index no longer refers. A file that cannot be removed now is removed when the store
+// is opened the next time. Empty names are skipped.
+func (f files) remove(names ...string) {
+	for _, name := range names {
+		if name != "" {
+			_ = f.fs.Remove(f.fs.PathJoin(f.dir, name))
+		}
+	}
+}
+
+// removeUnfinished creates the folder if it does not exist, and removes the files to which no object refers.
+func (s *Store) removeUnfinished() error {
+	f, unused := s.files, map[string]bool{}
+	err := f.fs.MkdirAll(f.dir, 0o700)
+	names, listErr := f.fs.List(f.dir)
+	for _, name := range names {
+		unused[name] = true
+	}
+	err = errors.Join(err, scan(s, indexKey(datafolder.SpaceObject), "", func(_ string, o object) (string, error) {
+		delete(unused, o.File)
+		return "", nil
+	}))
+	if err := errors.Join(err, listErr, datafolder.SyncDir(f.fs, f.fs.PathDir(f.dir))); err != nil {
 		return err
 	}
-	if err := s.folder.CommitSync(c.batch); err != nil {
-		return fmt.Errorf("write the index: %w", err)
-	}
-	s.files.remove(c.unused...)
+	f.remove(slices.Collect(maps.Keys(unused))...)
 	return nil
 }

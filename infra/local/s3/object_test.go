@@ -9,10 +9,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"devplatform/infra/local/datafolder/disktest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
@@ -65,7 +68,7 @@ func TestObject(t *testing.T) {
 	wantCode(t, err, "NotFound")
 	_, err = s.HeadBucket(t.Context(), &sdk.HeadBucketInput{Bucket: aws.String("none")})
 	wantCode(t, err, "NotFound")
-	if names, err := s.store.options.fs.List("/files"); err != nil || len(names) != 0 {
+	if names, err := s.store.files.fs.List(s.store.files.dir); err != nil || len(names) != 0 {
 		t.Errorf("files left: %v, %v", names, err)
 	}
 }
@@ -299,6 +302,8 @@ func TestUnsupported(t *testing.T) {
 		{"GET", "/bkt/k?versionId=1", nil, 501, "versionId"},
 		{"GET", "/bkt", nil, 501, "does not support this operation"},
 		{"PUT", "/bkt/k?tagging", nil, 501, "tagging"},
+		{"POST", "/bkt/k?uploads", nil, 501, "uploads"},
+		{"PUT", "/bkt/k?partNumber=1&uploadId=u", nil, 501, "of PutObject"},
 		{"PUT", "/bkt/k", header("x-amz-acl", "public-read"), 501, "x-amz-acl of PutObject"},
 		{"PUT", "/bkt/k", header("x-amz-tagging", "a=b"), 501, "x-amz-tagging"},
 		{"PUT", "/bkt/k", header("x-amz-copy-source", "bkt/k"), 501, "x-amz-copy-source of PutObject"},
@@ -330,7 +335,7 @@ func TestSandbox(t *testing.T) {
 // An object of 25 MiB, which needs several reads and writes of the disk, is stored completely.
 func TestLarge(t *testing.T) {
 	t.Parallel()
-	s := start(t, Options{Dir: t.TempDir()})
+	s := start(t, Options{Folder: disktest.Open(t, filepath.Join(t.TempDir(), "data"), nil)})
 	content := bytes.Repeat([]byte("0123456789abcdef"), 25<<16)
 	_, err := s.PutObject(t.Context(), &sdk.PutObjectInput{Bucket: aws.String("bkt"), Key: aws.String("k"), Body: bytes.NewReader(content)})
 	if err != nil {

@@ -31,10 +31,8 @@ const (
 	everywhere = signing + " x-id x-amz-date x-amz-content-sha256 x-amz-user-agent x-amz-expected-bucket-owner"
 	integrity  = " x-amz-sdk-checksum-algorithm x-amz-trailer x-amz-decoded-content-length x-amz-checksum-crc32" +
 		" x-amz-checksum-crc32c x-amz-checksum-crc64nvme x-amz-checksum-sha1 x-amz-checksum-sha256"
-	writing    = " x-amz-storage-class x-amz-server-side-encryption x-amz-meta-*" + integrity
-	beginning  = " x-amz-checksum-algorithm x-amz-checksum-type"
-	completing = " x-amz-checksum-type x-amz-mp-object-size"
-	reading    = " x-amz-checksum-mode response-cache-control response-content-disposition response-content-encoding" +
+	writing = " x-amz-storage-class x-amz-server-side-encryption x-amz-meta-*" + integrity
+	reading = " x-amz-checksum-mode response-cache-control response-content-disposition response-content-encoding" +
 		" response-content-language response-content-type response-expires"
 	listing = " prefix delimiter max-keys continuation-token start-after encoding-type"
 )
@@ -56,10 +54,6 @@ var operations = []operation{
 	{"CreateBucket", put, "bucket", "", integrity, (*Store).createBucket},
 	{"HeadBucket", head, "bucket", "", "", (*Store).headBucket},
 
-	{"CreateMultipartUpload", post, "object", "uploads", beginning + writing, (*Store).createUpload},
-	{"UploadPart", put, "object", "partNumber", "uploadId" + integrity, (*Store).uploadPart},
-	{"CompleteMultipartUpload", post, "object", "uploadId", completing + integrity, (*Store).completeUpload},
-	{"AbortMultipartUpload", remove, "object", "uploadId", "", (*Store).abortUpload},
 	{"PutObject", put, "object", "", writing, (*Store).putObject},
 	{"GetObject", get, "object", "", reading, (*Store).getObject},
 	{"HeadObject", head, "object", "", reading, (*Store).getObject},
@@ -107,7 +101,8 @@ func (q *request) operation() (*operation, error) {
 		return o.method == q.Method && o.level == at && (o.marker == "" || q.query.Has(o.marker))
 	})
 	if i < 0 {
-		return nil, errUnsupported.with("The local platform does not support this operation.")
+		return nil, errUnsupported.with("The local platform does not support this operation: %s of a %s with the query %q.",
+			q.Method, at, q.URL.RawQuery)
 	}
 	op := &operations[i]
 	if err := q.hoist(); err != nil {

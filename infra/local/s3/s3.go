@@ -1,7 +1,7 @@
 // Package s3 implements the REST protocol of Amazon S3 for the local platform. It stores contents in files, and an
-// index in Pebble.
+// index in the data folder.
 //
-// What belongs here: buckets, objects, multipart uploads, lists, presigned URLs, checksums, conditional requests, CORS
+// What belongs here: buckets, objects, lists, presigned URLs, checksums, conditional requests, CORS
 // and the expiry of objects, with S3's error codes and XML. Every request must have a valid signature (Signature
 // Version 4) of the credentials [AccessKeyID] and [SecretKey]. An operation, query parameter or x-amz header that is
 // not supported is refused with an error that names it. The file operations.go lists what is supported.
@@ -16,13 +16,9 @@ package s3
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"devplatform/infra/local/datafolder"
 )
@@ -38,25 +34,17 @@ const expireInterval = time.Hour
 
 // Options configure a Store.
 type Options struct {
-	Dir     string           // data folder, created if it is missing; "" keeps everything in memory
-	Now     func() time.Time // the clock of signatures, timestamps and expiry; required
-	Logger  *slog.Logger     // nil discards
-	Region  string           // the region that requests are signed for; default "us-east-1"
-	Account string           // the owner of the buckets; default "000000000000"
-	// Failed is called once, in its own goroutine, if the index can no longer be written. All later requests fail.
-	Failed func(error)
-
-	fs vfs.FS // the file system of Dir; tests replace it
+	Folder  *datafolder.Folder // nil keeps everything in memory
+	Now     func() time.Time   // the clock of signatures, timestamps and expiry; required
+	Logger  *slog.Logger       // nil discards
+	Region  string             // the region that requests are signed for; default "us-east-1"
+	Account string             // the owner of the buckets; default "000000000000"
 }
 
 func (o *Options) setDefaults() {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.Region = cmp.Or(o.Region, "us-east-1")
 	o.Account = cmp.Or(o.Account, "000000000000")
-	if o.Dir == "" {
-		o.fs = cmp.Or(o.fs, vfs.FS(vfs.NewMem()))
-	}
-	o.fs = cmp.Or(o.fs, vfs.Default)
 }
 
 // Store holds the buckets of one account in one region. It is an http.Handler and is safe for concurrent use.
@@ -66,34 +54,26 @@ type Store struct {
 	files   files              // the contents
 	origins *http.CrossOriginProtection
 	locks   locks
-
-	// requests is locked for reading during each request and each search for expired objects, so that Close can wait
-	// for them.
-	requests sync.RWMutex
-	closed   bool
-	stop     chan struct{} // closed by Close
+	stop    chan struct{} // closed by Close
 }
 
-// Open opens or creates a store. It removes the files to which the index does not refer, and the objects that have
-// expired. If the folder has other or damaged data, Open returns an error and does not change it.
+// Open opens the buckets in a folder. It removes the files to which the index does not refer, and the objects that have
+// expired.
 func Open(options Options) (*Store, error) {
 	if options.Now == nil {
 		return nil, errors.New("s3: Options.Now is required")
 	}
 	options.setDefaults()
-	folder, err := datafolder.Open(datafolder.Options{
-		Service: "s3", Format: "embedded-s3 1",
-		Dir: options.Dir, Logger: options.Logger, Failed: options.Failed, FS: options.fs,
-	})
+	folder, err := datafolder.OrMemory(options.Folder)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{
 		options: options, folder: folder, origins: http.NewCrossOriginProtection(), stop: make(chan struct{}),
-		files: files{options.fs, options.fs.PathJoin(cmp.Or(options.Dir, "/"), "files")},
+		files: files{folder.FS, folder.FS.PathJoin(folder.Dir, "objects")},
 	}
 	if err := s.removeUnfinished(); err != nil {
-		return nil, errors.Join(fmt.Errorf("s3: %s: %w", options.Dir, err), folder.Close(nil))
+		return nil, folder.Damaged(err)
 	}
 	go s.expireRepeatedly()
 	return s, nil
@@ -102,7 +82,7 @@ func Open(options Options) (*Store, error) {
 // expireRepeatedly removes expired objects now and at every interval, until the store is closed.
 func (s *Store) expireRepeatedly() {
 	for {
-		if err := s.expire(); err != nil {
+		if err := s.expire(); err != nil && !errors.Is(err, datafolder.ErrClosed) {
 			s.options.Logger.Error("s3: remove expired objects", slog.Any("error", err))
 		}
 		select {
@@ -113,13 +93,8 @@ func (s *Store) expireRepeatedly() {
 	}
 }
 
-// Close waits for the requests in progress and closes the store. Acknowledged writes are already on the disk. Later
-// requests get an error.
+// Close ends the search for expired objects. The folder waits for running requests when it is closed.
 func (s *Store) Close() error {
 	close(s.stop)
-	return s.folder.Close(func() {
-		s.requests.Lock()
-		s.closed = true
-		s.requests.Unlock()
-	})
+	return s.folder.Leave()
 }

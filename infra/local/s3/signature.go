@@ -39,7 +39,6 @@ func SignedFor(r *http.Request) string {
 	return scope[3]
 }
 
-// signer calculates the signatures of a request and of the chunks of its body.
 type signer struct {
 	key         []byte
 	time, scope string

@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"devplatform/infra/local/datafolder"
 )
 
 const (
@@ -27,7 +31,6 @@ const (
 	namespace    = "http://s3.amazonaws.com/doc/2006-03-01/"
 )
 
-// request is a request in progress.
 type request struct {
 	*http.Request
 
@@ -47,8 +50,6 @@ type request struct {
 
 // ServeHTTP handles a request in path style (/bucket/key) or in virtual-host style (<bucket>.localhost).
 func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.requests.RLock()
-	defer s.requests.RUnlock()
 	q := &request{Request: r, store: s, w: w, id: uuid.NewString(), now: s.options.Now().UTC().Truncate(time.Millisecond)}
 	w.Header().Set("X-Amz-Request-Id", q.id)
 	// A page in a bucket must not use the other services of this port.
@@ -59,13 +60,15 @@ func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Store) serve(q *request) error {
-	if s.closed {
-		return errUnavailable
-	}
-	if err := errors.Join(s.folder.Check(), q.parse()); err != nil {
+	leave, err := s.folder.Enter()
+	if err != nil {
 		return err
 	}
-	if _, err := s.read(indexKey(bucketPrefix, q.bucket), &q.rules); err != nil {
+	defer leave()
+	if err := q.parse(); err != nil {
+		return err
+	}
+	if _, err := s.read(indexKey(datafolder.SpaceBucket, q.bucket), &q.rules); err != nil {
 		return err
 	}
 	if q.Method == http.MethodOptions {
@@ -96,7 +99,6 @@ func (s *Store) serve(q *request) error {
 	return nil
 }
 
-// parse reads the query, the bucket and the key.
 func (q *request) parse() (err error) {
 	if q.query, err = url.ParseQuery(q.URL.RawQuery); err != nil || !utf8.ValidString(q.URL.Path) {
 		return errInvalidURI
@@ -142,10 +144,9 @@ func (*anyElement) UnmarshalXML(_ *xml.Decoder, start xml.StartElement) error {
 	return errUnsupported.with("The local platform does not support the element %s.", start.Name.Local)
 }
 
-// readXML decodes and checks the body of a request.
 func (q *request) readXML(into interface{ check() error }) error {
 	var body bytes.Buffer
-	if _, err := q.copyBody(&body, maxDocument, defaultAlgorithm); err != nil {
+	if _, err := q.copyBody(&body, maxDocument); err != nil {
 		return err
 	}
 	var known *apiError
@@ -158,7 +159,6 @@ func (q *request) readXML(into interface{ check() error }) error {
 	return into.check()
 }
 
-// sendXML sends a document with the name of its root element.
 func (q *request) sendXML(root string, document any) error {
 	return q.send(http.StatusOK, document, root, xml.Attr{Name: xml.Name{Local: "xmlns"}, Value: namespace})
 }
@@ -190,7 +190,6 @@ func (q *request) fail(e *apiError) {
 	q.drain()
 }
 
-// drain reads the rest of the body.
 func (q *request) drain() { _, _ = io.Copy(io.Discard, io.LimitReader(q.Body, drainLimit)) }
 
 // sendError sends an error. Responses to HEAD requests, and responses with the status 304, have no body.
@@ -200,4 +199,79 @@ func (q *request) sendError(e *apiError) {
 		return
 	}
 	_ = q.send(e.status, errorDocument{e.code, e.message, q.URL.Path, q.id}, "Error")
+}
+
+type apiError struct {
+	status        int
+	code, message string
+}
+
+// Error returns the code and the message.
+func (e *apiError) Error() string { return e.code + ": " + e.message }
+
+func (e *apiError) with(format string, args ...any) error {
+	return &apiError{e.status, e.code, fmt.Sprintf(format, args...)}
+}
+
+func failure(status int, code, message string) *apiError { return &apiError{status, code, message} }
+
+// https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+var (
+	errNotModified   = failure(304, "NotModified", "Not Modified")
+	errAuthMalformed = failure(400, "AuthorizationHeaderMalformed", "The Authorization header is not valid.")
+	errQueryAuth     = failure(400, "AuthorizationQueryParametersError",
+		"The query parameters of the signature are not valid.")
+	errBadDigest = failure(400, "BadDigest",
+		"The Content-MD5 or checksum of the request does not match the received content.")
+	errTooLarge        = failure(400, "EntityTooLarge", "The upload is larger than the maximum size.")
+	errIncomplete      = failure(400, "IncompleteBody", "The request does not have as many bytes as its headers declare.")
+	errInvalidArgument = failure(400, "InvalidArgument", "An argument is not valid.")
+	errBucketName      = failure(400, "InvalidBucketName", "The specified bucket is not valid.")
+	errInvalidDigest   = failure(400, "InvalidDigest", "The Content-MD5 is not valid.")
+	errInvalidRequest  = failure(400, "InvalidRequest", "The request is not valid.")
+	errInvalidURI      = failure(400, "InvalidURI", "The URI of the request cannot be parsed.")
+	errKeyTooLong      = failure(400, "KeyTooLongError", "The key is longer than 1,024 bytes.")
+	errMalformedXML    = failure(400, "MalformedXML",
+		"The XML is not well-formed, or is not what the operation expects.")
+	errContentHash = failure(400, "XAmzContentSHA256Mismatch",
+		"The x-amz-content-sha256 header does not match the received content.")
+	errToken        = failure(400, "InvalidToken", "The local platform has no session tokens.")
+	errAccessDenied = failure(403, "AccessDenied", "Access Denied")
+	errCORS         = failure(403, "AccessForbidden", "CORSResponse: no CORS rule of the bucket allows this request.")
+	errUnknownKey   = failure(403, "InvalidAccessKeyId",
+		"The access key ID is not known. The credentials of the local platform are local and local.")
+	errSkewed = failure(403, "RequestTimeTooSkewed",
+		"The time of the request differs from the current time by more than 15 minutes.")
+	errSignature = failure(403, "SignatureDoesNotMatch",
+		"The signature does not match the request. The secret key of the local platform is local.")
+	errNoBucket     = failure(404, "NoSuchBucket", "The specified bucket does not exist.")
+	errNoCORS       = failure(404, "NoSuchCORSConfiguration", "The bucket has no CORS configuration.")
+	errNoKey        = failure(404, "NoSuchKey", "The specified key does not exist.")
+	errNoLifecycle  = failure(404, "NoSuchLifecycleConfiguration", "The bucket has no lifecycle configuration.")
+	errNoLength     = failure(411, "MissingContentLength", "The Content-Length header is missing.")
+	errPrecondition = failure(412, "PreconditionFailed",
+		"At least one of the preconditions that were specified did not hold.")
+	errRange       = failure(416, "InvalidRange", "The requested range is not satisfiable.")
+	errInternal    = failure(500, "InternalError", "An internal error occurred.")
+	errUnsupported = failure(501, "NotImplemented", "The local platform does not support this.")
+	errUnavailable = failure(503, "ServiceUnavailable", "The store is closed.")
+	errFullDisk    = failure(503, "ServiceUnavailable", "The disk is full.")
+)
+
+type errorDocument struct{ Code, Message, Resource, RequestId string } //nolint:revive // names of the elements
+
+// toAPIError returns the response for an error. An error that is not an apiError is logged, because it is a fault of
+// the platform.
+func (s *Store) toAPIError(err error) *apiError {
+	var known *apiError
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, datafolder.ErrClosed):
+		return errUnavailable
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return errFullDisk
+	}
+	s.options.Logger.Error("s3: request", "error", err)
+	return errInternal
 }

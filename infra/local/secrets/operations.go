@@ -54,7 +54,6 @@ func exists(format string, args ...any) error {
 	return &awsjson.Error{Type: "ResourceExistsException", Message: fmt.Sprintf(format, args...)}
 }
 
-// epoch returns a time as seconds since 1970.
 func epoch(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 type writtenOutput struct {
@@ -100,7 +99,8 @@ func (s *Store) createSecret(_ context.Context, in *createSecretInput) (*written
 	err := s.change(func(all *[]secret) error {
 		if i := slices.IndexFunc(*all, func(sec secret) bool { return sec.Name == in.Name }); i >= 0 {
 			taken := &(*all)[i]
-			if known := taken.find(in.ClientRequestToken, ""); known == nil || !known.has(in.SecretString) {
+			known := taken.find(in.ClientRequestToken, "")
+			if known == nil || in.SecretString == nil || known.Value != *in.SecretString {
 				return exists("The secret %s already exists.", in.Name)
 			}
 			out = &writtenOutput{ARN: taken.ARN, Name: taken.Name, VersionID: in.ClientRequestToken}
@@ -143,7 +143,7 @@ func (s *Store) putSecretValue(_ context.Context, in *putSecretValueInput) (*wri
 		switch {
 		case put == nil:
 			put = found.put(in.newValue, s.now())
-		case !put.has(in.SecretString):
+		case put.Value != *in.SecretString:
 			return exists("ClientRequestToken %s is already in use for another value of %s.", in.ClientRequestToken, found.Name)
 		}
 		out = &writtenOutput{ARN: found.ARN, Name: found.Name, VersionID: put.ID, VersionStages: put.Stages}
@@ -163,10 +163,6 @@ func (sec *secret) find(id, stage string) *version {
 	return nil
 }
 
-func (v *version) has(text *string) bool {
-	return v.Value.Text != nil && text != nil && *v.Value.Text == *text
-}
-
 // put adds the current version. The version that was current becomes the previous one.
 func (sec *secret) put(in newValue, now time.Time) *version {
 	if in.ClientRequestToken == "" {
@@ -181,7 +177,7 @@ func (sec *secret) put(in newValue, now time.Time) *version {
 		}
 	}
 	sec.Versions = append(sec.Versions, version{
-		ID: in.ClientRequestToken, Stages: []string{stageCurrent}, Created: now, Value: value{in.SecretString},
+		ID: in.ClientRequestToken, Stages: []string{stageCurrent}, Created: now, Value: *in.SecretString,
 	})
 	sec.Versions = sec.Versions[max(0, len(sec.Versions)-maxVersions):]
 	sec.Changed = now
@@ -198,7 +194,7 @@ type secretValueOutput struct {
 	ARN           string   `json:"ARN"`
 	Name          string   `json:"Name"`
 	CreatedDate   float64  `json:"CreatedDate"`
-	SecretString  *string  `json:"SecretString"`
+	SecretString  string   `json:"SecretString"`
 	VersionID     string   `json:"VersionId"`
 	VersionStages []string `json:"VersionStages"`
 }
@@ -215,11 +211,11 @@ func (s *Store) getSecretValue(_ context.Context, in *getSecretValueInput) (*sec
 		stage = stageCurrent
 	}
 	v := found.find(in.VersionID, stage)
-	if v == nil || v.Value.Text == nil || stage != "" && !slices.Contains(v.Stages, stage) {
+	if v == nil || stage != "" && !slices.Contains(v.Stages, stage) {
 		return nil, notFound("Secrets Manager can't find the specified secret value: %s%s.", in.VersionID, stage)
 	}
 	return &secretValueOutput{
-		ARN: found.ARN, Name: found.Name, CreatedDate: epoch(v.Created), SecretString: v.Value.Text,
+		ARN: found.ARN, Name: found.Name, CreatedDate: epoch(v.Created), SecretString: v.Value,
 		VersionID: v.ID, VersionStages: v.Stages,
 	}, nil
 }

@@ -1,10 +1,12 @@
 package secrets
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -47,56 +49,45 @@ func Generate(spec resources.GenerateSecretString) (string, error) {
 
 // randomPassword returns a password of unbiased random characters.
 func randomPassword(spec resources.GenerateSecretString) (string, error) {
-	if spec.Length < 1 || spec.Length > maxPassword {
-		return "", fmt.Errorf("PasswordLength must be from 1 to %d", maxPassword)
+	allowed := func(characters string) string {
+		return strings.Map(func(c rune) rune {
+			if strings.ContainsRune(spec.ExcludeCharacters, c) {
+				return -1
+			}
+			return c
+		}, characters)
 	}
-	var all string
-	var password []byte
-	for _, set := range []struct {
-		characters           string
-		excluded, isOptional bool
-	}{
-		{lowercase, spec.ExcludeLowercase, false},
-		{uppercase, spec.ExcludeUppercase, false},
-		{numbers, spec.ExcludeNumbers, false},
-		{punctuation, spec.ExcludePunctuation, false},
-		{" ", !spec.IncludeSpace, true},
+	all, required := "", []string(nil)
+	for characters, isExcluded := range map[string]bool{
+		lowercase: spec.ExcludeLowercase, uppercase: spec.ExcludeUppercase, numbers: spec.ExcludeNumbers,
+		punctuation: spec.ExcludePunctuation, " ": !spec.IncludeSpace,
 	} {
-		characters := without(set.characters, spec.ExcludeCharacters)
-		if set.excluded || characters == "" {
+		set := allowed(characters)
+		if isExcluded || set == "" {
 			continue
 		}
-		all += characters
-		if spec.RequireEachIncludedType && !set.isOptional {
-			password = append(password, characters[randomBelow(len(characters))])
+		if all += set; spec.RequireEachIncludedType && characters != " " {
+			required = append(required, set)
 		}
 	}
-	if all == "" {
+	switch {
+	case spec.Length < 1 || spec.Length > maxPassword:
+		return "", fmt.Errorf("PasswordLength must be from 1 to %d", maxPassword)
+	case all == "":
 		return "", errors.New("every character is excluded")
-	}
-	if len(password) > spec.Length {
+	case len(required) > spec.Length:
 		return "", fmt.Errorf("PasswordLength %d is too short for a character of each required type", spec.Length)
 	}
-	for len(password) < spec.Length {
-		password = append(password, all[randomBelow(len(all))])
-	}
-	for i := len(password) - 1; i > 0; i-- { // required characters must not always come first
-		j := randomBelow(i + 1)
-		password[i], password[j] = password[j], password[i]
+	password := make([]byte, spec.Length)
+	isMissing := func(set string) bool { return !bytes.ContainsAny(password, set) }
+	for isRandom := false; !isRandom || slices.ContainsFunc(required, isMissing); isRandom = true {
+		for i := range password {
+			password[i] = all[randomBelow(len(all))]
+		}
 	}
 	return string(password), nil
 }
 
-func without(characters, excluded string) string {
-	return strings.Map(func(c rune) rune {
-		if strings.ContainsRune(excluded, c) {
-			return -1
-		}
-		return c
-	}, characters)
-}
-
-// randomBelow returns a random number from 0 to n-1.
 func randomBelow(n int) int {
 	number, err := rand.Int(rand.Reader, big.NewInt(int64(n)))
 	if err != nil { // crypto/rand's reader never fails

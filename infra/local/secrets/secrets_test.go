@@ -16,6 +16,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/secrets"
 )
 
@@ -24,9 +25,9 @@ var start = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 // service is an AWS client of a store.
 type service struct{ *secretsmanager.Client }
 
-func open(t *testing.T, dir string) *service {
+func open(t *testing.T, folder *datafolder.Folder) *service {
 	t.Helper()
-	store, err := secrets.Open(secrets.Options{Dir: dir, Now: func() time.Time { return start }})
+	store, err := secrets.Open(secrets.Options{Folder: folder, Now: func() time.Time { return start }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ const missing = "ResourceNotFoundException: Secrets Manager can't find the speci
 
 func TestGetSecretValue(t *testing.T) {
 	t.Parallel()
-	s := open(t, "")
+	s := open(t, nil)
 	made := s.create(t, "app/keys", "one")
 	arn := regexp.MustCompile(`^arn:aws:secretsmanager:us-east-1:000000000000:secret:app/keys-[a-z0-9]{6}$`)
 	if !arn.MatchString(*made.ARN) {
@@ -127,7 +128,7 @@ func TestGetSecretValue(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	t.Parallel()
-	s := open(t, "")
+	s := open(t, nil)
 	first := *s.create(t, "k", "one").VersionId
 	second := s.put(t, "k", "two")
 	third := s.put(t, "k", "three")
@@ -152,7 +153,7 @@ func TestVersions(t *testing.T) {
 
 func TestTokensMakeWritesRepeatable(t *testing.T) {
 	t.Parallel()
-	s := open(t, "")
+	s := open(t, nil)
 	token := aws.String(strings.Repeat("t", 32))
 	create := &secretsmanager.CreateSecretInput{Name: aws.String("k"), SecretString: aws.String("one"), ClientRequestToken: token}
 	for range 2 {
@@ -185,7 +186,7 @@ func TestTokensMakeWritesRepeatable(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	t.Parallel()
-	s := open(t, "")
+	s := open(t, nil)
 	id := aws.String("k")
 	if _, err := s.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: id}); err != nil {
 		t.Fatal(err)

@@ -1,23 +1,17 @@
-// Package secrets is AWS Secrets Manager for a laptop: the JSON 1.1 protocol over a store in one file, with AWS's error
-// types.
+// Package secrets is AWS Secrets Manager for a laptop: the JSON 1.1 protocol over one record in the data folder, with
+// AWS's error types.
 //
 // It has the operations that the platform, its functions and its documents use: secrets with a description and a text
 // value, the current and the previous version. It rejects everything else by name. A value that was acknowledged
-// survives a kill. Only the owner can read the file. Which secrets exist does not belong here.
+// survives a kill. Which secrets exist does not belong here.
 package secrets
 
 import (
-	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -27,29 +21,27 @@ import (
 	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/resources"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Options configure a Store. Every field but Now has a default.
 type Options struct {
-	Dir             string           // made if it is missing; "" keeps everything in memory
-	Now             func() time.Time // the clock
-	Region, Account string           // of ARNs; by default "us-east-1" and "000000000000"
-	Logger          *slog.Logger     // by default, nothing is logged
+	Folder          *datafolder.Folder // nil keeps everything in memory
+	Now             func() time.Time   // the clock
+	Region, Account string             // of ARNs; by default "us-east-1" and "000000000000"
+	Logger          *slog.Logger       // by default, nothing is logged
 }
 
 // Store is one account's Secrets Manager. It is an http.Handler, and safe for concurrent use.
 type Store struct {
 	options Options
 	api     *awsjson.Service
-	path    string // "" in memory
 
 	mutex   sync.RWMutex
 	secrets []secret // in order of creation
 }
 
-// secret is the stored form of a secret.
 type secret struct {
 	Name        string    `json:"name"`
 	ARN         string    `json:"arn"`
@@ -64,26 +56,10 @@ type version struct {
 	ID      string    `json:"id"`
 	Stages  []string  `json:"stages,omitzero"`
 	Created time.Time `json:"created"`
-	Value   value     `json:"value"`
+	Value   string    `json:"value"`
 }
 
-type value struct {
-	Text *string `json:"string,omitzero"`
-}
-
-const (
-	fileName   = "secrets.json"
-	fileFormat = "local-secretsmanager/1"
-)
-
-// file is the content of the file. Checksum is the checksum of the compact form of Secrets.
-type file struct {
-	Format   string         `json:"format"`
-	Checksum string         `json:"sha256"`
-	Secrets  jsontext.Value `json:"secrets"`
-}
-
-// Open opens the secrets in a folder. It returns an error and leaves the file as it is if the file is damaged.
+// Open opens the secrets in a folder. It returns an error if the data is damaged.
 func Open(options Options) (*Store, error) {
 	if options.Now == nil {
 		return nil, errors.New("secrets: Options.Now is required")
@@ -93,20 +69,15 @@ func Open(options Options) (*Store, error) {
 	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	s := &Store{options: options}
 	s.api = s.service()
-	if options.Dir == "" {
+	if options.Folder == nil {
 		return s, nil
 	}
-	s.path = filepath.Join(options.Dir, fileName)
-	raw, err := os.ReadFile(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	}
-	if err == nil {
-		s.secrets, err = decode(raw)
+	stored, err := datafolder.Read(options.Folder.DB, []byte{datafolder.SpaceSecret})
+	if err == nil && stored != nil {
+		err = json.Unmarshal(stored, &s.secrets)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("secrets: cannot read %s: %w; the file was not changed: "+
-			"restore it from a backup, or move it away to start without secrets", s.path, err)
+		return nil, options.Folder.Damaged(err)
 	}
 	return s, nil
 }
@@ -114,47 +85,7 @@ func Open(options Options) (*Store, error) {
 // ServeHTTP implements http.Handler.
 func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) }
 
-func decode(raw []byte) ([]secret, error) {
-	var content file
-	if err := json.Unmarshal(raw, &content, json.RejectUnknownMembers(true)); err != nil {
-		return nil, errors.New("it is damaged or not a file of secrets")
-	}
-	if content.Format != fileFormat {
-		return nil, fmt.Errorf("its format is %q, not %q", content.Format, fileFormat)
-	}
-	if err := content.Secrets.Compact(); err != nil || checksum(content.Secrets) != content.Checksum {
-		return nil, errors.New("it is damaged: its checksum is wrong")
-	}
-	var secrets []secret
-	if err := json.Unmarshal(content.Secrets, &secrets); err != nil {
-		return nil, errors.New("it is damaged or not a file of secrets")
-	}
-	return secrets, nil
-}
-
-func checksum(raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
-}
-
-func (s *Store) write(secrets []secret) error {
-	if s.path == "" {
-		return nil
-	}
-	body, err := json.Marshal(secrets)
-	if err != nil {
-		return fmt.Errorf("encoding the secrets: %w", err)
-	}
-	content := file{Format: fileFormat, Checksum: checksum(body), Secrets: body}
-	var raw bytes.Buffer
-	if err := json.MarshalWrite(&raw, content, jsontext.WithIndent("  ")); err != nil {
-		return fmt.Errorf("encoding the secrets: %w", err)
-	}
-	raw.WriteByte('\n')
-	return datafolder.WriteFile(s.path, raw.Bytes(), 0o600)
-}
-
-// change calls edit with a copy of the secrets, writes the copy to disk, and then replaces the secrets with it.
+// change calls edit with a copy of the secrets, stores the copy, and then replaces the secrets with it.
 func (s *Store) change(edit func(*[]secret) error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -165,8 +96,17 @@ func (s *Store) change(edit func(*[]secret) error) error {
 	if err := edit(&next); err != nil {
 		return err
 	}
-	if err := s.write(next); err != nil {
-		return err
+	if s.options.Folder != nil {
+		value, err := json.Marshal(next)
+		if err != nil {
+			return fmt.Errorf("encoding the secrets: %w", err)
+		}
+		err = s.options.Folder.Update(func(batch *pebble.Batch) error {
+			return batch.Set([]byte{datafolder.SpaceSecret}, value, nil)
+		})
+		if err != nil {
+			return err
+		}
 	}
 	s.secrets = next
 	return nil

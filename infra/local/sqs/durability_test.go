@@ -1,6 +1,11 @@
 package sqs
 
 import (
+	"errors"
+
+	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/datafolder/disktest"
+
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -18,15 +23,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+func openIn(t *testing.T, dir string, files vfs.FS, clock *testClock) *Store {
+	t.Helper()
+	s, err := Open(Options{Folder: disktest.Open(t, dir, files), Now: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// shut closes a store and its folder.
+func shut(t *testing.T, s *Store) {
+	t.Helper()
+	if err := errors.Join(s.Close(), s.folder.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A restart keeps queues, counts, deadlines, receipt handles, and the order of groups.
 func TestReopen(t *testing.T) {
 	t.Parallel()
 	clock := newTestClock()
-	options := Options{Dir: filepath.Join(t.TempDir(), "data"), Now: clock.Now}
-	s, err := Open(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := filepath.Join(t.TempDir(), "data")
+	s := openIn(t, dir, nil, clock)
 	client := clientOf(t, s)
 	create(t, client, "dead", nil)
 	url := create(t, client, "q", map[string]string{"RedrivePolicy": redriveTo("dead", 2)})
@@ -36,15 +55,13 @@ func TestReopen(t *testing.T) {
 	must(t, s, "SendMessage", `{URL(q),"MessageBody":"late","DelaySeconds":60}`)
 	first := receive(t, client, url, one)[0]
 	before := queueAttributes(t, client, url)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if got := call(t, s, "ListQueues", "{}"); got.status != 503 {
+	shut(t, s)
+	if got := call(t, s, "GetQueueUrl", "{}"); got.status != 503 {
 		t.Errorf("a closed store returns %s", got.raw)
 	}
 
 	clock.advance(10 * time.Second)
-	s = openTest(t, func(o *Options) { *o = options })
+	s = openTest(t, func(o *Options) { o.Folder, o.Now = disktest.Open(t, dir, nil), clock.Now })
 	endpoint := serve(t, s)
 	client, url = sdkClient(endpoint), endpoint+path
 	if diff := cmp.Diff(before, queueAttributes(t, client, url)); diff != "" {
@@ -79,7 +96,7 @@ func TestNumbersAreNew(t *testing.T) {
 	files := vfs.NewCrashableMem()
 	seen := map[uint64]bool{}
 	for range 3 {
-		s := openTest(t, func(o *Options) { o.Dir, o.fs = "/data", files })
+		s := openTest(t, func(o *Options) { o.Folder = disktest.Open(t, "/data", files) })
 		must(t, s, "CreateQueue", `{"QueueName":"q"}`)
 		for range 3 {
 			must(t, s, "SendMessage", `{URL(q),"MessageBody":"x"}`)
@@ -90,12 +107,10 @@ func TestNumbersAreNew(t *testing.T) {
 			}
 			seen[number] = true
 		}
-		if id := s.queues["q"].ID; seen[uint64(id)] {
-			t.Errorf("queue %d again", id)
-		} else {
-			seen[uint64(id)] = true
+		got := must(t, s, "ReceiveMessage", `{URL(q),"MaxNumberOfMessages":10}`)
+		for _, m := range got.body["Messages"].([]any) {
+			must(t, s, "DeleteMessage", `{URL(q),"ReceiptHandle":"`+m.(map[string]any)["ReceiptHandle"].(string)+`"}`)
 		}
-		must(t, s, "DeleteQueue", `{URL(q)}`)
 		files = files.CrashClone(vfs.CrashCloneCfg{})
 	}
 }
@@ -120,22 +135,6 @@ func (l *ledger) note(what func()) int {
 	what()
 	l.done++
 	return l.done
-}
-
-func (l *ledger) snapshot() *ledger {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	c := newLedger()
-	for k := range l.sent {
-		c.sent[k] = true
-	}
-	for k := range l.deleted {
-		c.deleted[k] = true
-	}
-	for k, n := range l.received {
-		c.received[k] = n
-	}
-	return c
 }
 
 // work sends, receives and deletes until a request fails.
@@ -181,21 +180,15 @@ func (l *ledger) check(t *testing.T, s *Store, later *ledger) {
 	t.Helper()
 	found := map[string]*message{}
 	for number, m := range s.queues["q"].messages {
-		value, closer, err := s.folder.DB.Get(bodyKey(number))
-		if err != nil {
+		value, err := datafolder.Read(s.folder.DB, bodyKey(number))
+		if err != nil || value == nil {
 			t.Fatalf("a message without a body: %v", err)
 		}
-		content, err := parseContent(value)
-		if err != nil {
-			t.Fatal(err)
+		body := string(value)
+		if found[body] != nil {
+			t.Errorf("%s exists twice", body)
 		}
-		if err := closer.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if found[content.Body] != nil {
-			t.Errorf("%s exists twice", content.Body)
-		}
-		found[content.Body] = m
+		found[body] = m
 	}
 	if len(l.sent) == 0 || len(l.deleted) == 0 {
 		t.Errorf("only %d messages and %d deletions", len(l.sent), len(l.deleted))
@@ -218,46 +211,6 @@ func (l *ledger) check(t *testing.T, s *Store, later *ledger) {
 	}
 }
 
-// A power cut that loses random parts of the writes that were not synced loses no acknowledged write.
-func TestPowerCut(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(6) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			files := vfs.NewCrashableMem()
-			s, err := Open(Options{Dir: "/data", Now: newTestClock().Now, fs: files})
-			if err != nil {
-				t.Fatal(err)
-			}
-			client := clientOf(t, s)
-			url := create(t, client, "q", map[string]string{"VisibilityTimeout": "1000"})
-			l, ctx, enough := newLedger(), t.Context(), make(chan struct{})
-			ctx, stop := context.WithCancel(ctx)
-			var once sync.Once
-			var group sync.WaitGroup
-			for worker := range 4 {
-				group.Go(func() {
-					l.work(ctx, client, url, worker, func(done int) {
-						if done > 100+int(seed)*53 {
-							once.Do(func() { close(enough) })
-						}
-					})
-				})
-			}
-			<-enough
-			before := l.snapshot()
-			crashed := files.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(seed, seed))})
-			stop()
-			group.Wait()
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			again := openTest(t, func(o *Options) { o.Dir, o.fs = "/data", crashed })
-			before.check(t, again, l)
-		})
-	}
-}
-
 // After stops and power cuts in any order, with and without changes between them, a store has its last state.
 func TestManyRestarts(t *testing.T) {
 	t.Parallel()
@@ -268,10 +221,7 @@ func TestManyRestarts(t *testing.T) {
 			files, clock := vfs.NewCrashableMem(), newTestClock()
 			var want []string
 			for run := range 25 {
-				s, err := Open(Options{Dir: "/data", Now: clock.Now, fs: files})
-				if err != nil {
-					t.Fatalf("run %d: %v", run, err)
-				}
+				s := openIn(t, "/data", files, clock)
 				if run == 0 {
 					must(t, s, "CreateQueue", `{"QueueName":"q"}`)
 				}
@@ -286,9 +236,7 @@ func TestManyRestarts(t *testing.T) {
 				if cut := random.IntN(2) == 0; cut {
 					after = files.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: random.IntN(101), RNG: random})
 				}
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
+				shut(t, s)
 				files = after
 				clock.advance(time.Duration(random.IntN(3)) * time.Second)
 			}
@@ -335,62 +283,39 @@ func TestDamagedRecords(t *testing.T) {
 		value string
 	}{
 		"queue":                   {queueKey(9), "{"},
-		"message":                 {entryKey(0, 9), "too short"},
-		"message without a queue": {entryKey(9, 9), string((&message{}).encode(""))},
-		"key of a message":        {entryKey(0, 9)[:9], ""},
-		"numbers":                 {[]byte{spaceEpoch}, "1"},
+		"message":                 {messageKey(0, 9), "too short"},
+		"message without a queue": {messageKey(9, 9), string((&message{}).encode(""))},
+		"key of a message":        {messageKey(0, 9)[:9], ""},
+		"numbers":                 {[]byte{datafolder.SpaceEpoch}, "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			options := Options{Dir: filepath.Join(t.TempDir(), "data"), Now: newTestClock().Now}
-			s, err := Open(options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := openIn(t, filepath.Join(t.TempDir(), "data"), nil, newTestClock())
+			defer shut(t, s)
 			must(t, s, "CreateQueue", `{"QueueName":"q"}`)
 			if err := s.folder.DB.Set(test.key, []byte(test.value), nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			for range 2 { // the folder is not changed, and unlocked
-				again, err := Open(options)
-				if err == nil {
-					_ = again.Close()
-					t.Fatal("opened")
-				}
-				if !strings.HasPrefix(err.Error(), "sqs: the data in "+options.Dir+" is damaged and was not changed: ") || strings.Contains(err.Error(), "\n") {
-					t.Errorf("got %q", err)
-				}
+			_, err := Open(s.options)
+			if err == nil || !strings.HasPrefix(err.Error(), "the data in "+s.folder.Dir+" is damaged: ") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v", err)
 			}
 		})
 	}
 }
 
-// Records of earlier versions have more members, and more kinds of records.
-func TestOlderRecords(t *testing.T) {
+// On a full disk, a write fails the folder, and no acknowledged message is lost.
+func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	options := Options{Dir: filepath.Join(t.TempDir(), "data"), Now: newTestClock().Now}
-	s, err := Open(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	must(t, s, "CreateQueue", `{"QueueName":"q"}`)
-	must(t, s, "SendMessage", `{URL(q),"MessageBody":"m"}`)
-	const record = `{"id":0,"name":"q","created":1,"modified":2,"purged":3,"tags":{"a":"b"},` +
-		`"settings":{"visibilityTimeout":7,"maximumMessageSize":1024,"retention":345600,"kmsReuse":300,"managedSSE":true,"policy":"{}"}}`
-	for key, value := range map[string]string{string(queueKey(0)): record, "\x05task": `{"status":"RUNNING"}`} {
-		if err := s.folder.DB.Set([]byte(key), []byte(value), nil); err != nil {
-			t.Fatal(err)
+	send := func(s *Store) int { return call(t, s, "SendMessage", `{URL(q),"MessageBody":"during"}`).status }
+	disktest.TestFull(t, func(folder *datafolder.Folder) (*Store, error) {
+		return Open(Options{Folder: folder, Now: newTestClock().Now})
+	}, func(s *Store) {
+		must(t, s, "CreateQueue", `{"QueueName":"q"}`)
+		must(t, s, "SendMessage", `{URL(q),"MessageBody":"before"}`)
+	}, send, func(s *Store) {
+		if got := must(t, s, "ReceiveMessage", `{URL(q),"MaxNumberOfMessages":10}`).raw; strings.Count(got, "MessageId") != 1 || !strings.Contains(got, "before") {
+			t.Errorf("got %s", got)
 		}
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s = openTest(t, func(o *Options) { *o = options })
-	got := must(t, s, "GetQueueAttributes", `{URL(q),"AttributeNames":["VisibilityTimeout","ApproximateNumberOfMessages"]}`).raw
-	if !strings.Contains(got, `"VisibilityTimeout":"7"`) || !strings.Contains(got, `"ApproximateNumberOfMessages":"1"`) {
-		t.Errorf("got %s", got)
-	}
+	})
 }

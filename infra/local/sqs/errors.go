@@ -3,12 +3,12 @@ package sqs
 import (
 	"errors"
 	"fmt"
-	"net/http"
+	"regexp"
+	"strings"
 
 	"devplatform/infra/local/awsjson"
 )
 
-// kind is an error type.
 type kind struct {
 	name   string // in the body; SDKs read the part after the "#"
 	code   string // of the older Query protocol, in the header x-amzn-query-error and in entries of batches
@@ -29,7 +29,6 @@ var (
 	kindAttributeValue    = plainKind("InvalidAttributeValue", 400)
 	kindMessageContents   = plainKind("InvalidMessageContents", 400)
 	kindReceiptHandle     = plainKind("ReceiptHandleIsInvalid", 404)
-	kindOverLimit         = plainKind("OverLimit", 403)
 	kindResourceNotFound  = plainKind("ResourceNotFoundException", 404)
 	kindNotInFlight       = legacyKind("MessageNotInflight")
 	kindEmptyBatch        = legacyKind("EmptyBatchRequest")
@@ -38,7 +37,6 @@ var (
 	kindBatchEntryID      = legacyKind("InvalidBatchEntryId")
 	kindBatchTooLong      = legacyKind("BatchRequestTooLong")
 	kindParameterValue    = kind{framework + "InvalidParameterValueException", "InvalidParameterValue", 400}
-	kindUnavailable       = kind{framework + "ServiceUnavailableException", "ServiceUnavailable", 503}
 	kindMissingParameter  = kind{framework + "MissingRequiredParameterException", "MissingParameter", 400}
 )
 
@@ -47,18 +45,13 @@ func plainKind(name string, status int) kind { return kind{namespace + name, nam
 func legacyKind(name string) kind { return kind{namespace + name, legacy + name, 400} }
 
 func (k kind) error(format string, args ...any) error {
-	fault := "Sender"
-	if k.status >= http.StatusInternalServerError {
-		fault = "Receiver"
-	}
 	return &awsjson.Error{
-		Type: k.name, Message: fmt.Sprintf(format, args...), Status: k.status, QueryError: k.code + ";" + fault,
+		Type: k.name, Message: fmt.Sprintf(format, args...), Status: k.status, QueryError: k.code + ";Sender",
 	}
 }
 
 func invalid(format string, args ...any) error { return kindParameterValue.error(format, args...) }
 
-// checkRange checks an optional number.
 func checkRange(parameter string, value *int64, lowest, highest int64) error {
 	if value != nil && (*value < lowest || *value > highest) {
 		return invalid("%s must be from %d to %d.", parameter, lowest, highest)
@@ -77,3 +70,73 @@ func unknownAttribute(name string) error {
 var errNoQueue = kindQueueDoesNotExist.error("The specified queue does not exist.")
 
 var errDamaged = errors.New("damaged record")
+
+// maxEntries is AWS's limit of entries in a batch.
+const maxEntries = 10
+
+var batchEntryID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
+
+type batchEntry interface{ entryID() string }
+
+type entry struct {
+	ID string `json:"Id"`
+}
+
+func (e entry) entryID() string { return e.ID }
+
+type batchOutput[T any] struct {
+	Successful []T            `json:"Successful"`
+	Failed     []batchFailure `json:"Failed,omitempty"`
+}
+
+type batchFailure struct {
+	ID          string `json:"Id"`
+	SenderFault bool   `json:"SenderFault"`
+	Code        string `json:"Code"`
+	Message     string `json:"Message"`
+}
+
+// checkBatch returns an error if SQS rejects the batch as a whole.
+func checkBatch[E batchEntry](entries []E) error {
+	if len(entries) == 0 {
+		return kindEmptyBatch.error("The batch must have at least one entry.")
+	}
+	if len(entries) > maxEntries {
+		return kindTooManyEntries.error("The batch has %d entries. The maximum is %d.", len(entries), maxEntries)
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		id := e.entryID()
+		if !batchEntryID.MatchString(id) {
+			return kindBatchEntryID.error("The Id of an entry must have 1 to 80 letters, digits, hyphens and underscores.")
+		}
+		if seen[id] {
+			return kindIDsNotDistinct.error("Two entries have the Id %s.", id)
+		}
+		seen[id] = true
+	}
+	return nil
+}
+
+// newBatchOutput returns the response to a batch. errs has one error, or nil, for each entry. success returns the
+// result of an entry that succeeded.
+func newBatchOutput[E batchEntry, T any](entries []E, errs []error, success func(i int, id entry) T) *batchOutput[T] {
+	out := &batchOutput[T]{Successful: make([]T, 0, len(entries))}
+	for i, e := range entries {
+		id := entry{e.entryID()}
+		if errs[i] == nil {
+			out.Successful = append(out.Successful, success(i, id))
+			continue
+		}
+		failure := batchFailure{ID: id.ID, Code: "InternalError", Message: "Internal error."}
+		var refused *awsjson.Error
+		if errors.As(errs[i], &refused) {
+			code, fault, _ := strings.Cut(refused.QueryError, ";")
+			failure.Code, failure.SenderFault, failure.Message = code, fault == "Sender", refused.Message
+		}
+		out.Failed = append(out.Failed, failure)
+	}
+	return out
+}
+
+// onlyID is the result of entries without one.

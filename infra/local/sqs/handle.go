@@ -2,6 +2,10 @@ package sqs
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/hex"
+
+	"devplatform/infra/local/awsjson"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -31,43 +35,33 @@ type handleBatchEntry struct {
 // handleOperation changes messages in one write. Each message has an error, or nil.
 type handleOperation func(address string, inputs []handleInput) ([]error, error)
 
-func changeOne(in *handleRequest, change handleOperation) (*noOutput, error) {
-	errs, err := change(in.QueueURL, []handleInput{in.handleInput})
-	if err != nil {
-		return nil, err
-	}
-	return &noOutput{}, errs[0]
+// forOne returns the operation for one message.
+func forOne(change handleOperation) awsjson.Operation {
+	return awsjson.Handle(func(_ context.Context, in *handleRequest) (*noOutput, error) {
+		errs, err := change(in.QueueURL, []handleInput{in.handleInput})
+		if err != nil {
+			return nil, err
+		}
+		return &noOutput{}, errs[0]
+	})
 }
 
-func changeEach(in *handleBatchRequest, change handleOperation) (*batchOutput[entry], error) {
-	if err := checkBatch(in.Entries); err != nil {
-		return nil, err
-	}
-	inputs := make([]handleInput, len(in.Entries))
-	for i, e := range in.Entries {
-		inputs[i] = e.handleInput
-	}
-	errs, err := change(in.QueueURL, inputs)
-	if err != nil {
-		return nil, err
-	}
-	return newBatchOutput(in.Entries, errs, onlyID), nil
-}
-
-func (s *Store) deleteMessage(_ context.Context, in *handleRequest) (*noOutput, error) {
-	return changeOne(in, s.delete)
-}
-
-func (s *Store) deleteMessageBatch(_ context.Context, in *handleBatchRequest) (*batchOutput[entry], error) {
-	return changeEach(in, s.delete)
-}
-
-func (s *Store) changeVisibility(_ context.Context, in *handleRequest) (*noOutput, error) {
-	return changeOne(in, s.hide)
-}
-
-func (s *Store) changeVisibilityBatch(_ context.Context, in *handleBatchRequest) (*batchOutput[entry], error) {
-	return changeEach(in, s.hide)
+// forEach returns the operation for a batch of messages.
+func forEach(change handleOperation) awsjson.Operation {
+	return awsjson.Handle(func(_ context.Context, in *handleBatchRequest) (*batchOutput[entry], error) {
+		if err := checkBatch(in.Entries); err != nil {
+			return nil, err
+		}
+		inputs := make([]handleInput, len(in.Entries))
+		for i, e := range in.Entries {
+			inputs[i] = e.handleInput
+		}
+		errs, err := change(in.QueueURL, inputs)
+		if err != nil {
+			return nil, err
+		}
+		return newBatchOutput(in.Entries, errs, func(_ int, id entry) entry { return id }), nil
+	})
 }
 
 // delete deletes messages. It deletes nothing, and returns no error, if a message no longer exists, or if the handle is
@@ -148,6 +142,57 @@ func (q *queue) findInFlight(in handleInput, now int64) (*message, error) {
 		return nil, kindNotInFlight.error("The message is not in flight.")
 	case now+*in.Visibility*secondMillis > m.last+maxVisibility*secondMillis:
 		return nil, invalid("VisibilityTimeout must end at most %d seconds after the message was received.", maxVisibility)
+	}
+	return m, nil
+}
+
+// receipt is the content of a receipt handle, which identifies one receive of one message. Handles are not stored: they
+// remain valid after a restart, and can be parsed when the message was deleted or received again.
+type receipt struct {
+	queue      uint32
+	message    uint64
+	generation uint32
+}
+
+const receiptBytes = 4 + 8 + 4
+
+func (r receipt) String() string {
+	raw := binary.BigEndian.AppendUint32(make([]byte, 0, receiptBytes), r.queue)
+	raw = binary.BigEndian.AppendUint64(raw, r.message)
+	return hex.EncodeToString(binary.BigEndian.AppendUint32(raw, r.generation))
+}
+
+var errReceipt = kindReceiptHandle.error("ReceiptHandle is not valid for this queue.")
+
+func (q *queue) parseReceipt(handle string) (receipt, error) {
+	raw, err := hex.DecodeString(handle)
+	if err != nil || len(raw) != receiptBytes {
+		return receipt{}, errReceipt
+	}
+	r := receipt{
+		queue:      binary.BigEndian.Uint32(raw),
+		message:    binary.BigEndian.Uint64(raw[4:]),
+		generation: binary.BigEndian.Uint32(raw[12:]),
+	}
+	if r.queue != q.ID || r.String() != handle { // the decoder accepts capital letters
+		return receipt{}, errReceipt
+	}
+	return r, nil
+}
+
+// received returns the message of a handle. It returns nil if the message was deleted, or if the handle is not the
+// handle of its last receive.
+func (q *queue) received(handle string) (*message, error) {
+	if handle == "" {
+		return nil, missing("ReceiptHandle")
+	}
+	r, err := q.parseReceipt(handle)
+	if err != nil {
+		return nil, err
+	}
+	m := q.messages[r.message]
+	if m == nil || m.generation != r.generation {
+		return nil, nil
 	}
 	return m, nil
 }

@@ -2,6 +2,7 @@ package sqs
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -53,7 +54,11 @@ func openTest(t testing.TB, change func(*Options)) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		err := s.Close()
+		if options.Folder != nil {
+			err = errors.Join(err, options.Folder.Close())
+		}
+		if err != nil {
 			t.Error(err)
 		}
 	})

@@ -1,5 +1,9 @@
 package sqs
 
+import (
+	"container/heap"
+)
+
 // message is the state of a message. Its content is on disk. A message is either visible, and in the list of its group,
 // or hidden until a time. A hidden message is delayed if it was never received, and in flight otherwise.
 type message struct {
@@ -73,7 +77,6 @@ func servedBefore(a, b *group) bool {
 
 func (x *index) delayed() int { return len(x.hidden.members) - x.inFlight }
 
-// add adds a message.
 func (x *index) add(m *message, group string, now int64) {
 	m.group = x.groupOf(group)
 	m.group.messages++
@@ -96,7 +99,6 @@ func (x *index) groupOf(name string) *group {
 	return g
 }
 
-// remove removes a message.
 func (x *index) remove(m *message) {
 	x.detach(m)
 	x.aged.remove(m)
@@ -193,4 +195,57 @@ func (x *index) promote(now int64) {
 		x.detach(m)
 		x.show(m)
 	}
+}
+
+// ordered is a heap whose members know their places in it, so that any member can be removed.
+type ordered[T any] struct {
+	members []T
+	before  func(a, b T) bool
+	place   func(T) *int32 // returns the field that has the place of a member
+}
+
+const notInHeap = -1
+
+func (o *ordered[T]) first() (member T, ok bool) {
+	if len(o.members) == 0 {
+		return member, false
+	}
+	return o.members[0], true
+}
+
+func (o *ordered[T]) add(member T) { heap.Push((*heapOf[T])(o), member) }
+
+// moved restores the order after the rank of a member changed.
+func (o *ordered[T]) moved(member T) { heap.Fix((*heapOf[T])(o), int(*o.place(member))) }
+
+// remove removes a member if it is in the heap.
+func (o *ordered[T]) remove(member T) {
+	if place := *o.place(member); place != notInHeap {
+		heap.Remove((*heapOf[T])(o), int(place))
+	}
+}
+
+type heapOf[T any] ordered[T]
+
+func (h *heapOf[T]) Len() int           { return len(h.members) }
+func (h *heapOf[T]) Less(i, j int) bool { return h.before(h.members[i], h.members[j]) }
+
+func (h *heapOf[T]) Swap(i, j int) {
+	h.members[i], h.members[j] = h.members[j], h.members[i]
+	*h.place(h.members[i]), *h.place(h.members[j]) = int32(i), int32(j)
+}
+
+func (h *heapOf[T]) Push(member any) {
+	*h.place(member.(T)) = int32(len(h.members))
+	h.members = append(h.members, member.(T))
+}
+
+func (h *heapOf[T]) Pop() any {
+	last := len(h.members) - 1
+	member := h.members[last]
+	var zero T
+	h.members[last] = zero
+	h.members = h.members[:last]
+	*h.place(member) = notInHeap
+	return member
 }

@@ -7,15 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/local/datafolder"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/google/go-cmp/cmp"
 )
-
-func text(value string) types.MessageAttributeValue {
-	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &value}
-}
 
 // A message is received as it was sent, with system attributes. The SDK verifies the checksum of the body.
 func TestMessage(t *testing.T) {
@@ -26,15 +24,6 @@ func TestMessage(t *testing.T) {
 	body := "<\t\r\nünïcode 🦜>&\"" + string(rune(0x10FFFF))
 	sent, err := client.SendMessage(t.Context(), &sdk.SendMessageInput{
 		QueueUrl: &url, MessageBody: &body, MessageGroupId: aws.String("tenant!~"),
-		MessageAttributes: map[string]types.MessageAttributeValue{
-			"text":   text("v"),
-			"json":   {DataType: aws.String("String.json"), StringValue: aws.String("{}")},
-			"number": {DataType: aws.String("Number"), StringValue: aws.String("-12.5e3")},
-			"bytes":  {DataType: aws.String("Binary.png"), BinaryValue: []byte{0, 255, 1}},
-		},
-		MessageSystemAttributes: map[string]types.MessageSystemAttributeValue{
-			"AWSTraceHeader": {DataType: aws.String("String"), StringValue: aws.String("Root=1-5759e988-bd862e3fe1be46a994272793")},
-		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -47,75 +36,9 @@ func TestMessage(t *testing.T) {
 	wantSystem := map[string]string{
 		"SenderId": "000000000000", "SentTimestamp": "1795176000000", "ApproximateReceiveCount": "1",
 		"ApproximateFirstReceiveTimestamp": "1795176001500", "MessageGroupId": "tenant!~",
-		"AWSTraceHeader": "Root=1-5759e988-bd862e3fe1be46a994272793",
 	}
 	if diff := cmp.Diff(wantSystem, got.Attributes); diff != "" {
 		t.Errorf("system attributes (-want +got):\n%s", diff)
-	}
-	if *got.MD5OfMessageAttributes != *sent.MD5OfMessageAttributes || sent.MD5OfMessageSystemAttributes == nil {
-		t.Errorf("sums: sent %+v, got %+v", sent, got)
-	}
-	if string(got.MessageAttributes["bytes"].BinaryValue) != "\x00\xff\x01" || *got.MessageAttributes["bytes"].DataType != "Binary.png" ||
-		*got.MessageAttributes["number"].StringValue != "-12.5e3" || *got.MessageAttributes["json"].DataType != "String.json" {
-		t.Errorf("attributes %+v", got.MessageAttributes)
-	}
-}
-
-// The checksums are from responses of AWS.
-func TestAttributeChecksums(t *testing.T) {
-	t.Parallel()
-	for want, values := range map[string][]attributeValue{
-		"ae7155c6026991b6d54b11589678bf9c": {{Name: "Foo", Type: "String", Value: "Bar"}},
-		"4c360f3fdafd970e05fae2f149d997f5": {
-			{Name: "General", Type: "String", Value: "Kenobi"}, {Name: "Hello", Type: "String", Value: "There"}, {Name: "Help.Me", Type: "String", Value: "Me"},
-		},
-		"8cbe4db156db8a94db8b801b7addb984": {
-			{Name: "attr1", Type: "Binary", Binary: true, Value: "traceparent\x1e00-774062d6c37081a5a0b9b5b88e30627c-2d2482211f6489da-01"},
-		},
-	} {
-		if got := sumOfAttributes(values); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
-
-func TestMessageAttributeNames(t *testing.T) {
-	t.Parallel()
-	s, _ := openClock(t)
-	client := clientOf(t, s)
-	url := create(t, client, "q", map[string]string{"VisibilityTimeout": "0"})
-	_, err := client.SendMessage(t.Context(), &sdk.SendMessageInput{
-		QueueUrl: &url, MessageBody: aws.String("msg"),
-		MessageAttributes: map[string]types.MessageAttributeValue{"Hello": text("There"), "General": text("Kenobi"), "Help.Me": text("Me")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct{ names, want, sum string }{
-		{"", "", ""},
-		{"All", "General Hello Help.Me", "4c360f3fdafd970e05fae2f149d997f5"},
-		{".*", "General Hello Help.Me", "4c360f3fdafd970e05fae2f149d997f5"},
-		{"*", "General Hello Help.Me", "4c360f3fdafd970e05fae2f149d997f5"},
-		{"Foo", "", ""},
-		{"Hello Foo", "Hello", "a311262e065454b75da111d535b8dacd"},
-		{"Hello General", "General Hello", "fca026605781cb4126a1e9044df24232"},
-		{"Hel.*", "Hello Help.Me", "83fee93c1bcd8b9a5a923ffacdc636c7"},
-		{"Help.*", "Help.Me", ""},
-		{"AWS. .", "", ""},
-	} {
-		got := receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.MessageAttributeNames = strings.Fields(test.names) })[0]
-		var names []string
-		for _, name := range []string{"General", "Hello", "Help.Me"} {
-			if _, ok := got.MessageAttributes[name]; ok {
-				names = append(names, name)
-			}
-		}
-		if strings.Join(names, " ") != test.want || test.sum != "" && aws.ToString(got.MD5OfMessageAttributes) != test.sum {
-			t.Errorf("%q: got %v with sum %s", test.names, names, aws.ToString(got.MD5OfMessageAttributes))
-		}
-		if test.want == "" && got.MD5OfMessageAttributes != nil {
-			t.Errorf("%q: a sum without attributes", test.names)
-		}
 	}
 }
 
@@ -130,7 +53,6 @@ func TestSystemAttributeNames(t *testing.T) {
 		{`,"AttributeNames":["SenderId"]`, `"Attributes":{"SenderId":"000000000000"}`},
 		{`,"MessageSystemAttributeNames":["SenderId"]`, `"Attributes":{"SenderId":"000000000000"}`},
 		{`,"AttributeNames":["SenderId"],"MessageSystemAttributeNames":["ApproximateReceiveCount"]`, `"Attributes":{"ApproximateReceiveCount":"4","SenderId":"000000000000"}`},
-		{`,"AttributeNames":["SequenceNumber","MessageDeduplicationId"]`, ``},
 	} {
 		got := must(t, s, "ReceiveMessage", `{URL(q)`+test.parameters+`}`)
 		message := got.body["Messages"].([]any)[0].(map[string]any)
@@ -154,10 +76,9 @@ func TestSendBatch(t *testing.T) {
 	client := clientOf(t, s)
 	url := create(t, client, "q", map[string]string{"MaximumMessageSize": "1024"})
 	out, err := client.SendMessageBatch(t.Context(), &sdk.SendMessageBatchInput{QueueUrl: &url, Entries: []types.SendMessageBatchRequestEntry{
-		{Id: aws.String("good"), MessageBody: aws.String("a"), MessageAttributes: map[string]types.MessageAttributeValue{"Foo": text("Bar")}},
+		{Id: aws.String("good"), MessageBody: aws.String("a")},
 		{Id: aws.String("large"), MessageBody: aws.String(strings.Repeat("x", 1025))},
-		{Id: aws.String("just"), MessageBody: aws.String(strings.Repeat("x", 1024-9)), MessageAttributes: map[string]types.MessageAttributeValue{"n": {DataType: aws.String("Number"), StringValue: aws.String("42")}}},
-		{Id: aws.String("more"), MessageBody: aws.String(strings.Repeat("x", 1024-8)), MessageAttributes: map[string]types.MessageAttributeValue{"n": {DataType: aws.String("Number"), StringValue: aws.String("42")}}},
+		{Id: aws.String("just"), MessageBody: aws.String(strings.Repeat("x", 1024))},
 		{Id: aws.String("late"), MessageBody: aws.String("b"), DelaySeconds: 901},
 		{Id: aws.String("bad"), MessageBody: aws.String("\x00")},
 		{Id: aws.String("last"), MessageBody: aws.String("c"), DelaySeconds: 5, MessageGroupId: aws.String("g")},
@@ -175,12 +96,9 @@ func TestSendBatch(t *testing.T) {
 	if got := strings.Join(good, " "); got != "good just last" {
 		t.Errorf("good: %s", got)
 	}
-	want := "large InvalidParameterValue true, more InvalidParameterValue true, late InvalidParameterValue true, bad InvalidMessageContents true"
+	want := "large InvalidParameterValue true, late InvalidParameterValue true, bad InvalidMessageContents true"
 	if got := strings.Join(bad, ", "); got != want {
 		t.Errorf("bad: %s", got)
-	}
-	if *out.Successful[0].MD5OfMessageAttributes != "ae7155c6026991b6d54b11589678bf9c" {
-		t.Errorf("sum %s", *out.Successful[0].MD5OfMessageAttributes)
 	}
 	if got := counts(t, client, url); got != "2 0 1" {
 		t.Errorf("counts %s", got)
@@ -364,37 +282,10 @@ func TestRetention(t *testing.T) {
 func (s *Store) keysOnDisk(t testing.TB) string {
 	t.Helper()
 	found := map[byte]int{}
-	for _, space := range []byte{spaceQueue, spaceBody, spaceEntry} {
-		if err := s.scan(space, func(_, _ []byte) error { found[space]++; return nil }); err != nil {
+	for _, space := range []byte{datafolder.SpaceQueue, datafolder.SpaceBody, datafolder.SpaceMessage} {
+		if err := datafolder.Each(s.folder.DB, []byte{space}, func(_, _ []byte) error { found[space]++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return fmt.Sprintf("%d queues, %d bodies, %d entries", found[spaceQueue], found[spaceBody], found[spaceEntry])
-}
-
-func TestOverLimit(t *testing.T) {
-	t.Parallel()
-	s := openTest(t, func(o *Options) { o.inFlightLimit = 3 })
-	client := clientOf(t, s)
-	url := create(t, client, "q", nil)
-	sendText(t, client, url, "a", "b", "c", "d")
-	got := receive(t, client, url, nil)
-	if len(got) != 3 {
-		t.Fatalf("got %d", len(got))
-	}
-	_, err := client.ReceiveMessage(t.Context(), &sdk.ReceiveMessageInput{QueueUrl: &url})
-	var over *types.OverLimit
-	if !errors.As(err, &over) {
-		t.Errorf("got %v", err)
-	}
-	// A receive that waits gets no error, and gets a message when another one is deleted.
-	late := make(chan string)
-	go func() {
-		late <- bodies(receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.WaitTimeSeconds = 20 }))
-	}()
-	waiting(t, s, "q", 1)
-	deleteOne(t, client, url, got[0].ReceiptHandle)
-	if body := <-late; body != "d" {
-		t.Errorf("got %q", body)
-	}
+	return fmt.Sprintf("%d queues, %d bodies, %d entries", found[datafolder.SpaceQueue], found[datafolder.SpaceBody], found[datafolder.SpaceMessage])
 }

@@ -32,16 +32,12 @@ func (s *Store) leave(w *waiter) {
 		q.waiters = slices.Delete(q.waiters, i, i+1)
 		return
 	}
-	q.offer(s)
+	q.offer()
 }
 
-// offer wakes one waiter for each message that can be received: it is visible, and the limit of messages in flight
-// allows it.
-func (q *queue) offer(s *Store) { q.wake(max(0, min(q.visible, s.options.inFlightLimit-q.inFlight))) }
-
-// wake wakes the first n waiters.
-func (q *queue) wake(n int) {
-	n = min(n, len(q.waiters))
+// offer wakes one waiter for each visible message.
+func (q *queue) offer() {
+	n := min(q.visible, len(q.waiters))
 	for _, w := range q.waiters[:n] {
 		w.woken <- struct{}{}
 	}
@@ -54,7 +50,7 @@ func (q *queue) notify(s *Store, now int64) {
 		return
 	}
 	q.promote(now)
-	q.offer(s)
+	q.offer()
 	q.setAlarm(s)
 }
 
@@ -64,7 +60,9 @@ func (q *queue) setAlarm(s *Store) {
 	if !ok || len(q.waiters) == 0 || q.alarm != nil && q.alarmAt <= next.visible {
 		return
 	}
-	q.stopAlarm()
+	if q.alarm != nil {
+		q.alarm.Stop()
+	}
 	q.alarmAt = next.visible
 	after := max(time.Duration(next.visible-s.now())*time.Millisecond, time.Millisecond)
 	var alarm *time.Timer
@@ -79,15 +77,6 @@ func (q *queue) setAlarm(s *Store) {
 	q.alarm = alarm
 }
 
-// stopAlarm stops the alarm, if it is set.
-func (q *queue) stopAlarm() {
-	if q.alarm != nil {
-		q.alarm.Stop()
-		q.alarm = nil
-	}
-}
-
-// maxExpired is the number of expired messages that are deleted in one batch.
 const maxExpired = 1000
 
 // advance makes messages visible whose time has come, deletes expired messages, and notifies waiters.
@@ -119,7 +108,7 @@ func (s *Store) deleteExpired(q *queue, now int64) error {
 		}
 		return m
 	}
-	for expired() != nil && s.folder.Room() == nil {
+	for expired() != nil {
 		batch := s.folder.DB.NewBatch()
 		for range maxExpired {
 			m := expired()
@@ -139,11 +128,10 @@ func (s *Store) deleteExpired(q *queue, now int64) error {
 	return nil
 }
 
-// erase adds the deletion of a message to a batch.
 func (q *queue) erase(batch *pebble.Batch, m *message) error {
 	err := batch.Delete(bodyKey(m.number), nil)
 	if err == nil {
-		err = batch.Delete(entryKey(q.ID, m.number), nil)
+		err = batch.Delete(messageKey(q.ID, m.number), nil)
 	}
 	if err != nil {
 		return fmt.Errorf("deleting a message: %w", err)
@@ -151,9 +139,8 @@ func (q *queue) erase(batch *pebble.Batch, m *message) error {
 	return nil
 }
 
-// put adds the state of a message to a batch.
 func (q *queue) put(batch *pebble.Batch, m *message) error {
-	if err := batch.Set(entryKey(q.ID, m.number), m.encode(m.group.name), nil); err != nil {
+	if err := batch.Set(messageKey(q.ID, m.number), m.encode(m.group.name), nil); err != nil {
 		return fmt.Errorf("writing a message: %w", err)
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
@@ -184,48 +183,5 @@ func TestWakePassesOn(t *testing.T) {
 	s.leave(second)
 	if len(q.waiters) != 0 {
 		t.Errorf("%d wait", len(q.waiters))
-	}
-}
-
-// Receives that can take none of the visible messages do not wake each other.
-func TestNoUselessWakes(t *testing.T) {
-	t.Parallel()
-	for name, prepare := range map[string]func(t *testing.T, client *sdk.Client, url string){
-		"the limit of messages in flight is reached": func(t *testing.T, client *sdk.Client, url string) {
-			t.Helper()
-			sendText(t, client, url, "a", "b", "c")
-			receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.MaxNumberOfMessages = 2 })
-		},
-		"the queue is its own dead-letter queue": func(t *testing.T, client *sdk.Client, url string) {
-			t.Helper()
-			sendText(t, client, url, "a")
-			for range 2 {
-				hide(t, client, url, receive(t, client, url, nil)[0].ReceiptHandle, 0)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := openTest(t, func(o *Options) { o.inFlightLimit = 2 })
-			client := clientOf(t, s)
-			url := create(t, client, "q", map[string]string{"RedrivePolicy": redriveTo("q", 2)})
-			prepare(t, client, url)
-			q := s.queues["q"]
-			look := func() (*waiter, error) {
-				_, w, err := s.tryReceive(&receiveInput{QueueURL: queueURL("q"), Wait: aws.Int64(20)}, true)
-				return w, err
-			}
-			first, err := look()
-			if err != nil {
-				t.Fatal(err)
-			}
-			second, err := look()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if first == nil || second == nil || len(first.woken)+len(second.woken) != 0 || len(q.waiters) != 2 {
-				t.Errorf("first %v, second %v: %d wait", first, second, len(q.waiters))
-			}
-		})
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/local/datafolder"
+
 	"pgregory.net/rapid"
 )
 
@@ -107,16 +109,8 @@ func (m *model) movedToDead(s *Store) {
 }
 
 func bodyOf(s *Store, number uint64) string {
-	value, closer, err := s.folder.DB.Get(bodyKey(number))
-	if err != nil {
-		return ""
-	}
-	content, err := parseContent(value)
-	_ = closer.Close()
-	if err != nil {
-		return ""
-	}
-	return content.Body
+	body, _ := datafolder.Read(s.folder.DB, bodyKey(number))
+	return string(body)
 }
 
 // A queue behaves like the model for any sequence of operations.

@@ -7,14 +7,15 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"devplatform/infra/local/awsjson"
-	"devplatform/infra/local/datafolder"
-
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
+
+	"devplatform/infra/local/awsjson"
+	"devplatform/infra/local/datafolder"
 )
 
 // queue is a queue with its messages and the receives that wait for them.
@@ -36,7 +37,6 @@ type queueRecord struct {
 	Settings settings `json:"settings"`
 }
 
-// store adds the record to a batch.
 func (r *queueRecord) store(batch *pebble.Batch) error {
 	value, err := json.Marshal(r)
 	if err != nil {
@@ -82,9 +82,6 @@ func (s *Store) findARN(arn string) *queue {
 // write runs an operation that changes something. decide fills the batch under the mutex, and returns a function that
 // updates the memory when the batch was written. write returns when the batch is durable.
 func (s *Store) write(decide func(*pebble.Batch) (func(), error)) error {
-	if err := s.folder.Room(); err != nil {
-		return err
-	}
 	write, err := s.commit(decide)
 	if err != nil {
 		return err
@@ -118,7 +115,6 @@ type queueURLOutput struct {
 	QueueURL string `json:"QueueUrl"`
 }
 
-// noOutput is the output of operations that return nothing.
 type noOutput struct{}
 
 var queueName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
@@ -167,39 +163,6 @@ func (s *Store) checkSame(q *queue, values map[string]string) error {
 	return nil
 }
 
-type queueInput struct {
-	QueueURL string `json:"QueueUrl"`
-}
-
-// deleteQueue deletes a queue and all its messages. The ID of the queue is not used again, so that its receipt handles
-// are not valid for a later queue of the same name.
-func (s *Store) deleteQueue(_ context.Context, in *queueInput) (*noOutput, error) {
-	return &noOutput{}, s.write(func(batch *pebble.Batch) (func(), error) {
-		q, err := s.findQueue(in.QueueURL)
-		if err != nil {
-			return nil, err
-		}
-		err = batch.Delete(queueKey(q.ID), nil)
-		if err == nil {
-			err = batch.DeleteRange(entryKey(q.ID, 0), queueEnd(q.ID), nil)
-		}
-		for number := range q.messages {
-			if err == nil {
-				err = batch.Delete(bodyKey(number), nil)
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("deleting queue %s: %w", q.Name, err)
-		}
-		return func() {
-			delete(s.queues, q.Name)
-			delete(s.byID, q.ID)
-			q.stopAlarm()
-			q.wake(len(q.waiters))
-		}, s.storeNumbers(batch, s.nextEntry>>counterBits)
-	})
-}
-
 type getQueueURLInput struct {
 	QueueName string `json:"QueueName"`
 }
@@ -213,23 +176,152 @@ func (s *Store) getQueueURL(ctx context.Context, in *getQueueURLInput) (*queueUR
 	return &queueURLOutput{s.url(ctx, in.QueueName)}, nil
 }
 
-type listQueuesInput struct {
-	Prefix string `json:"QueueNamePrefix"`
+// settings are the attributes of a queue that its owner sets. Times are in seconds.
+type settings struct {
+	VisibilityTimeout  int64          `json:"visibilityTimeout"`
+	MaximumMessageSize int64          `json:"maximumMessageSize"` // bytes
+	Retention          int64          `json:"retention"`
+	Delay              int64          `json:"delay"`
+	Wait               int64          `json:"wait"` // of receives without WaitTimeSeconds
+	Redrive            *redrivePolicy `json:"redrive,omitzero"`
 }
 
-type listQueuesOutput struct {
-	QueueURLs []string `json:"QueueUrls,omitempty"`
+// Limits and defaults of AWS.
+const (
+	maxMessageBytes   = 1 << 20
+	minMessageBytes   = 1 << 10
+	maxVisibility     = 43_200
+	maxDelay          = 900
+	maxWait           = 20
+	minRetention      = 60
+	maxRetention      = 1_209_600
+	defaultVisibility = 30
+	defaultRetention  = 345_600
+
+	secondMillis = 1000
+	attributeAll = "All"
+)
+
+func defaultSettings() settings {
+	return settings{
+		VisibilityTimeout: defaultVisibility, MaximumMessageSize: maxMessageBytes, Retention: defaultRetention,
+	}
 }
 
-// listQueues returns all queues in one page.
-func (s *Store) listQueues(ctx context.Context, in *listQueuesInput) (*listQueuesOutput, error) {
+type attribute struct {
+	// get returns the value, "" if the queue has none.
+	get func(*Store, *queue) string
+	// set is nil if only SQS sets the attribute. owner is the queue's name.
+	set func(s *Store, owner string, to *settings, value string) error
+}
+
+var attributes = map[string]attribute{
+	"VisibilityTimeout": number("VisibilityTimeout", 0, maxVisibility,
+		func(to *settings) *int64 { return &to.VisibilityTimeout }),
+	"MaximumMessageSize": number("MaximumMessageSize", minMessageBytes, maxMessageBytes,
+		func(to *settings) *int64 { return &to.MaximumMessageSize }),
+	"MessageRetentionPeriod": number("MessageRetentionPeriod", minRetention, maxRetention,
+		func(to *settings) *int64 { return &to.Retention }),
+	"DelaySeconds": number("DelaySeconds", 0, maxDelay,
+		func(to *settings) *int64 { return &to.Delay }),
+	"ReceiveMessageWaitTimeSeconds": number("ReceiveMessageWaitTimeSeconds", 0, maxWait,
+		func(to *settings) *int64 { return &to.Wait }),
+	"RedrivePolicy": {
+		get: func(_ *Store, q *queue) string { return q.Settings.Redrive.String() }, set: setRedrivePolicy,
+	},
+	"QueueArn":                              {get: func(s *Store, q *queue) string { return s.arn(q.Name) }},
+	"CreatedTimestamp":                      count(func(q *queue) int64 { return q.Created }),
+	"LastModifiedTimestamp":                 count(func(q *queue) int64 { return q.Modified }),
+	"ApproximateNumberOfMessages":           count(func(q *queue) int64 { return int64(q.visible) }),
+	"ApproximateNumberOfMessagesNotVisible": count(func(q *queue) int64 { return int64(q.inFlight) }),
+	"ApproximateNumberOfMessagesDelayed":    count(func(q *queue) int64 { return int64(q.delayed()) }),
+}
+
+// number returns an attribute that is an integer in a range.
+func number(name string, lowest, highest int64, field func(*settings) *int64) attribute {
+	return attribute{
+		get: func(_ *Store, q *queue) string { return strconv.FormatInt(*field(&q.Settings), 10) },
+		set: func(_ *Store, _ string, to *settings, value string) error {
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || n < lowest || n > highest {
+				return kindAttributeValue.error("%s must be from %d to %d.", name, lowest, highest)
+			}
+			*field(to) = n
+			return nil
+		},
+	}
+}
+
+// count returns an attribute that is a number that SQS sets.
+func count(value func(*queue) int64) attribute {
+	return attribute{get: func(_ *Store, q *queue) string { return strconv.FormatInt(value(q), 10) }}
+}
+
+func (s *Store) set(owner string, to *settings, values map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		a := attributes[name]
+		if a.set == nil {
+			return unknownAttribute(name)
+		}
+		if err := a.set(s, owner, to, values[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type getQueueAttributesInput struct {
+	QueueURL       string   `json:"QueueUrl"`
+	AttributeNames []string `json:"AttributeNames"`
+}
+
+type getQueueAttributesOutput struct {
+	Attributes map[string]string `json:"Attributes,omitempty"`
+}
+
+func (s *Store) getQueueAttributes(_ context.Context, in *getQueueAttributesInput) (*getQueueAttributesOutput, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	out := &listQueuesOutput{}
-	for _, name := range slices.Sorted(maps.Keys(s.queues)) {
-		if strings.HasPrefix(name, in.Prefix) {
-			out.QueueURLs = append(out.QueueURLs, s.url(ctx, name))
+	q, err := s.findQueue(in.QueueURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.advance(q); err != nil {
+		return nil, err
+	}
+	names := in.AttributeNames
+	if slices.Contains(names, attributeAll) {
+		names = slices.Collect(maps.Keys(attributes))
+	}
+	out := &getQueueAttributesOutput{Attributes: map[string]string{}}
+	for _, name := range names {
+		a, ok := attributes[name]
+		if !ok {
+			return nil, unknownAttribute(name)
+		}
+		if value := a.get(s, q); value != "" {
+			out.Attributes[name] = value
 		}
 	}
 	return out, nil
+}
+
+type setQueueAttributesInput struct {
+	QueueURL   string            `json:"QueueUrl"`
+	Attributes map[string]string `json:"Attributes"`
+}
+
+func (s *Store) setQueueAttributes(_ context.Context, in *setQueueAttributesInput) (*noOutput, error) {
+	return &noOutput{}, s.write(func(batch *pebble.Batch) (func(), error) {
+		q, err := s.findQueue(in.QueueURL)
+		if err != nil {
+			return nil, err
+		}
+		record := q.queueRecord
+		record.Modified = s.now() / secondMillis
+		if err := s.set(q.Name, &record.Settings, in.Attributes); err != nil {
+			return nil, err
+		}
+		return func() { q.queueRecord = record }, record.store(batch)
+	})
 }

@@ -40,7 +40,6 @@ func TestQueueAttributes(t *testing.T) {
 	changed := map[string]string{
 		"VisibilityTimeout": "43200", "MaximumMessageSize": "1024", "MessageRetentionPeriod": "60", "DelaySeconds": "900",
 		"ReceiveMessageWaitTimeSeconds": "20",
-		"RedriveAllowPolicy":            `{"redrivePermission":"byQueue","sourceQueueArns":["` + arnOf("dead") + `"]}`,
 		"RedrivePolicy":                 `{ "maxReceiveCount": "7", "deadLetterTargetArn": "` + arnOf("dead") + `", "other": 1 }`,
 	}
 	set(changed)
@@ -52,9 +51,8 @@ func TestQueueAttributes(t *testing.T) {
 	if diff := cmp.Diff(want, queueAttributes(t, client, url)); diff != "" {
 		t.Errorf("after a change (-want +got):\n%s", diff)
 	}
-	set(map[string]string{"RedrivePolicy": "", "RedriveAllowPolicy": " { } "})
+	set(map[string]string{"RedrivePolicy": " { } "})
 	delete(want, "RedrivePolicy")
-	delete(want, "RedriveAllowPolicy")
 	if diff := cmp.Diff(want, queueAttributes(t, client, url)); diff != "" {
 		t.Errorf("after removing policies (-want +got):\n%s", diff)
 	}
@@ -81,7 +79,6 @@ func TestCreateQueueAgain(t *testing.T) {
 		"with a default":       {map[string]string{"MaximumMessageSize": "1048576"}, ""},
 		"a different value":    {map[string]string{"DelaySeconds": "6"}, "DelaySeconds"},
 		"what differs first":   {map[string]string{"VisibilityTimeout": "1", "DelaySeconds": "6"}, "DelaySeconds"},
-		"one that it has not":  {map[string]string{"RedriveAllowPolicy": `{"redrivePermission":"denyAll"}`}, "RedriveAllowPolicy"},
 		"the default it lacks": {map[string]string{"VisibilityTimeout": "30"}, "VisibilityTimeout"},
 	} {
 		out, err := client.CreateQueue(t.Context(), &sdk.CreateQueueInput{QueueName: aws.String("q"), Attributes: test.attributes})
@@ -92,59 +89,5 @@ func TestCreateQueueAgain(t *testing.T) {
 		case test.differs != "" && (!errors.As(err, &exists) || !strings.HasSuffix(*exists.Message, " "+test.differs)):
 			t.Errorf("%s: got %v", name, err)
 		}
-	}
-}
-
-func TestListQueues(t *testing.T) {
-	t.Parallel()
-	s, _ := openClock(t)
-	client := clientOf(t, s)
-	if got := must(t, s, "ListQueues", `{}`).raw; got != "{}" {
-		t.Errorf("no queues: %s", got)
-	}
-	for _, name := range []string{"b1", "a", "b0"} {
-		create(t, client, name, nil)
-	}
-	out, err := client.ListQueues(t.Context(), &sdk.ListQueuesInput{QueueNamePrefix: aws.String("b")})
-	if err != nil || len(out.QueueUrls) != 2 || !strings.HasSuffix(out.QueueUrls[0], "/b0") {
-		t.Errorf("got %v, %v", out, err)
-	}
-}
-
-// A new queue with the name of a deleted queue is empty and rejects its receipt handles.
-func TestDeleteQueue(t *testing.T) {
-	t.Parallel()
-	s, _ := openClock(t)
-	client := clientOf(t, s)
-	url := create(t, client, "q", map[string]string{"DelaySeconds": "0"})
-	sendText(t, client, url, "a", "b")
-	handle := receive(t, client, url, nil)[0].ReceiptHandle
-	waits := make(chan error)
-	go func() {
-		_, err := client.ReceiveMessage(t.Context(), &sdk.ReceiveMessageInput{QueueUrl: &url, WaitTimeSeconds: 20})
-		waits <- err
-	}()
-	waiting(t, s, "q", 1)
-	if _, err := client.DeleteQueue(t.Context(), &sdk.DeleteQueueInput{QueueUrl: &url}); err != nil {
-		t.Fatal(err)
-	}
-	var missing *types.QueueDoesNotExist
-	if err := <-waits; !errors.As(err, &missing) {
-		t.Errorf("the waiting receive got %v", err)
-	}
-	if _, err := client.GetQueueUrl(t.Context(), &sdk.GetQueueUrlInput{QueueName: aws.String("q")}); !errors.As(err, &missing) {
-		t.Errorf("got %v", err)
-	}
-	if keys := s.keysOnDisk(t); keys != "0 queues, 0 bodies, 0 entries" {
-		t.Errorf("left on disk: %s", keys)
-	}
-	create(t, client, "q", nil)
-	if got := counts(t, client, url); got != "0 0 0" {
-		t.Errorf("the next queue has %s", got)
-	}
-	_, err := client.DeleteMessage(t.Context(), &sdk.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: handle})
-	var bad *types.ReceiptHandleIsInvalid
-	if !errors.As(err, &bad) {
-		t.Errorf("the old queue's handle: %v", err)
 	}
 }

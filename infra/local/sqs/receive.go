@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
+
+	"devplatform/infra/local/datafolder"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
@@ -16,7 +17,7 @@ type receiveInput struct {
 	QueueURL       string   `json:"QueueUrl"`
 	AttributeNames []string `json:"AttributeNames"` // the older form of SystemNames
 	SystemNames    []string `json:"MessageSystemAttributeNames"`
-	MessageNames   []string `json:"MessageAttributeNames"`
+	MessageNames   []string `json:"MessageAttributeNames"` // ignored, because messages have no attributes
 	MaxMessages    *int64   `json:"MaxNumberOfMessages"`
 	Visibility     *int64   `json:"VisibilityTimeout"`
 	Wait           *int64   `json:"WaitTimeSeconds"`
@@ -27,35 +28,29 @@ type receiveOutput struct {
 }
 
 type receivedMessage struct {
-	MessageID       string                      `json:"MessageId"`
-	ReceiptHandle   string                      `json:"ReceiptHandle"`
-	MD5OfBody       string                      `json:"MD5OfBody"`
-	Body            string                      `json:"Body"`
-	System          map[string]string           `json:"Attributes,omitempty"`
-	MD5OfAttributes string                      `json:"MD5OfMessageAttributes,omitzero"`
-	Attributes      map[string]messageAttribute `json:"MessageAttributes,omitempty"`
+	MessageID     string            `json:"MessageId"`
+	ReceiptHandle string            `json:"ReceiptHandle"`
+	MD5OfBody     string            `json:"MD5OfBody"`
+	Body          string            `json:"Body"`
+	System        map[string]string `json:"Attributes,omitempty"`
 }
 
 const maxReceived = 10
 
 // systemAttributes are the attributes that SQS adds to a message. They are "" if the message does not have them.
-var systemAttributes = map[string]func(s *Store, t *taken, c *content) string{
-	"SenderId":                         func(s *Store, _ *taken, _ *content) string { return s.options.Account },
-	"SentTimestamp":                    func(_ *Store, t *taken, _ *content) string { return fmt.Sprint(t.sent) },
-	"ApproximateReceiveCount":          func(_ *Store, t *taken, _ *content) string { return fmt.Sprint(t.receives) },
-	"ApproximateFirstReceiveTimestamp": func(_ *Store, t *taken, _ *content) string { return fmt.Sprint(t.first) },
-	"MessageGroupId":                   func(_ *Store, t *taken, _ *content) string { return t.group },
-	"DeadLetterQueueSourceArn":         func(_ *Store, t *taken, _ *content) string { return t.source },
-	attributeTrace:                     func(_ *Store, _ *taken, c *content) string { return c.Trace },
+var systemAttributes = map[string]func(s *Store, t *taken) string{
+	"SenderId":                         func(s *Store, _ *taken) string { return s.options.Account },
+	"SentTimestamp":                    func(_ *Store, t *taken) string { return fmt.Sprint(t.sent) },
+	"ApproximateReceiveCount":          func(_ *Store, t *taken) string { return fmt.Sprint(t.receives) },
+	"ApproximateFirstReceiveTimestamp": func(_ *Store, t *taken) string { return fmt.Sprint(t.first) },
+	"MessageGroupId":                   func(_ *Store, t *taken) string { return t.group },
+	"DeadLetterQueueSourceArn":         func(_ *Store, t *taken) string { return t.source },
 }
-
-// fifoAttributes are attributes that messages of a standard queue do not have.
-var fifoAttributes = []string{"SequenceNumber", "MessageDeduplicationId"}
 
 func (in *receiveInput) check() error {
 	in.SystemNames = slices.Concat(in.SystemNames, in.AttributeNames)
 	for _, name := range in.SystemNames {
-		if systemAttributes[name] == nil && name != attributeAll && !slices.Contains(fifoAttributes, name) {
+		if systemAttributes[name] == nil && name != attributeAll {
 			return unknownAttribute(name)
 		}
 	}
@@ -123,9 +118,6 @@ func (s *Store) receive(ctx context.Context, in *receiveInput) ([]taken, error) 
 
 // tryReceive takes messages. If there are none, and it may wait, it returns a waiter.
 func (s *Store) tryReceive(in *receiveInput, mayWait bool) ([]taken, *waiter, error) {
-	if err := s.folder.Room(); err != nil { // receives are written to disk
-		return nil, nil, err
-	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	q, err := s.findQueue(in.QueueURL)
@@ -139,7 +131,6 @@ func (s *Store) tryReceive(in *receiveInput, mayWait bool) ([]taken, *waiter, er
 	if in.Wait != nil {
 		wait = *in.Wait
 	}
-	isFull := q.inFlight >= s.options.inFlightLimit
 	batch := s.folder.DB.NewBatch()
 	messages, err := s.take(batch, q, in)
 	if err != nil {
@@ -150,24 +141,16 @@ func (s *Store) tryReceive(in *receiveInput, mayWait bool) ([]taken, *waiter, er
 	if len(messages) == 0 && mayWait && wait > 0 && !s.isDraining() {
 		w = q.wait(s, time.Duration(wait)*time.Second)
 	}
-	if isFull && wait == 0 {
-		err = kindOverLimit.error("The queue %s has the maximum of %d messages in flight.", q.Name, s.options.inFlightLimit)
-	}
 	if batch.Empty() {
-		return nil, w, errors.Join(err, batch.Close())
+		return nil, w, batch.Close()
 	}
-	return messages, w, errors.Join(err, s.commitUnlocked(batch))
-}
-
-// commitUnlocked commits a batch, and unlocks the mutex until the batch is durable.
-func (s *Store) commitUnlocked(batch *pebble.Batch) error {
 	write, err := s.folder.Commit(batch)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	s.mutex.Unlock()
 	defer s.mutex.Lock()
-	return write.Wait()
+	return messages, w, write.Wait()
 }
 
 // take takes the next visible messages and adds their receive to a batch. It moves messages that were received too
@@ -182,16 +165,15 @@ func (s *Store) take(batch *pebble.Batch, q *queue, in *receiveInput) ([]taken, 
 	}
 	var messages []taken
 	var stillVisible []*message // received with a visibility timeout of 0; this receive must not take them again
-	for moves := q.visible; int64(len(messages)) < limit && q.inFlight < s.options.inFlightLimit; {
+	for int64(len(messages)) < limit {
 		m := q.next()
 		if m == nil {
 			break
 		}
-		if target := s.deadLetterQueue(q, m); target != nil {
-			if moves--; moves < 0 {
-				break // the queue is its own dead-letter queue, and every message was moved once
-			}
-			if err := s.moveToDeadLetterQueue(batch, q, m, target, now); err != nil {
+		if policy := q.Settings.Redrive; policy != nil && int64(m.receives) >= policy.MaxReceives {
+			// It keeps its ID, its receive count and the time at which it was sent, from which the retention is computed.
+			err := s.move(batch, q, m, s.findARN(policy.Target), now, func() { m.source = s.arn(q.Name) })
+			if err != nil {
 				return nil, err
 			}
 			continue
@@ -224,47 +206,21 @@ func (s *Store) take(batch *pebble.Batch, q *queue, in *receiveInput) ([]taken, 
 
 // read reads the content of a taken message. It returns nil if the message was deleted meanwhile.
 func (s *Store) read(in *receiveInput, t taken) (*receivedMessage, error) {
-	value, closer, err := s.folder.DB.Get(bodyKey(t.number))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading a message: %w", err)
-	}
-	c, err := parseContent(value)
-	if err := errors.Join(err, closer.Close()); err != nil {
-		return nil, fmt.Errorf("reading message %d: %w", t.number, err)
+	value, err := datafolder.Read(s.folder.DB, bodyKey(t.number))
+	if err != nil || value == nil {
+		return nil, err
 	}
 	received := &receivedMessage{
-		MessageID: uuid.UUID(t.id).String(), ReceiptHandle: t.receipt.String(), Body: c.Body, MD5OfBody: sumOf(c.Body),
-		System: map[string]string{}, Attributes: map[string]messageAttribute{},
+		MessageID: uuid.UUID(t.id).String(), ReceiptHandle: t.receipt.String(), Body: string(value),
+		MD5OfBody: sumOf(value), System: map[string]string{},
 	}
 	all := slices.Contains(in.SystemNames, attributeAll)
 	for name, get := range systemAttributes {
 		if all || slices.Contains(in.SystemNames, name) {
-			if value := get(s, &t, c); value != "" {
+			if value := get(s, &t); value != "" {
 				received.System[name] = value
 			}
 		}
 	}
-	wanted := slices.DeleteFunc(c.Attributes, func(a attributeValue) bool { return !in.wants(a.Name) })
-	received.MD5OfAttributes = sumOfAttributes(wanted)
-	for _, v := range wanted {
-		a := messageAttribute{DataType: v.Type}
-		if v.Binary {
-			a.Binary = []byte(v.Value)
-		} else {
-			a.String = &v.Value
-		}
-		received.Attributes[v.Name] = a
-	}
 	return received, nil
-}
-
-// wants reports whether a receive requests a message attribute: by its name, by a prefix, or with all others.
-func (in *receiveInput) wants(name string) bool {
-	return slices.ContainsFunc(in.MessageNames, func(wanted string) bool {
-		prefix, isPrefix := strings.CutSuffix(wanted, ".*")
-		return wanted == name || wanted == attributeAll || wanted == "*" || isPrefix && strings.HasPrefix(name, prefix)
-	})
 }

@@ -3,7 +3,6 @@ package sqs
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,46 +12,27 @@ import (
 	"github.com/google/uuid"
 )
 
-// redrivePolicy configures the dead-letter queue of a queue.
 type redrivePolicy struct {
 	Target      string `json:"deadLetterTargetArn"`
 	MaxReceives int64  `json:"maxReceiveCount"`
 }
 
-// redriveAllowPolicy configures which queues may use a queue as their dead-letter queue.
-type redriveAllowPolicy struct {
-	Permission string   `json:"redrivePermission"`
-	Sources    []string `json:"sourceQueueArns,omitempty"`
-}
-
 // String returns the policy as JSON, "" for nil.
-func (p *redrivePolicy) String() string { return policyText(p) }
-
-// String returns the policy as JSON, "" for nil.
-func (p *redriveAllowPolicy) String() string { return policyText(p) }
-
-func policyText[P any](policy *P) string {
-	if policy == nil {
+func (p *redrivePolicy) String() string {
+	if p == nil {
 		return ""
 	}
-	text, err := json.Marshal(policy)
+	text, err := json.Marshal(p)
 	if err != nil {
-		panic(fmt.Sprintf("sqs: encoding %T: %v", policy, err)) // the policies have only strings and numbers
+		panic(fmt.Sprintf("sqs: encoding a redrive policy: %v", err)) // it has only a string and a number
 	}
 	return string(text)
 }
 
-const (
-	maxReceives = 1000
-	maxSources  = 10
-
-	permitAll     = "allowAll"
-	permitNone    = "denyAll"
-	permitByQueue = "byQueue"
-)
+const maxReceives = 1000
 
 func setRedrivePolicy(s *Store, owner string, to *settings, value string) error {
-	if isEmptyPolicy(value) {
+	if text := jsontext.Value(value); strings.TrimSpace(value) == "" || text.Compact() == nil && string(text) == "{}" {
 		to.Redrive = nil
 		return nil
 	}
@@ -67,73 +47,16 @@ func setRedrivePolicy(s *Store, owner string, to *settings, value string) error 
 	if err != nil || receives < 1 || receives > maxReceives {
 		return invalid("maxReceiveCount of RedrivePolicy must be from 1 to %d.", maxReceives)
 	}
-	if given.Target != s.arn(owner) { // SQS accepts that a queue is its own dead-letter queue
-		target := s.findARN(given.Target)
-		if target == nil {
-			return invalid("deadLetterTargetArn of RedrivePolicy must be the ARN of an existing queue.")
-		}
-		if allow := target.Settings.RedriveAllow; allow != nil && !allow.permits(s.arn(owner)) {
-			return invalid("The RedriveAllowPolicy of %s does not allow the queue %s to use it.", target.Name, owner)
-		}
+	if given.Target == s.arn(owner) || s.findARN(given.Target) == nil {
+		return invalid("deadLetterTargetArn of RedrivePolicy must be the ARN of another existing queue.")
 	}
 	to.Redrive = &redrivePolicy{Target: given.Target, MaxReceives: receives}
 	return nil
 }
 
-func (p *redriveAllowPolicy) permits(source string) bool {
-	return p.Permission == permitAll || p.Permission == permitByQueue && slices.Contains(p.Sources, source)
-}
-
-func setRedriveAllowPolicy(_ *Store, _ string, to *settings, value string) error {
-	if isEmptyPolicy(value) {
-		to.RedriveAllow = nil
-		return nil
-	}
-	var policy redriveAllowPolicy
-	if err := json.Unmarshal([]byte(value), &policy); err != nil {
-		return invalid("RedriveAllowPolicy must be a JSON object.")
-	}
-	switch n := len(policy.Sources); policy.Permission {
-	case permitAll, permitNone:
-		if n > 0 {
-			return invalid("RedriveAllowPolicy can have sourceQueueArns only if redrivePermission is byQueue.")
-		}
-	case permitByQueue:
-		if n < 1 || n > maxSources {
-			return invalid("RedriveAllowPolicy must have 1 to %d sourceQueueArns.", maxSources)
-		}
-	default:
-		return invalid("redrivePermission of RedriveAllowPolicy must be allowAll, denyAll or byQueue.")
-	}
-	to.RedriveAllow = &policy
-	return nil
-}
-
-// isEmptyPolicy reports whether a value removes a policy.
-func isEmptyPolicy(value string) bool {
-	text := jsontext.Value(value)
-	return strings.TrimSpace(value) == "" || text.Compact() == nil && string(text) == "{}"
-}
-
-// deadLetterQueue returns the queue to move a message to because it was received too often. It returns nil if the
-// message can be received again.
-func (s *Store) deadLetterQueue(q *queue, m *message) *queue {
-	policy := q.Settings.Redrive
-	if policy == nil || int64(m.receives) < policy.MaxReceives {
-		return nil
-	}
-	return s.findARN(policy.Target)
-}
-
-// moveToDeadLetterQueue moves a message to its dead-letter queue. It keeps its ID, its receive count and the time at
-// which it was sent, from which the retention is computed there as well.
-func (s *Store) moveToDeadLetterQueue(batch *pebble.Batch, q *queue, m *message, target *queue, now int64) error {
-	return s.move(batch, q, m, target, now, func() { m.source = s.arn(q.Name) })
-}
-
 // move moves a message to another queue, where it is visible. change changes the message before it is added there.
 func (s *Store) move(batch *pebble.Batch, q *queue, m *message, target *queue, now int64, change func()) error {
-	if err := batch.Delete(entryKey(q.ID, m.number), nil); err != nil {
+	if err := batch.Delete(messageKey(q.ID, m.number), nil); err != nil {
 		return fmt.Errorf("moving a message: %w", err)
 	}
 	group := m.group.name
@@ -144,9 +67,7 @@ func (s *Store) move(batch *pebble.Batch, q *queue, m *message, target *queue, n
 	if err := target.put(batch, m); err != nil {
 		return err
 	}
-	if target != q {
-		target.notify(s, now)
-	}
+	target.notify(s, now)
 	return nil
 }
 
@@ -171,8 +92,8 @@ func (s *Store) startMoveTask(_ context.Context, in *startMoveInput) (*startMove
 			return nil, err
 		}
 		for _, m := range q.messages {
-			if from := s.findARN(m.source); m.hiddenAt == notInHeap && (from == nil || from == q) {
-				return nil, invalid("A message of %s was not moved there from another queue that exists. "+
+			if from := s.findARN(m.source); m.hiddenAt == notInHeap && from == nil {
+				return nil, invalid("A message of %s was not moved there from a queue that exists. "+
 					"Delete it, or hide it with ReceiveMessage, and try again.", q.Name)
 			}
 		}

@@ -2,8 +2,11 @@ package sqs
 
 import (
 	"context"
+	"crypto/md5" //nolint:gosec // SQS's checksum, not a secret
+	"encoding/hex"
 	"fmt"
 	"regexp"
+	"unicode/utf8"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
@@ -11,31 +14,25 @@ import (
 
 // messageInput is a message in SendMessage and in an entry of SendMessageBatch.
 type messageInput struct {
-	Body             string                      `json:"MessageBody"`
-	DelaySeconds     *int64                      `json:"DelaySeconds"`
-	Attributes       map[string]messageAttribute `json:"MessageAttributes"`
-	SystemAttributes map[string]messageAttribute `json:"MessageSystemAttributes"`
-	Group            *string                     `json:"MessageGroupId"`
+	Body         string  `json:"MessageBody"`
+	DelaySeconds *int64  `json:"DelaySeconds"`
+	Group        *string `json:"MessageGroupId"`
 }
 
 type sendOutput struct {
-	MD5OfBody             string `json:"MD5OfMessageBody"`
-	MD5OfAttributes       string `json:"MD5OfMessageAttributes,omitzero"`
-	MD5OfSystemAttributes string `json:"MD5OfMessageSystemAttributes,omitzero"`
-	MessageID             string `json:"MessageId"`
+	MD5OfBody string `json:"MD5OfMessageBody"`
+	MessageID string `json:"MessageId"`
 }
 
 // newMessage is a checked message that is not in a queue yet.
 type newMessage struct {
-	content []byte // encoded
-	id      uuid.UUID
-	group   string
-	delay   *int64 // seconds; nil is the queue's
-	size    int64
-	output  sendOutput
+	body   []byte
+	id     uuid.UUID
+	group  string
+	delay  *int64 // seconds; nil is the queue's
+	output sendOutput
 }
 
-// groupName matches letters, digits and the punctuation of ASCII.
 var groupName = regexp.MustCompile("^[A-Za-z0-9!-/:-@\\[-`{-~]{1,128}$")
 
 // check checks everything that does not depend on the queue.
@@ -49,45 +46,29 @@ func (in *messageInput) check() (*newMessage, error) {
 	if err := checkRange("DelaySeconds", in.DelaySeconds, 0, maxDelay); err != nil {
 		return nil, err
 	}
-	m := &newMessage{id: uuid.New(), delay: in.DelaySeconds, size: in.size()}
+	m := &newMessage{id: uuid.New(), delay: in.DelaySeconds, body: []byte(in.Body)}
 	if in.Group != nil {
 		if m.group = *in.Group; !groupName.MatchString(m.group) {
 			return nil, invalid("MessageGroupId must have 1 to 128 letters, digits and punctuation characters.")
 		}
 	}
-	values, err := checkAttributes(in.Attributes)
-	if err != nil {
-		return nil, err
-	}
-	system, err := checkAttributes(in.SystemAttributes)
-	if err != nil {
-		return nil, err
-	}
-	c := content{Body: in.Body, Attributes: values}
-	for _, a := range system {
-		if a.Name != attributeTrace || a.Type != typeString {
-			return nil, invalid("The only system attribute is %s, of the type %s.", attributeTrace, typeString)
-		}
-		c.Trace = a.Value
-	}
-	m.content = c.encode()
-	m.output = sendOutput{
-		MD5OfBody: sumOf(in.Body), MD5OfAttributes: sumOfAttributes(values), MD5OfSystemAttributes: sumOfAttributes(system),
-		MessageID: m.id.String(),
-	}
+	m.output = sendOutput{MD5OfBody: sumOf(m.body), MessageID: m.id.String()}
 	return m, nil
 }
 
-// size returns the number of bytes that count towards the limits.
-func (in *messageInput) size() int64 {
-	size := len(in.Body)
-	for name, a := range in.Attributes {
-		size += len(name) + len(a.DataType) + len(a.Binary)
-		if a.String != nil {
-			size += len(*a.String)
+// isText reports whether XML 1.0 can represent a text.
+func isText(text string) bool {
+	for _, r := range text {
+		if r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF || !utf8.ValidRune(r) {
+			return false
 		}
 	}
-	return int64(size)
+	return true
+}
+
+func sumOf(body []byte) string {
+	sum := md5.Sum(body) //nolint:gosec // SQS's checksum, not a secret
+	return hex.EncodeToString(sum[:])
 }
 
 // send adds messages to a queue in one write. Each message has an error, or nil.
@@ -104,7 +85,7 @@ func (s *Store) send(address string, inputs []*messageInput) ([]*newMessage, []e
 		now := s.now()
 		added := make([]*message, len(messages))
 		for i, m := range messages {
-			if errs[i] == nil && m.size > q.Settings.MaximumMessageSize {
+			if errs[i] == nil && int64(len(m.body)) > q.Settings.MaximumMessageSize {
 				errs[i] = invalid("The message must have at most %d bytes.", q.Settings.MaximumMessageSize)
 			}
 			if errs[i] != nil {
@@ -125,7 +106,6 @@ func (s *Store) send(address string, inputs []*messageInput) ([]*newMessage, []e
 	})
 }
 
-// storeNew adds a new message to a batch.
 func (s *Store) storeNew(batch *pebble.Batch, q *queue, in *newMessage, now int64) (*message, error) {
 	s.nextEntry++
 	delay := q.Settings.Delay
@@ -133,9 +113,9 @@ func (s *Store) storeNew(batch *pebble.Batch, q *queue, in *newMessage, now int6
 		delay = *in.delay
 	}
 	m := &message{number: s.nextEntry, id: in.id, sent: now, visible: now + delay*secondMillis}
-	err := batch.Set(bodyKey(m.number), in.content, nil)
+	err := batch.Set(bodyKey(m.number), in.body, nil)
 	if err == nil {
-		err = batch.Set(entryKey(q.ID, m.number), m.encode(in.group), nil)
+		err = batch.Set(messageKey(q.ID, m.number), m.encode(in.group), nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("writing a message: %w", err)
@@ -179,10 +159,10 @@ func (s *Store) sendMessageBatch(_ context.Context, in *sendBatchInput) (*batchO
 	if err := checkBatch(in.Entries); err != nil {
 		return nil, err
 	}
-	inputs, size := make([]*messageInput, len(in.Entries)), int64(0)
+	inputs, size := make([]*messageInput, len(in.Entries)), 0
 	for i := range in.Entries {
 		inputs[i] = &in.Entries[i].messageInput
-		size += inputs[i].size()
+		size += len(inputs[i].Body)
 	}
 	if size > maxMessageBytes {
 		return nil, kindBatchTooLong.error("The messages of a batch must have at most %d bytes in total.", maxMessageBytes)

@@ -1,9 +1,9 @@
 // Package sqs is an embedded Amazon SQS: the JSON 1.0 protocol over Pebble, in a folder or in memory.
 //
-// It works with the AWS SDKs and the AWS CLI. It has standard queues with their attributes, messages with attributes,
-// delays, visibility timeouts, long polling, batches, dead-letter queues and the move back from them, and fair queues,
-// with AWS's limits and error types. It rejects everything else (FIFO queues, tags, permissions, encryption keys, the
-// Query protocol) by name, and ignores nothing.
+// It works with the AWS SDKs and the AWS CLI. It has standard queues with their attributes, delays, visibility
+// timeouts, long polling, batches, dead-letter queues and the move back from them, and fair queues, with AWS's limits
+// and error types. It rejects everything else (FIFO queues, attributes of messages, tags, permissions, the Query
+// protocol) by name, and ignores nothing.
 //
 // Everything acknowledged is on the disk: sends, deletions and also receives. The receive count, the visibility
 // deadline and the receipt handle are synced before the response. This costs a receive one shared sync. In return, a
@@ -12,9 +12,9 @@
 // they can be computed when the folder is opened.
 //
 // An index of all messages is in memory, about 160 bytes each. It is rebuilt from small records when the folder is
-// opened. Bodies stay in Pebble. Only DeleteQueue and StartMessageMoveTask scan a queue.
+// opened. Bodies stay in Pebble. Only StartMessageMoveTask scans a queue.
 //
-// Package datafolder keeps the data. Nothing that belongs to one application may be here.
+// Nothing that belongs to one application may be here.
 package sqs
 
 import (
@@ -27,34 +27,21 @@ import (
 
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Options configure a Store.
 type Options struct {
-	Dir     string           // data folder, made if it is missing; "" keeps everything in memory
-	Now     func() time.Time // the clock of timestamps, delays, visibility and retention; required
-	Logger  *slog.Logger     // nil discards; the storage engine logs at debug level
-	Region  string           // of queue ARNs; default "us-east-1"
-	Account string           // of queue URLs, ARNs and senders; default "000000000000"
-
-	// Failed is called once, on its own goroutine, when the store cannot continue because its disk is full or broken.
-	// From then on, every request fails, and the process should end.
-	Failed func(error)
-
-	fs            vfs.FS // the file system of Dir, replaced by tests
-	inFlightLimit int    // replaced by tests
+	Folder  *datafolder.Folder // nil keeps everything in memory
+	Now     func() time.Time   // the clock of timestamps, delays, visibility and retention; required
+	Logger  *slog.Logger       // nil discards
+	Region  string             // of queue ARNs; default "us-east-1"
+	Account string             // of queue URLs, ARNs and senders; default "000000000000"
 }
-
-// maxInFlight is AWS's limit of messages in flight in a queue.
-const maxInFlight = 120_000
 
 func (o *Options) setDefaults() {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.Region = cmp.Or(o.Region, "us-east-1")
 	o.Account = cmp.Or(o.Account, "000000000000")
-	o.inFlightLimit = cmp.Or(o.inFlightLimit, maxInFlight)
 }
 
 // Store is one account's SQS in one region. It is an http.Handler, and safe for concurrent use.
@@ -63,9 +50,6 @@ type Store struct {
 	folder  *datafolder.Folder
 	api     *awsjson.Service
 
-	// requests is read-locked by every request, so that Close can wait for them.
-	requests sync.RWMutex
-	closed   bool
 	drain    sync.Once
 	draining chan struct{} // closed by Drain; ends long polls
 
@@ -74,21 +58,17 @@ type Store struct {
 	mutex     sync.Mutex
 	queues    map[string]*queue // by name
 	byID      map[uint32]*queue
-	nextQueue uint32
+	nextQueue uint32 // the number of the next queue
 	nextEntry uint64 // the number of the next message
 }
 
-// Open opens or creates a store. It returns an error and leaves the folder as it is if the folder holds other data,
-// data of another version or damaged data, or if another process uses it.
+// Open opens the queues in a folder. It returns an error if the data is damaged.
 func Open(options Options) (*Store, error) {
 	if options.Now == nil {
 		return nil, errors.New("sqs: Options.Now is required")
 	}
 	options.setDefaults()
-	folder, err := datafolder.Open(datafolder.Options{
-		Service: "sqs", Format: "embedded-sqs 1",
-		Dir: options.Dir, Logger: options.Logger, Failed: options.Failed, FS: options.fs,
-	})
+	folder, err := datafolder.OrMemory(options.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +81,7 @@ func Open(options Options) (*Store, error) {
 	}
 	s.api = s.service()
 	if err := s.load(); err != nil {
-		return nil, errors.Join(folder.Damaged(err), folder.Close(nil))
+		return nil, folder.Damaged(err)
 	}
 	return s, nil
 }
@@ -115,40 +95,26 @@ const maxRequestBytes = maxEntries*6*maxMessageBytes + 256<<10
 func (s *Store) service() *awsjson.Service {
 	return &awsjson.Service{
 		Name: "sqs", ContentType: awsjson.Version10, MaxRequestBytes: maxRequestBytes,
-		Logger: s.options.Logger, RejectUnknown: true, Before: s.check,
+		Logger: s.options.Logger, RejectUnknown: true, Folder: s.folder,
 		Targets: map[string]awsjson.Operations{targetPrefix: {
 			"CreateQueue":                  awsjson.Handle(s.createQueue),
-			"DeleteQueue":                  awsjson.Handle(s.deleteQueue),
 			"GetQueueUrl":                  awsjson.Handle(s.getQueueURL),
-			"ListQueues":                   awsjson.Handle(s.listQueues),
 			"GetQueueAttributes":           awsjson.Handle(s.getQueueAttributes),
 			"SetQueueAttributes":           awsjson.Handle(s.setQueueAttributes),
 			"SendMessage":                  awsjson.Handle(s.sendMessage),
 			"SendMessageBatch":             awsjson.Handle(s.sendMessageBatch),
 			"ReceiveMessage":               awsjson.Handle(s.receiveMessage),
-			"DeleteMessage":                awsjson.Handle(s.deleteMessage),
-			"DeleteMessageBatch":           awsjson.Handle(s.deleteMessageBatch),
-			"ChangeMessageVisibility":      awsjson.Handle(s.changeVisibility),
-			"ChangeMessageVisibilityBatch": awsjson.Handle(s.changeVisibilityBatch),
+			"DeleteMessage":                forOne(s.delete),
+			"DeleteMessageBatch":           forEach(s.delete),
+			"ChangeMessageVisibility":      forOne(s.hide),
+			"ChangeMessageVisibilityBatch": forEach(s.hide),
 			"StartMessageMoveTask":         awsjson.Handle(s.startMoveTask),
 		}},
 	}
 }
 
 // ServeHTTP implements http.Handler.
-func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.requests.RLock()
-	defer s.requests.RUnlock()
-	s.api.ServeHTTP(w, r)
-}
-
-// check returns an error if no operation can run. The caller holds a read lock on requests.
-func (s *Store) check() error {
-	if s.closed {
-		return kindUnavailable.error("The service is shutting down.")
-	}
-	return s.folder.Check()
-}
+func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) }
 
 // Drain ends all long polls with an empty response, and makes later receives return immediately, so that a server does
 // not have to wait for them when it shuts down.
@@ -163,20 +129,10 @@ func (s *Store) isDraining() bool {
 	}
 }
 
-// Close drains, waits for running requests, and closes the store. Later requests get an error. If the store has failed,
-// Close leaves it as it is and returns the reason.
+// Close drains. The folder waits for running requests when it is closed.
 func (s *Store) Close() error {
 	s.Drain()
-	return s.folder.Close(func() {
-		s.requests.Lock()
-		s.closed = true
-		s.requests.Unlock()
-		s.mutex.Lock()
-		defer s.mutex.Unlock()
-		for _, q := range s.queues {
-			q.stopAlarm()
-		}
-	})
+	return s.folder.Leave()
 }
 
 // now returns the time in milliseconds since 1970, the unit of all times of messages.

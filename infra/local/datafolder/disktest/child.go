@@ -9,28 +9,34 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // childVariable is the environment variable of a child process with its data folder.
 const childVariable = "DEVPLATFORM_TEST_CHILD"
 
-// ServeChild serves a store until the process is killed, if the process is one that StartChild started. open opens the
-// store in a folder. TestMain calls ServeChild first.
-func ServeChild(open func(dir string) (http.Handler, error)) {
+// ServeChild serves a service until the process is killed, if the process is one that StartChild started. open opens
+// the service in a folder. TestMain calls ServeChild first.
+func ServeChild(open func(folder *datafolder.Folder) (http.Handler, error)) {
 	dir := os.Getenv(childVariable)
 	if dir == "" {
 		return
 	}
-	store, err := open(dir)
+	folder, err := datafolder.Open(datafolder.Options{Dir: dir})
+	var service http.Handler
+	if err == nil {
+		service, err = open(folder)
+	}
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stdout, err)
 		os.Exit(1)
 	}
-	_, _ = fmt.Fprintln(os.Stdout, httptest.NewServer(store).URL)
+	_, _ = fmt.Fprintln(os.Stdout, httptest.NewServer(service).URL)
 	select {}
 }
 
-// StartChild starts the test binary as a process that serves the store in a folder, and returns its URL. The test can
+// StartChild starts the test binary as a process that serves the service in a folder, and returns its URL. The test can
 // kill the process. It does not outlive the test.
 func StartChild(t testing.TB, dir string) (child *exec.Cmd, url string) {
 	t.Helper()

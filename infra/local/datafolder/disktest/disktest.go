@@ -1,91 +1,102 @@
-// Package disktest has a disk in memory that can be full, and processes that serve a store until they are killed, for
-// tests of stores with a data folder.
+// Package disktest has a disk in memory that can be full, and processes that serve a service until they are killed, for
+// tests of services with a data folder.
 package disktest
 
 import (
+	"errors"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"devplatform/infra/local/datafolder"
 )
 
-// Disk is a file system to which a number of bytes can be written. As on a real disk, the last write is made in part.
-// Removing files does not make room.
+// Open opens a data folder. files is the file system, nil is the real one. The test closes the folder.
+func Open(t testing.TB, dir string, files vfs.FS) *datafolder.Folder {
+	t.Helper()
+	folder, err := datafolder.Open(datafolder.Options{Dir: dir, FS: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// Disk is a file system in memory. After Fill, it is full.
 type Disk struct {
 	vfs.FS
 
 	memory *vfs.MemFS
-	ending string
-
-	mu   sync.Mutex
-	room int
+	full   atomic.Bool
 }
 
-// New returns an empty disk with room for a number of bytes. Only files with the ending need room; "" is all files.
-func New(room int, ending string) *Disk {
-	memory := vfs.NewCrashableMem()
-	return &Disk{FS: memory, memory: memory, ending: ending, room: room}
-}
-
-// AddRoom adds room in bytes.
-func (d *Disk) AddRoom(bytes int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.room += bytes
+// NewDisk returns an empty disk.
+func NewDisk() *Disk {
+	d := &Disk{memory: vfs.NewCrashableMem()}
+	d.FS = errorfs.Wrap(d.memory, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		writes := op.Kind == errorfs.OpFileWrite || op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData
+		if writes && d.full.Load() {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	return d
 }
 
 // Fill makes the disk full.
-func (d *Disk) Fill() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.room = 0
-}
+func (d *Disk) Fill() { d.full.Store(true) }
 
-// AfterPowerCut returns a copy of the disk without the writes that were not synced.
+// AfterPowerCut returns a copy of the disk, with space and without the writes that were not synced.
 func (d *Disk) AfterPowerCut() vfs.FS { return d.memory.CrashClone(vfs.CrashCloneCfg{}) }
 
-// Create implements vfs.FS.
-func (d *Disk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	inner, err := d.FS.Create(name, category)
-	return d.limit(name, inner, err)
-}
+// Service is a service with its data in a folder.
+type Service interface{ Close() error }
 
-// ReuseForWrite implements vfs.FS.
-func (d *Disk) ReuseForWrite(oldName, newName string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	inner, err := d.FS.ReuseForWrite(oldName, newName, category)
-	return d.limit(newName, inner, err)
-}
-
-func (d *Disk) limit(name string, inner vfs.File, err error) (vfs.File, error) {
-	if err != nil || !strings.HasSuffix(name, d.ending) {
-		return inner, err
+// TestFull opens a service with open, calls prepare, and fills the disk. Then it checks that a write fails the folder
+// with a clear error, that later requests fail, and that the service can be closed. check gets the service that is
+// opened after a power cut, when there is space again.
+func TestFull[S Service](
+	t *testing.T, open func(*datafolder.Folder) (S, error), prepare func(S), write func(S) (status int), check func(S),
+) {
+	t.Helper()
+	disk, failed := NewDisk(), make(chan error, 2)
+	folder, err := datafolder.Open(datafolder.Options{Dir: "/data", FS: disk, Failed: func(err error) { failed <- err }})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return &file{inner, d}, nil
-}
-
-// Unwrap implements vfs.FS.
-func (d *Disk) Unwrap() vfs.FS { return d.FS }
-
-type file struct {
-	vfs.File
-
-	disk *Disk
-}
-
-// Write writes as much as there is room for.
-func (f *file) Write(p []byte) (int, error) {
-	f.disk.mu.Lock()
-	fits := min(len(p), f.disk.room)
-	f.disk.room -= fits
-	f.disk.mu.Unlock()
-	n, err := f.File.Write(p[:fits])
-	if err == nil && fits < len(p) {
-		err = syscall.ENOSPC
+	service, err := open(folder)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return n, err
+	prepare(service)
+	disk.Fill()
+	go write(service) // may get no response
+	err = <-failed
+	if !strings.Contains(err.Error(), "the data in /data cannot be written: no space left on device") {
+		t.Errorf("reported %v", err)
+	}
+	if status := write(service); status < 500 {
+		t.Errorf("then a write got the status %d", status)
+	}
+	if err := errors.Join(service.Close(), folder.Close()); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	if len(failed) > 0 {
+		t.Errorf("reported again: %v", <-failed)
+	}
+	folder = Open(t, "/data", disk.AfterPowerCut())
+	again, err := open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(again)
+	if err := errors.Join(again.Close(), folder.Close()); err != nil {
+		t.Error(err)
+	}
 }
 
 // Await waits up to 30 s for a condition, which what describes.

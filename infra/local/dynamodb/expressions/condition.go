@@ -6,7 +6,6 @@ import (
 	"devplatform/infra/local/dynamodb/values"
 )
 
-// maxInOperands is the maximum number of values of IN.
 const maxInOperands = 100
 
 // Operator is a comparison operator, or a function that compares.

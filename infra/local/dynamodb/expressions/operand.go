@@ -49,7 +49,6 @@ func (s *sum) eval(item values.Item) (values.Value, error) {
 	return values.FromNumber(result), err
 }
 
-// call is a function call.
 type call struct {
 	name string
 	args []operand

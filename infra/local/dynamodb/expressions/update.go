@@ -201,7 +201,6 @@ func deleted(current values.Value, present bool, v values.Value) (values.Value, 
 	return rest, nil
 }
 
-// change is a change at one path.
 type change struct {
 	path  Path
 	value values.Value

@@ -167,24 +167,3 @@ func (n Number) Int64() (int64, bool) {
 	}
 	return i, err == nil
 }
-
-// coefficient returns the digits as a 128-bit integer.
-func (n Number) coefficient() (high, low uint64) {
-	low, err := strconv.ParseUint(n.digits, 10, 64)
-	if err == nil || n.digits == "" {
-		return 0, low
-	}
-	i := n.integer(n.exponent)
-	i.Abs(i)
-	return new(big.Int).Rsh(i, 64).Uint64(), i.Uint64()
-}
-
-// fromCoefficient returns high × 2^64 + low as a number with an exponent.
-func fromCoefficient(negative bool, high, low uint64, exponent int) (Number, error) {
-	if high == 0 {
-		return newNumber(negative, strconv.FormatUint(low, 10), exponent)
-	}
-	i := new(big.Int).SetUint64(high)
-	i.Lsh(i, 64).Or(i, new(big.Int).SetUint64(low))
-	return newNumber(negative, i.String(), exponent)
-}

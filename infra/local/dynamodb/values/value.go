@@ -9,6 +9,7 @@ package values
 import (
 	"slices"
 	"strings"
+	"unicode/utf16"
 )
 
 // Kind is the data type of a value.
@@ -164,4 +165,134 @@ func Compare(a, b Value) (int, bool) {
 	default:
 		return 0, false
 	}
+}
+
+func (k Kind) element() Kind { return k - (SS - S) }
+
+// keysOf returns the encoded members of a set.
+func keysOf(members []Value) map[string]bool {
+	keys := make(map[string]bool, len(members))
+	for _, member := range members {
+		keys[string(member.AppendKey(nil))] = true
+	}
+	return keys
+}
+
+// difference returns the members of a that are not in b, in order.
+func difference(a, b []Value) []Value {
+	keys := keysOf(b)
+	return slices.DeleteFunc(slices.Clone(a), func(v Value) bool { return keys[string(v.AppendKey(nil))] })
+}
+
+// Len returns the result of DynamoDB's size function: the number of members, elements or attributes, of bytes of a
+// binary value, or of UTF-16 units of a string. It returns false for numbers, booleans and null, which have no length.
+func (v Value) Len() (int, bool) {
+	switch v.Kind {
+	case S:
+		n := 0
+		for _, r := range v.S {
+			n += utf16.RuneLen(r)
+		}
+		return n, true
+	case B:
+		return len(v.S), true
+	case SS, NS, BS, L:
+		return len(v.L), true
+	case M:
+		return len(v.M), true
+	default:
+		return 0, false
+	}
+}
+
+// Union returns the set v with the members of w added. It returns false if v and w are not sets of the same type.
+func (v Value) Union(w Value) (Value, bool) {
+	ok := v.Kind == w.Kind && v.Kind.IsSet()
+	return Value{Kind: v.Kind, L: slices.Concat(v.L, difference(w.L, v.L))}, ok
+}
+
+// Difference returns the set v without the members of w. The result can be empty, unlike a stored set. It returns false
+// if v and w are not sets of the same type.
+func (v Value) Difference(w Value) (Value, bool) {
+	ok := v.Kind == w.Kind && v.Kind.IsSet()
+	return Value{Kind: v.Kind, L: difference(v.L, w.L)}, ok
+}
+
+// Contains returns the result of DynamoDB's contains function: whether w is a substring of a string or binary value, a
+// member of a set, or an element of a list. It returns false for other types.
+func (v Value) Contains(w Value) bool {
+	switch {
+	case v.Kind == L || v.Kind.IsSet():
+		return slices.ContainsFunc(v.L, w.Equal)
+	default:
+		return v.Kind == w.Kind && (v.Kind == S || v.Kind == B) && strings.Contains(v.S, w.S)
+	}
+}
+
+// Sizes as AWS counts them against the 400 KB of an item and for capacity:
+// "DynamoDB item sizes and formats" in the developer guide.
+const (
+	documentOverhead = 3 // bytes of a list or map
+	elementOverhead  = 1 // bytes of each element of a list or map
+)
+
+// MaxDepth is the maximum number of levels of an attribute value.
+const MaxDepth = 32
+
+// Size returns the size of a number in bytes, as measured on AWS: 1, plus 1 for every two digits before the decimal
+// point, for every two digits after it, and for a minus sign. Leading and trailing zeros do not count.
+func (n Number) Size() int {
+	whole := max(0, min(len(n.digits), len(n.digits)+int(n.exponent)))
+	fraction := len(n.digits) - whole
+	size := 1 + (whole+1)/2 + (fraction+1)/2
+	if n.negative {
+		size++
+	}
+	return size
+}
+
+// Size returns the size of the value in bytes, without its name.
+func (v Value) Size() int {
+	size := 0
+	switch v.Kind {
+	case S, B:
+		size = len(v.S)
+	case N:
+		size = v.N.Size()
+	case M:
+		size = documentOverhead + v.M.Size() + elementOverhead*len(v.M)
+	case L, SS, NS, BS:
+		for _, element := range v.L {
+			size += element.Size()
+		}
+		if v.Kind == L {
+			size += documentOverhead + elementOverhead*len(v.L)
+		}
+	case BOOL, NULL:
+		size = 1
+	}
+	return size
+}
+
+// Size returns the size of names and values in bytes.
+func (i Item) Size() int {
+	size := 0
+	for n := range i {
+		size += len(i[n].Name) + i[n].Value.Size()
+	}
+	return size
+}
+
+// Depth returns the number of levels of the value. It is 1 for a scalar or set.
+func (v Value) Depth() int {
+	depth := 0
+	if v.Kind == L {
+		for _, element := range v.L {
+			depth = max(depth, element.Depth())
+		}
+	}
+	for _, element := range v.M {
+		depth = max(depth, element.Value.Depth())
+	}
+	return depth + 1
 }

@@ -58,12 +58,15 @@ func Clock(now func() time.Time) func(*engine.Options) {
 	return func(o *engine.Options) { o.Now = now }
 }
 
-// CreateQueue creates a queue that is deleted at the end of the test, and returns its URL.
+// CreateQueue creates a queue, and returns its URL. At the end of the test, it deletes a queue of another SQS.
 func CreateQueue(t testing.TB, client *sqs.Client, name string, attributes map[string]string) (url string) {
 	t.Helper()
 	out, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes})
 	if err != nil {
 		t.Fatalf("creating %s: %v", name, err)
+	}
+	if os.Getenv(EndpointVariable) == "" {
+		return aws.ToString(out.QueueUrl)
 	}
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
