@@ -65,7 +65,6 @@ func readTree(t testing.TB, folder, prefix string) map[string][]byte {
 	return all
 }
 
-// run builds and returns the output by path.
 // sources are the files of a project and of its packages.
 type sources struct {
 	Files, Packages map[string][]byte

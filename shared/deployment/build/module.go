@@ -77,19 +77,27 @@ func contents(text string, loader api.Loader) api.OnLoadResult {
 	return api.OnLoadResult{Contents: &text, Loader: loader}
 }
 
-// setup connects the bundler with esbuild. The errors of callbacks reach esbuild as messages that carry them.
+// setup connects the bundler with esbuild.
 func (b *bundler) setup(pb api.PluginBuild) {
 	b.pb = pb
+	register(pb, b.onResolve, b.onLoad)
+}
+
+// register makes functions the callbacks of esbuild. Their errors reach esbuild as messages that carry them.
+func register(pb api.PluginBuild,
+	onResolve func(api.PluginBuild, api.OnResolveArgs) (api.OnResolveResult, error),
+	onLoad func(api.OnLoadArgs) (api.OnLoadResult, error),
+) {
 	all := ".*"
 	pb.OnResolve(api.OnResolveOptions{Filter: all}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-		result, err := b.onResolve(pb, a)
+		result, err := onResolve(pb, a)
 		if f, ok := errors.AsType[*failure.Error](err); ok {
 			return api.OnResolveResult{Errors: []api.Message{{Text: f.Message, Detail: f}}}, nil
 		}
 		return result, err
 	})
 	pb.OnLoad(api.OnLoadOptions{Filter: all}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
-		result, err := b.onLoad(a)
+		result, err := onLoad(a)
 		if f, ok := errors.AsType[*failure.Error](err); ok {
 			return api.OnLoadResult{Errors: []api.Message{{Text: f.Message, Detail: f}}}, nil
 		}

@@ -37,8 +37,8 @@ func external(spec string) api.OnResolveResult {
 
 // onResolve handles the references that the bundler does not know, and leaves the others to it. Errors: *failure.Error.
 func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnResolveResult, error) {
-	switch _, isNative := a.PluginData.(askedByPlugin); {
-	case isNative:
+	switch _, isOwn := a.PluginData.(askedByPlugin); {
+	case isOwn:
 		return noResult, nil
 	case strings.HasPrefix(a.Path, nsGlobal+":"):
 		return api.OnResolveResult{Path: "/" + a.Path[len(nsGlobal)+1:], Namespace: nsGlobal}, nil

@@ -42,7 +42,11 @@ func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 			"__dirname": `"/"`, "__filename": constant.Quote(id), "import.meta.dirname": `"/"`,
 			"import.meta.url": constant.Quote("file:///"), "process.env.NODE_ENV": `"production"`,
 		},
-		Plugins: []api.Plugin{{Name: "module", Setup: func(pb api.PluginBuild) { b.setupModule(pb, &entry) }}},
+		Plugins: []api.Plugin{{Name: "module", Setup: func(pb api.PluginBuild) {
+			register(pb, func(pb api.PluginBuild, a api.OnResolveArgs) (api.OnResolveResult, error) {
+				return b.resolveModule(pb, a, &entry)
+			}, b.loadCode)
+		}}},
 	})
 	if err := b.failure(run.Errors); err != nil {
 		if f, ok := errors.AsType[*failure.Error](err); ok && f.Path == "/<stdin>" {
@@ -72,33 +76,15 @@ const (
 	nsNodeModule = "node"    // a module of Node.js in a package, which fails if it runs
 )
 
-// setupModule connects esbuild with the bundler for a configuration. It sets entry to the file of the configuration.
-func (b *bundler) setupModule(pb api.PluginBuild, entry *string) {
-	pb.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-		if _, isNative := a.PluginData.(askedByPlugin); isNative {
-			return noResult, nil
-		}
-		result, err := b.resolveModule(pb, a, entry)
-		return withFailure(result, err, func(m []api.Message) api.OnResolveResult { return api.OnResolveResult{Errors: m} })
-	})
-	pb.OnLoad(api.OnLoadOptions{Filter: ".*"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
-		result, err := b.loadCode(a)
-		return withFailure(result, err, func(m []api.Message) api.OnLoadResult { return api.OnLoadResult{Errors: m} })
-	})
-}
-
-// withFailure returns a result, or one with the error as a message that carries it.
-func withFailure[R any](result R, err error, failed func([]api.Message) R) (R, error) {
-	if f, ok := errors.AsType[*failure.Error](err); ok {
-		return failed([]api.Message{{Text: f.Message, Detail: f}}), nil
-	}
-	return result, err
-}
-
 // engineModules matches the modules that the engine has.
 var engineModules = regexp.MustCompile(`^(?:tailwindcss(?:/.*)?|(?:node:)?path(?:/posix)?|postcss)$`)
 
+// resolveModule handles an import of a configuration. It sets entry to the file of the configuration itself. Errors:
+// *failure.Error.
 func (b *bundler) resolveModule(pb api.PluginBuild, a api.OnResolveArgs, entry *string) (api.OnResolveResult, error) {
+	if _, isOwn := a.PluginData.(askedByPlugin); isOwn {
+		return noResult, nil
+	}
 	ref := reference{dir: a.ResolveDir, spec: a.Path, kind: a.Kind}
 	var ok bool
 	if ref.importer, ok = b.path(a.Importer); !ok {
