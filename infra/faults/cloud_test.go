@@ -16,6 +16,7 @@ import (
 
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/platform"
 	"devplatform/infra/local/s3"
 	"devplatform/infra/local/secrets"
 	"devplatform/infra/local/sqs"
@@ -73,13 +74,13 @@ type fault struct {
 
 func newCloud(t testing.TB) *cloud {
 	t.Helper()
-	db, err := dynamodb.Open(dynamodb.Options{Now: time.Now})
+	db, err := dynamodb.Open(dynamodb.Options{Now: time.Now, Account: platform.Account})
 	must(t, err)
-	queue, err := sqs.Open(sqs.Options{Now: time.Now})
+	queue, err := sqs.Open(sqs.Options{Now: time.Now, Account: platform.Account})
 	must(t, err)
-	secret, err := secrets.Open(secrets.Options{Now: time.Now})
+	secret, err := secrets.Open(secrets.Options{Now: time.Now, Account: platform.Account})
 	must(t, err)
-	objects, err := s3.Open(s3.Options{Now: time.Now})
+	objects, err := s3.Open(s3.Options{Now: time.Now, Account: platform.Account})
 	must(t, err)
 	direct := httptest.NewServer(db)
 	c := &cloud{t: t, tables: dynamotest.Client(direct.URL)}

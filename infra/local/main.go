@@ -80,15 +80,11 @@ func parse(flags *flag.FlagSet, args []string, want int) error {
 	case errors.Is(err, flag.ErrHelp):
 		usage()
 		return flag.ErrHelp
-	case err != nil: // Parse has printed it
-	case flags.NArg() == want:
+	case err == nil && flags.NArg() == want:
 		return nil
-	case want == 0:
-		_, _ = fmt.Fprintf(flags.Output(), "%s is not a subcommand\n", flags.Arg(0))
-	default:
-		_, _ = fmt.Fprintf(flags.Output(), "got %d arguments, want %d\n", flags.NArg(), want)
+	case err == nil: // else Parse has printed the error
+		_, _ = fmt.Fprintf(flags.Output(), "got the arguments %q, want %d\n", flags.Args(), want)
 	}
-	help := strings.TrimPrefix(flags.Name()+" -h", "local ")
-	_, _ = fmt.Fprintf(flags.Output(), "Run `local %s` for the usage.\n", help)
+	_, _ = fmt.Fprintf(flags.Output(), "Run `local %s` for the usage.\n", strings.TrimPrefix(flags.Name()+" -h", "local "))
 	return errUsage
 }

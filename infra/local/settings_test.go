@@ -169,10 +169,10 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"chek":       "chek is not a subcommand\nRun `local -h` for the usage.\n",
+		"chek":       "got the arguments [\"chek\"], want 0\nRun `local -h` for the usage.\n",
 		"-templat x": "flag provided but not defined: -templat\nRun `local -h` for the usage.\n",
-		"check":      "got 0 arguments, want 1\nRun `local check -h` for the usage.\n",
-		"invoke F":   "got 1 arguments, want 2\nRun `local invoke -h` for the usage.\n",
+		"check":      "got the arguments [], want 1\nRun `local check -h` for the usage.\n",
+		"invoke F":   "got the arguments [\"F\"], want 2\nRun `local invoke -h` for the usage.\n",
 	} {
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), strings.Fields(args), &stdout, &stderr)

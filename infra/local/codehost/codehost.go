@@ -2,9 +2,9 @@
 // endpoint and a user API, for a laptop and for tests.
 //
 // It is as strict as a real code host where a client can make a mistake: it requires PKCE S256, a code works once and
-// for ten minutes, and the redirect URI must be below a registered one. It has no passwords and stores nothing: everyone
-// who can reach it can sign in as every user, and the id of a user depends only on the username. Nothing about the
-// applications that sign in here may enter.
+// for ten minutes, and the redirect URI must be below a registered one. It has no passwords and stores nothing:
+// everyone who can reach it can sign in as every user, and the id of a user depends only on the username. Nothing about
+// the applications that sign in here may enter.
 package codehost
 
 import (
@@ -108,7 +108,7 @@ func New(o Options) (*Server, error) {
 // ServeHTTP implements http.Handler. The path of a request begins with [Path].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, browsers send "Origin: null" with the consent form
+	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, browsers send "Origin: null" with the form
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	s.mux.ServeHTTP(w, r)
 }

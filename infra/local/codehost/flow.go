@@ -62,7 +62,8 @@ func redirect(w http.ResponseWriter, r *http.Request, q, result url.Values) {
 	if strings.Contains(q.Get("redirect_uri"), "?") {
 		separator = "&"
 	}
-	http.Redirect(w, r, q.Get("redirect_uri")+separator+result.Encode(), http.StatusFound)
+	target := q.Get("redirect_uri") + separator + result.Encode()
+	http.Redirect(w, r, target, http.StatusFound) //nolint:gosec // allowsRedirect has checked the redirect URI
 }
 
 // consentPage is the data of the page "consent".
@@ -123,8 +124,8 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	redirect(w, r, form, url.Values{"code": {code}})
 }
 
-// redeem handles POST /login/oauth/access_token: it exchanges a code for an access token. It reads the body only, because
-// URLs are logged. A code can be used once, even if the redirect URI or the verifier is wrong.
+// redeem handles POST /login/oauth/access_token: it exchanges a code for an access token. It reads only the body,
+// because URLs are logged. A code can be used once, even if the redirect URI or the verifier is wrong.
 func (s *Server) redeem(w http.ResponseWriter, r *http.Request) {
 	refuse := func(status int, code, description string) {
 		s.options.Logger.Info("codehost: token refused", "error", code)
@@ -186,7 +187,8 @@ func (s *Server) serveEmails(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bearer returns the user of the request's token, which must have one of the scopes. Otherwise it responds with an error.
+// bearer returns the user of the request's token, which must have one of the scopes. Otherwise it responds with an
+// error.
 func (s *Server) bearer(w http.ResponseWriter, r *http.Request, scopes ...string) (user, bool) {
 	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	s.mu.Lock()

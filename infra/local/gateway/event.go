@@ -45,27 +45,13 @@ func sourceIP(remoteAddr string) string {
 	return host
 }
 
-// staticEvent prepares the parts of the event that are the same for every request to res.
-func (g *Gateway) staticEvent(res *resource) {
-	b := appendString(nil, `{"resource":`, res.path)
-	res.head = append(b, `,"path":`...)
-
-	b = appendString(nil, `,"requestContext":{"resourceId":`, res.id)
-	b = appendString(b, `,"resourcePath":`, res.path)
-	b = appendString(b, `,"accountId":`, g.options.Account)
-	b = appendString(b, `,"stage":`, g.options.API.Stage)
-	b = appendString(b, `,"apiId":`, g.options.API.ID)
-	b = appendString(b, `,"deploymentId":`, g.deploymentID)
-	res.context = append(b, `,"httpMethod":`...)
-}
-
 // event returns the Lambda proxy event of a request (payload format 1.0). As on AWS, values that a request does not
 // have are null, not absent.
 func (g *Gateway) event(q *request) []byte {
 	res := q.route.resource
 	b := make([]byte, 0, len(q.body)+len(q.body)/8+2048)
-	b = append(b, res.head...)
-	b = quote(b, q.path)
+	b = appendString(b, `{"resource":`, res.path)
+	b = appendString(b, `,"path":`, q.path)
 	b = appendString(b, `,"httpMethod":`, q.Method)
 	b = appendHeaders(b, q.headers())
 	b = appendQuery(b, q.query)
@@ -77,8 +63,13 @@ func (g *Gateway) event(q *request) []byte {
 }
 
 func (g *Gateway) appendContext(b []byte, q *request) []byte {
-	b = append(b, q.route.resource.context...)
-	b = quote(b, q.Method)
+	b = appendString(b, `,"requestContext":{"resourceId":`, q.route.resource.id)
+	b = appendString(b, `,"resourcePath":`, q.route.resource.path)
+	b = appendString(b, `,"accountId":`, g.options.Account)
+	b = appendString(b, `,"stage":`, g.options.API.Stage)
+	b = appendString(b, `,"apiId":`, g.options.API.ID)
+	b = appendString(b, `,"deploymentId":`, g.deploymentID)
+	b = appendString(b, `,"httpMethod":`, q.Method)
 	b = appendString(b, `,"path":`, q.fullPath)
 	b = appendString(b, `,"protocol":`, q.Proto)
 	b = appendString(b, `,"requestId":`, q.ids.request)

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +24,6 @@ const (
 	// drainLimit is how much of a too large body is read before the response: clients that write before they read would
 	// otherwise see a broken connection.
 	drainLimit = 64 << 20
-	// firstBuffer limits the memory that is allocated for a body before it arrives.
-	firstBuffer = 64 << 10
 )
 
 // exchange is a request and its response. It counts the bytes that are written.
@@ -155,7 +152,7 @@ func (x *exchange) readBody() error {
 		x.drain()
 		return errTooLarge
 	}
-	body, err := readSized(io.LimitReader(q.Body, maxBody+1), q.ContentLength)
+	body, err := io.ReadAll(io.LimitReader(q.Body, maxBody+1))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errSlowBody
@@ -174,15 +171,6 @@ func (x *exchange) readBody() error {
 // after returns the time after d. Deadlines of connections use the system's clock.
 func after(d time.Duration) time.Time {
 	return time.Now().Add(d) //nolint:forbidigo // see above
-}
-
-// readSized reads all of r. size is the length that the client announced, or -1. The buffer grows as data arrives.
-func readSized(r io.Reader, size int64) ([]byte, error) {
-	buffer := bytes.NewBuffer(make([]byte, 0, max(0, min(size, firstBuffer))+bytes.MinRead))
-	if _, err := buffer.ReadFrom(r); err != nil {
-		return nil, fmt.Errorf("read: %w", err)
-	}
-	return buffer.Bytes(), nil
 }
 
 // drain reads a body that is refused, unless the client waits for 100 Continue.

@@ -68,7 +68,6 @@ func New(o Options) (*Gateway, error) {
 	if o.StageInPath {
 		g.stagePrefix = "/" + o.API.Stage
 	}
-	g.router.root.each(g.staticEvent)
 	return g, nil
 }
 

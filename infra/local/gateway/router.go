@@ -37,8 +37,6 @@ type resource struct {
 	id      string
 	params  []string // names of the path parameters, in order
 	methods map[string]*route
-	// head and context are the parts of an event that are the same for every request to the resource.
-	head, context []byte
 }
 
 // router finds the route of a request. It never changes after it is made.
@@ -195,19 +193,4 @@ func dotSegment(segment string) bool {
 	}
 	decoded, err := url.PathUnescape(segment)
 	return err == nil && (decoded == "." || decoded == "..")
-}
-
-// each calls f with every resource at or below n.
-func (n *node) each(f func(*resource)) {
-	for _, res := range []*resource{n.resource, n.greedy} {
-		if res != nil {
-			f(res)
-		}
-	}
-	for _, child := range n.literal {
-		child.each(f)
-	}
-	if n.variable != nil {
-		n.variable.each(f)
-	}
 }

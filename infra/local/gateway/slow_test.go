@@ -1,7 +1,6 @@
 package gateway_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -123,33 +121,6 @@ func TestSlowSenders(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestAnnouncedBody has clients that announce 10 MB and do not send them: the server must not allocate the memory.
-func TestAnnouncedBody(t *testing.T) { // not parallel: it measures the heap
-	const clients = 100
-	f := &function{respond: buffered(ok)}
-	server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
-	before := heap()
-	for range clients {
-		conn := dial(t, server)
-		if _, err := io.WriteString(conn, "POST /x HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10485760\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
-		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100") { // the server now reads the body
-			t.Fatalf("%q, %v", line, err)
-		}
-	}
-	if grown := int64(heap()) - int64(before); grown > clients*256<<10 {
-		t.Errorf("%d clients cost %d KB each", clients, grown/clients>>10)
-	}
-}
-
-func heap() uint64 {
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc
 }
 
 // TestResponseNotRead has clients that send requests and do not read the responses, which are small, large or streamed.

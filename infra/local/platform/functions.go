@@ -1,18 +1,15 @@
 package platform
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"devplatform/infra/local/resources"
@@ -83,8 +80,7 @@ func (b *functions) buildAll(ctx context.Context) error {
 	return nil
 }
 
-// build compiles functions into a folder, with the flags of a deployment, or with those for a debugger. It logs its
-// progress.
+// build compiles functions into a folder, with the flags of a deployment, or with those for a debugger.
 func (b *functions) build(ctx context.Context, out string, all []resources.Function) error {
 	if err := os.MkdirAll(out, 0o750); err != nil {
 		return fmt.Errorf("build: %w", err)
@@ -94,43 +90,13 @@ func (b *functions) build(ctx context.Context, out string, all []resources.Funct
 		flags = []string{"-trimpath=false", "-tags=lambda.norpc", "-ldflags=", "-gcflags=all=-N -l"}
 	}
 	command := exec.CommandContext(ctx, "go",
-		slices.Concat([]string{"build", "-v"}, flags, []string{"-o", out + string(filepath.Separator)}, packages(all))...)
+		slices.Concat([]string{"build"}, flags, []string{"-o", out + string(filepath.Separator)}, packages(all))...)
 	command.Dir = b.stack.Dir
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	reader, writer := io.Pipe()
-	command.Stdout, command.Stderr = writer, writer
-	output := make(chan string, 1)
-	go func() { output <- b.logProgress(reader) }()
-	err := command.Run()
-	_ = writer.Close()
-	if text := <-output; err != nil {
-		return fmt.Errorf("build the functions: %w\n%s", err, text)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the functions: %w\n%s", err, output)
 	}
 	return nil
-}
-
-// progressInterval is the time between two log lines about a build.
-const progressInterval = 3 * time.Second
-
-// logProgress counts the packages that `go build -v` compiles, and logs their number while the build runs. It returns
-// the other lines, which are the errors.
-func (b *functions) logProgress(output io.Reader) string {
-	var problems []string
-	compiled, next := 0, now().Add(progressInterval)
-	for lines := bufio.NewScanner(output); lines.Scan(); {
-		line := lines.Text()
-		if strings.ContainsAny(line, " :") || line == "" {
-			problems = append(problems, line)
-			continue
-		}
-		compiled++
-		if now().After(next) {
-			b.config.Logger.Info("building the functions", "compiledPackages", compiled)
-			next = now().Add(progressInterval)
-		}
-	}
-	_, _ = io.Copy(io.Discard, output) // the rest after a line that is too long: the build waits until it is read
-	return strings.Join(problems, "\n")
 }
 
 // configurations returns the functions as the runtime needs them.

@@ -1,11 +1,12 @@
 // Package provision creates the resources of a stack that do not exist: tables with their indexes, streams and time to
 // live, queues with their attributes, buckets with their CORS and lifecycle rules, and secrets.
 //
-// It calls AWS's APIs only, through the SDK. It never deletes a resource, never overwrites a secret, and continues after an interrupted run. As CloudFormation does, it
-// disables streams and time to live that are no longer in the template, and sets attributes of queues and rules of
-// buckets to the values in the template.
+// It calls AWS's APIs only, through the SDK. It never deletes a resource, never overwrites a secret, and continues
+// after an interrupted run. As CloudFormation does, it disables streams and time to live that are no longer in the
+// template, and sets attributes of queues and rules of buckets to the values in the template.
 //
-// It must not contain anything about the implementation of the services.
+// It must not contain anything about the implementation of the services, except that changes of tables are complete
+// when the request ends.
 package provision
 
 import (

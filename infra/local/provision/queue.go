@@ -76,7 +76,7 @@ func checkName(kind, have, want string) error {
 	return fmt.Errorf("has the %s %s, want %s: the endpoint must be a local platform", kind, have, want)
 }
 
-// canonical returns equal texts for policies with the same content in another order. It returns other values as they are.
+// canonical returns equal texts for policies with the same content in another order, and other values as they are.
 func canonical(value string) string {
 	var policy map[string]any
 	if json.Unmarshal([]byte(value), &policy) != nil {

@@ -20,7 +20,7 @@ func (p *provisioner) table(ctx context.Context, want resources.Table) error {
 	found, err := p.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &want.Name})
 	if _, isMissing := errors.AsType[*types.ResourceNotFoundException](err); isMissing {
 		if err := p.createTable(ctx, want); err != nil {
-			return fmt.Errorf("create: %w", err)
+			return err
 		}
 		return p.timeToLive(ctx, want)
 	}
@@ -33,7 +33,7 @@ func (p *provisioner) table(ctx context.Context, want resources.Table) error {
 		return err
 	}
 	if err := p.stream(ctx, want, have); err != nil {
-		return fmt.Errorf("update the stream: %w", err)
+		return err
 	}
 	if err := p.indexes(ctx, want, have); err != nil {
 		return err
@@ -54,11 +54,11 @@ func (p *provisioner) createTable(ctx context.Context, want resources.Table) err
 			IndexName: &index.Name, KeySchema: keySchema(index.Key), Projection: projection(index),
 		})
 	}
-	_, err := p.tables.CreateTable(ctx, in)
-	if err == nil {
-		p.note("tables", want.Name)
+	if _, err := p.tables.CreateTable(ctx, in); err != nil {
+		return fmt.Errorf("create: %w", err)
 	}
-	return err
+	p.note("tables", want.Name)
+	return nil
 }
 
 // stream enables or disables a table's stream. DynamoDB can't change the view of a stream: it is disabled, and a new
@@ -81,7 +81,7 @@ func (p *provisioner) stream(ctx context.Context, want resources.Table, have *ty
 	for _, update := range updates {
 		in := &dynamodb.UpdateTableInput{TableName: &want.Name, StreamSpecification: update}
 		if _, err := p.tables.UpdateTable(ctx, in); err != nil {
-			return err
+			return fmt.Errorf("update the stream: %w", err)
 		}
 	}
 	p.note("streams of", want.Name)

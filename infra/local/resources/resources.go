@@ -138,9 +138,9 @@ type Queue struct {
 	Attributes map[string]string
 }
 
-// EventSourceMapping lets a function read a table's stream or a queue (SAM's event types DynamoDB and SQS). The function
-// returns the items that failed (ReportBatchItemFailures). A mapping of a stream begins at the oldest record, and splits
-// a batch whose invocation failed (BisectBatchOnFunctionError).
+// EventSourceMapping lets a function read a table's stream or a queue (SAM's event types DynamoDB and SQS). The
+// function returns the items that failed (ReportBatchItemFailures). A mapping of a stream begins at the oldest record,
+// and splits a batch whose invocation failed (BisectBatchOnFunctionError).
 type EventSourceMapping struct {
 	// Name is the mapping's logical id: the id of the function followed by the id of the event.
 	Name string

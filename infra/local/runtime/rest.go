@@ -93,7 +93,9 @@ func readEvent(req *http.Request) ([]byte, error) {
 	}
 	var value json.RawMessage
 	if err := json.Unmarshal(payload, &value); err != nil {
-		return nil, &apiError{http.StatusBadRequest, "InvalidRequestContentException", "The payload is not valid JSON: " + err.Error()}
+		return nil, &apiError{
+			http.StatusBadRequest, "InvalidRequestContentException", "The payload is not valid JSON: " + err.Error(),
+		}
 	}
 	return payload, nil
 }

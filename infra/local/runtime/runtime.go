@@ -190,7 +190,8 @@ func (r *Runtime) leave() {
 	}
 }
 
-// Close refuses new calls, waits until those in flight have finished or ctx ends, and ends all processes. The error says how many calls were in flight when ctx ended.
+// Close refuses new calls, waits until the calls in flight have finished or ctx ends, and ends all processes. The error
+// contains the number of calls that were in flight when ctx ended.
 func (r *Runtime) Close(ctx context.Context) error {
 	r.mu.Lock()
 	if r.closed {

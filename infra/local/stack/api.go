@@ -98,7 +98,9 @@ func (b *builder) gatewayResponses(all object) map[string]resources.GatewayRespo
 				r.problem("ResponseTemplates", "variables are %s", unsupported)
 			}
 		}
-		responses[f.key] = resources.GatewayResponse{StatusCode: r.StatusCode, Headers: headers, Templates: r.ResponseTemplates}
+		responses[f.key] = resources.GatewayResponse{
+			StatusCode: r.StatusCode, Headers: headers, Templates: r.ResponseTemplates,
+		}
 	}
 	return responses
 }

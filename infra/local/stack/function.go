@@ -39,7 +39,8 @@ func (b *builder) function(res *resource) {
 	function := resources.Function{
 		LogicalID: res.id, Name: res.id, CodeURI: path.Clean(p.CodeURI),
 		Handler: p.Handler, MemoryMB: p.MemorySize, Timeout: p.Timeout,
-		Env: p.environment(b.options.Overrides), ReservedConcurrency: p.ReservedConcurrentExecutions, Alias: p.AutoPublishAlias,
+		Env: p.environment(b.options.Overrides), ReservedConcurrency: p.ReservedConcurrentExecutions,
+		Alias: p.AutoPublishAlias,
 	}
 	if strings.Contains(p.CodeURI, "://") || !filepath.IsLocal(function.CodeURI) {
 		p.problem("CodeUri", "%q must be a folder in the template's folder", p.CodeURI)

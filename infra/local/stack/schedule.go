@@ -73,5 +73,6 @@ func parseRate(expression string) (every time.Duration, problem string) {
 		return 0, "must be a rate such as rate(5 minutes), with the unit minute, hour or day"
 	}
 	count, _ := strconv.Atoi(parts[1]) // up to six digits
-	return time.Duration(count) * map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[parts[2]], ""
+	unit := map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[parts[2]]
+	return time.Duration(count) * unit, ""
 }

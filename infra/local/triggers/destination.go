@@ -77,7 +77,8 @@ func (l *lane) discarded(b batch, condition condition) discarded {
 
 // log logs the batch.
 func (d *discarded) log(logger *slog.Logger) {
-	logger.Error("records are discarded", "condition", d.RequestContext.Condition, "start", d.Batch.StartSequence, "end", d.Batch.EndSequence, "records", d.Batch.Size,
+	logger.Error("records are discarded", "condition", d.RequestContext.Condition,
+		"start", d.Batch.StartSequence, "end", d.Batch.EndSequence, "records", d.Batch.Size,
 		"invocations", d.RequestContext.InvokeCount, "requestId", d.RequestContext.RequestID, "stream", d.Batch.StreamARN)
 }
 

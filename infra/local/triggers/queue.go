@@ -120,8 +120,8 @@ func (m *queueMapping) locate() (q *queue, err error) {
 	return q, err
 }
 
-// acquire waits for a slot, and while a call of the function waits for an instance. It returns false if no new batch may
-// begin.
+// acquire waits for a slot, and while a call of the function waits for an instance. It returns false if no new batch
+// may begin.
 func (m *queueMapping) acquire() bool {
 	select {
 	case m.slots <- struct{}{}:

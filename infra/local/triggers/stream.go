@@ -248,8 +248,8 @@ func isA[E error](err error) bool {
 // errRefused means that a stream never had the record of a position, for example because only one of them was restored.
 var errRefused = errors.New("the position was refused")
 
-// page returns the next records: of an iterator, or after a sequence number if there is no iterator. An error means that
-// the iterator has expired, or that the records or the stream no longer exist.
+// page returns the next records: of an iterator, or after a sequence number if there is no iterator. An error means
+// that the iterator has expired, or that the records or the stream no longer exist.
 func (r *reader) page(iterator, after string) (page *dynamodbstreams.GetRecordsOutput, err error) {
 	isFinal := func(err error) bool {
 		return isA[*types.ExpiredIteratorException](err) || isA[*types.TrimmedDataAccessException](err) ||
