@@ -58,19 +58,15 @@ func (s store) members(ctx context.Context, workspaceID, lastID string, limit in
 	}
 	var list []Membership
 	for {
-		page, err := s.Projects.Query(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		members, err := db.DecodeAll[Membership](page.Items)
+		members, next, err := db.List(ctx, s.Projects, q, db.Decode[Membership])
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, members...)
-		if page.Next.IsZero() || len(list) >= wanted {
+		if next.IsZero() || len(list) >= wanted {
 			return list, nil
 		}
-		q.After = page.Next
+		q.After = next
 	}
 }
 

@@ -168,22 +168,17 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 // returns at most limit files, or all of them if limit is 0.
 func (s store) list(ctx context.Context, projectID, prefix, lastPath string, limit int) ([]File, error) {
 	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(lastPath), Limit: limit}
+	decode := func(item db.Item) (File, error) { return fileOf(projectID, item) }
 	var files []File
 	for {
-		page, err := s.Projects.Query(ctx, q)
+		page, next, err := db.List(ctx, s.Projects, q, decode)
 		if err != nil {
 			return nil, err
 		}
-		for _, item := range page.Items {
-			f, err := fileOf(projectID, item)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, f)
-		}
-		if page.Next.IsZero() || (limit > 0 && len(files) >= limit) {
+		files = append(files, page...)
+		if next.IsZero() || limit > 0 {
 			return files, nil
 		}
-		q.After = page.Next
+		q.After = next
 	}
 }
