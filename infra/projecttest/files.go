@@ -135,14 +135,10 @@ func (client FilesClient) Stored(prefix db.Prefix) (n, bytes int) {
 	if err != nil {
 		client.Fixture.T.Fatal(err)
 	}
-	records, err := db.DecodeAll[file.File](items)
-	if err != nil {
-		client.Fixture.T.Fatal(err)
-	}
-	for _, record := range records {
+	for _, record := range db.DecodeAll(client.Fixture.T.Context(), items, db.Decode[file.File]) {
 		bytes += record.Size
 	}
-	return len(records), bytes
+	return len(items), bytes
 }
 
 // ContentOf returns the decoded content of a file in a response.

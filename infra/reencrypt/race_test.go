@@ -84,7 +84,7 @@ func TestWebhookIsDeletedDuringTheRun(t *testing.T) {
 	}
 }
 
-// The command changes all webhooks, and nothing of them except the secrets and the revision.
+// The command changes all webhooks that can be decoded, and nothing of them except the secrets and the revision.
 func TestRunChangesOnlySecrets(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -95,10 +95,18 @@ func TestRunChangesOnlySecrets(t *testing.T) {
 		}
 	}
 	before := s.stored()
+	client := db.Wrap(s.sdk, s.clock.Now)
+	damaged, damagedID := client.Table(s.webhooks), "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	_, err := client.Do(t.Context(), damaged.Put(
+		db.WebhookKey(before[0].WorkspaceID, damagedID), map[string]any{"secret": "x", "createdAt": "yesterday"}))
+	s.must(err)
 	s.put(newRing)
-	if out, err := s.reencrypt(t.Context()); err != nil || !strings.Contains(out, "of 9 webhooks") {
+	out, err := s.reencrypt(t.Context())
+	if err != nil || !strings.Contains(out, "of 9 webhooks") || !strings.Contains(out, damagedID+" cannot be decoded") {
 		t.Fatalf("got %s, %v", out, err)
 	}
+	_, err = client.Do(t.Context(), damaged.Delete(db.WebhookKey(before[0].WorkspaceID, damagedID)))
+	s.must(err)
 	after := map[string]delivery.Webhook{}
 	for _, w := range s.stored() {
 		after[w.ID] = w

@@ -33,7 +33,7 @@ type result struct {
 	current string         // the ID of the current key
 	changed int            // the number of webhooks whose secrets were encrypted again
 	secrets map[string]int // the number of secrets that are encrypted with each key, after the run
-	lost    []string       // the IDs of the webhooks with a secret that cannot be decrypted
+	lost    []string       // the webhooks that cannot be decoded, or have a secret that cannot be decrypted
 }
 
 // run encrypts all secrets that are not encrypted with the current key, including replaced secrets that are still
@@ -57,11 +57,12 @@ func (c command) run(ctx context.Context) (result, error) {
 		if err != nil {
 			return r, fmt.Errorf("reading %s: %w", c.table, err)
 		}
-		webhooks, err := db.DecodeAll[delivery.Webhook](page.Items)
-		if err != nil {
-			return r, err
-		}
-		for _, w := range webhooks {
+		for _, item := range page.Items {
+			w, err := delivery.DecodeWebhook(item)
+			if err != nil { // it must not keep the other secrets encrypted with a leaked key
+				r.lost = append(r.lost, db.KeyOf(item).SK)
+				continue
+			}
 			if err := c.update(ctx, &r, w); err != nil {
 				return r, fmt.Errorf("webhook %s: %w", w.ID, err)
 			}
@@ -177,7 +178,7 @@ func (r result) print(out io.Writer) error {
 		_, _ = fmt.Fprintf(out, "%-20s protects %d secrets\n", kid, r.secrets[kid])
 	}
 	for _, webhookID := range r.lost {
-		_, _ = fmt.Fprintf(out, "%s has a secret that cannot be decrypted\n", webhookID)
+		_, _ = fmt.Fprintf(out, "%s cannot be decoded, or has a secret that cannot be decrypted\n", webhookID)
 	}
 	if n := r.secrets[r.current]; len(r.secrets) > 1 || (len(r.secrets) == 1 && n == 0) {
 		return errOtherKeys

@@ -91,7 +91,7 @@ func TestKeyRemovedTooEarly(t *testing.T) {
 	webhookID := s.subscribe(session, "/ok")
 	s.put(removedRing)
 	out, err := s.reencrypt(t.Context())
-	if !errors.Is(err, errOtherKeys) || !strings.Contains(out, webhookID+" has a secret that cannot be decrypted") {
+	if !errors.Is(err, errOtherKeys) || !strings.Contains(out, webhookID+" cannot be decoded, or has a secret that cannot be decrypted") {
 		t.Errorf("got %s, %v, want the webhook and an error", out, err)
 	}
 	s.put(leakedRing)

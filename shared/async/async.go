@@ -5,6 +5,7 @@ package async
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -13,11 +14,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Recover calls f and returns its error. If f panics, Recover returns an error with the panic's value and its stack.
+// ErrPanic is the error of a function that panicked.
+var ErrPanic = errors.New("panic")
+
+// Recover calls f and returns its error. If f panics, Recover returns an ErrPanic with the panic's value and its stack.
 func Recover(f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+			err = fmt.Errorf("%w: %v\n%s", ErrPanic, cause, debug.Stack())
 		}
 	}()
 	return f()

@@ -148,6 +148,11 @@ func IsUnavailable(err error) bool {
 		sdkretry.IsErrorRetryables(sdkretry.DefaultRetryables).IsErrorRetryable(err).Bool() || isUnreadable(err).Bool()
 }
 
+// ErrRejected reports that a service rejected a call because of its arguments, for example an item that is too large. A
+// retry with the same arguments fails too. A mistake in the deployment, such as a missing permission, is not an
+// ErrRejected. Packages that call a service wrap ErrRejected in their errors.
+var ErrRejected = errors.New("rejected")
+
 // isUnreadable reports whether the response was incomplete, or did not come from the service. By default the SDK does
 // not retry such a call.
 func isUnreadable(err error) aws.Ternary {

@@ -26,7 +26,10 @@ var (
 	// happened.
 	ErrUnavailable = errors.New("db: unavailable")
 	// ErrInvalidKey reports a write with a key that was built from an invalid part.
-	ErrInvalidKey = errors.New("db: invalid key")
+	ErrInvalidKey = fmt.Errorf("db: invalid key: %w", ErrRejected)
+	// ErrRejected reports that DynamoDB rejected the call because of its arguments, for example an item that is too large.
+	// A retry fails too.
+	ErrRejected = awsclient.ErrRejected
 )
 
 // conditionError is an ErrConditionFailed.
@@ -97,6 +100,8 @@ var classOfCode = map[string]error{
 	"RequestLimitExceeded":                   ErrUnavailable,
 	"InternalServerError":                    ErrUnavailable,
 	"ServiceUnavailable":                     ErrUnavailable,
+	"ValidationError":                        ErrRejected,
+	"ValidationException":                    ErrRejected,
 }
 
 // classify wraps an error of the SDK in its class.

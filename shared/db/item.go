@@ -1,8 +1,10 @@
 package db
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -34,16 +36,21 @@ func Decode[T any](item Item) (T, error) {
 	return record, nil
 }
 
-// DecodeAll decodes items of one type. It returns the first error.
-func DecodeAll[T any](items []Item) ([]T, error) {
-	records := make([]T, len(items))
-	for i, item := range items {
-		var err error
-		if records[i], err = Decode[T](item); err != nil {
-			return nil, err
+// DecodeAll decodes the items of a list. An item for which decode returns an error is logged and omitted: one damaged
+// item must not break the list.
+func DecodeAll[T any](ctx context.Context, items []Item, decode func(Item) (T, error)) []T {
+	records := make([]T, 0, len(items))
+	for _, item := range items {
+		record, err := decode(item)
+		if err != nil {
+			key := KeyOf(item)
+			slog.ErrorContext(ctx, "an item of a list cannot be decoded and is omitted",
+				"pk", key.PK, "sk", key.SK, "cause", err.Error())
+			continue
 		}
+		records = append(records, record)
 	}
-	return records, nil
+	return records
 }
 
 // ExpiresAt returns the value of the attribute AttrExpiresAt. unix is the time when the item expires, in seconds since

@@ -1,12 +1,15 @@
 package db_test
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"devplatform/shared/db"
 )
@@ -181,5 +184,38 @@ func TestQueryOnly(t *testing.T) {
 	got := items[0]
 	if len(got) != 3 || db.KeyOf(got) != db.EmailKey("a@b.c") || !reflect.DeepEqual(got["name"], record["name"]) {
 		t.Errorf("got item %v, want the key attributes and the name only", got)
+	}
+}
+
+// A page of a list has as many items as it would have without the damaged ones, and List makes further calls for them.
+func TestListOmitsDamagedItems(t *testing.T) {
+	t.Parallel()
+	client, table, _ := newTable(t)
+	for i, text := range strings.Split("a,damaged,damaged,b,damaged,c,damaged", ",") {
+		mustDo(t, client, table.Put(db.FileKey(prj, fmt.Sprint("/", i)), item(text)))
+	}
+	decode := func(item db.Item) (string, error) {
+		if text := value(item); text != "damaged" {
+			return text, nil
+		}
+		return "", errors.New("damaged")
+	}
+	for limit, want := range map[int][][]string{
+		0: {{"a", "b", "c"}}, 1: {{"a"}, {"b"}, {"c"}, nil}, 2: {{"a", "b"}, {"c"}}, 3: {{"a", "b", "c"}, nil},
+	} {
+		q := db.Query{Prefix: db.FilesOf(prj, ""), Limit: limit}
+		var got [][]string
+		for {
+			page, next, err := db.List(t.Context(), table, q, decode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, q.After = append(got, page), next; next.IsZero() {
+				break
+			}
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("limit %d: pages (-want +got):\n%s", limit, diff)
+		}
 	}
 }

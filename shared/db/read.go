@@ -77,6 +77,26 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 	return Page{Items: items, Next: KeyOf(last)}, err
 }
 
+// List reads a page like Table.Query, and decodes its items like DecodeAll. The page has q.Limit decoded items, unless it
+// is the last one. next is the value of Query.After for the next page. It is zero on the last page. Errors:
+// ErrUnavailable.
+func List[T any](
+	ctx context.Context, t Table, q Query, decode func(Item) (T, error),
+) (records []T, next Key, err error) {
+	limit := q.Limit
+	for {
+		page, err := t.Query(ctx, q)
+		if err != nil {
+			return nil, Key{}, err
+		}
+		records = append(records, DecodeAll(ctx, page.Items, decode)...)
+		if page.Next.IsZero() || q.Once || len(records) > 0 && len(records) >= limit {
+			return records, page.Next, nil
+		}
+		q.After, q.Limit = page.Next, max(limit-len(records), 0)
+	}
+}
+
 // QueryAll reads all live items under a prefix, which must be few. If attributes are given, the items contain only
 // these attributes, the keys and expiresAt. Errors: ErrUnavailable.
 func (t Table) QueryAll(ctx context.Context, prefix Prefix, attributes ...string) ([]Item, error) {

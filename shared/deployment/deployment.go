@@ -225,9 +225,7 @@ func (s *Service) ListDeployments(
 		})
 		group.Go(func() error {
 			stored, err := s.store.Projects.QueryAll(db.WithoutGuardRead(groupCtx), db.DeploymentsOf(projectID))
-			if err == nil {
-				all, err = db.DecodeAll[Deployment](stored)
-			}
+			all = db.DecodeAll(groupCtx, stored, db.Decode[Deployment])
 			return err
 		})
 		if err := group.Wait(); err != nil {

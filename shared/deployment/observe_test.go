@@ -32,11 +32,7 @@ func (w *world) records() []deployment.Deployment {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	all, err := db.DecodeAll[deployment.Deployment](items)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return all
+	return db.DecodeAll(context.Background(), items, db.Decode[deployment.Deployment])
 }
 
 // observe returns what is stored as a model, and checks the addresses.

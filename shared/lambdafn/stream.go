@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/async"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 )
 
@@ -32,6 +33,12 @@ type StreamRecord struct {
 // the error as the reason, and then counts as done.
 var ErrPoison = errors.New("poison")
 
+// IsPoison reports whether no retry of a record can succeed after an error: the error is ErrPoison, a service rejected
+// what the record leads to, or the code panicked.
+func IsPoison(err error) bool {
+	return errors.Is(err, ErrPoison) || errors.Is(err, awsclient.ErrRejected) || errors.Is(err, async.ErrPanic)
+}
+
 // Poison stores a record that cannot be processed, for example in a queue (queue.Queue.Poison). record is the JSON of
 // the record as Lambda sent it. An error means that the record was not stored.
 type Poison func(ctx context.Context, record []byte, reason error) error
@@ -43,8 +50,8 @@ type Poison func(ctx context.Context, record []byte, reason error) error
 // reported sequence number. A record fails if handle returns an error or panics, if the record is not valid, or if the
 // function's time limit is near.
 //
-// A record that is not valid, or for which handle returns ErrPoison, does not fail if poison stores it. If poison is
-// nil, the record fails.
+// A record that is not valid, or whose error IsPoison, does not fail if poison stores it. If poison is nil, the record
+// fails.
 func Stream(
 	logger *slog.Logger, handle func(context.Context, StreamRecord) error, poison Poison,
 ) *StreamHandler {
@@ -54,7 +61,8 @@ func Stream(
 
 // StreamBatch is like Stream, but its handler calls handle once with all valid records of an invocation, in order, so
 // that handle can process them in parallel. handle returns one error for each record, nil if the record is done. If it
-// panics or returns the wrong number of errors, all of these records fail.
+// returns the wrong number of errors, all of these records fail. If it panics, or the error of a record is a panic, the
+// handler calls it again with each of these records alone.
 //
 // The handler reports the first record that failed. Lambda sends that record and all later records again, even those
 // that are done, so processing must be idempotent. A record is passed to poison only if no earlier record failed.
@@ -126,10 +134,13 @@ func (h *StreamHandler) handleBatch(ctx context.Context, batch []jsontext.Value,
 		}
 	}
 	for i, err := range handleAll(ctx, valid, h.handle) {
+		if errors.Is(err, async.ErrPanic) && len(valid) > 1 { // perhaps another record is the cause
+			err = handleAll(ctx, valid[i:i+1], h.handle)[0]
+		}
 		errs[indexes[i]] = err
 	}
 	for i, err := range errs {
-		if errors.Is(err, ErrPoison) && h.poison != nil {
+		if IsPoison(err) && h.poison != nil {
 			err = h.sendToPoison(ctx, batch[i], err, result)
 		}
 		if err != nil {

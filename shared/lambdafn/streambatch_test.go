@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"devplatform/shared/db"
 	"devplatform/shared/lambdafn"
 )
 
@@ -162,17 +163,43 @@ func TestPoisonErrors(t *testing.T) {
 	}
 }
 
-func TestStreamBatchWithInvalidResults(t *testing.T) {
+func TestStreamBatchWithoutResults(t *testing.T) {
 	t.Parallel()
-	for name, handle := range map[string]func(context.Context, []lambdafn.StreamRecord) []error{
-		"panic":      func(context.Context, []lambdafn.StreamRecord) []error { panic(lambdafn.ErrPoison) },
-		"no results": func(context.Context, []lambdafn.StreamRecord) []error { return nil },
+	p := &fakePoison{}
+	handle := func(context.Context, []lambdafn.StreamRecord) []error { return nil }
+	out, err := lambdafn.StreamBatch(discardLog, handle, p.store).Invoke(t.Context(), streamEvent(removal(200)))
+	if err != nil || string(out) != failures("100") || len(p.records) != 0 {
+		t.Errorf("got the response %s, error %v and the poison records %v, want a failure at 100 and no poison records",
+			out, err, p.records)
+	}
+}
+
+// A record that no retry can handle does not block its shard, whether storage rejects what it leads to or the code
+// panics. If the code panics, the other records of the batch are handled.
+func TestRecordsThatCannotBeHandled(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func() error{
+		"panic":    func() error { panic("broken") },
+		"rejected": func() error { return fmt.Errorf("put: %w", db.ErrRejected) },
 	} {
-		p := &fakePoison{}
-		out, err := lambdafn.StreamBatch(discardLog, handle, p.store).Invoke(t.Context(), streamEvent(removal(200)))
-		if err != nil || string(out) != failures("100") || len(p.records) != 0 {
-			t.Errorf("%s: got the response %s, error %v and the poison records %v, want a failure at 100 and no poison records",
-				name, out, err, p.records)
+		p, done := &fakePoison{}, map[string]bool{}
+		handle := func(_ context.Context, records []lambdafn.StreamRecord) []error {
+			errs := make([]error, len(records))
+			for i, r := range records {
+				if r.SequenceNumber == "200" {
+					errs[i] = fail()
+				}
+				done[r.SequenceNumber] = errs[i] == nil
+			}
+			return errs
+		}
+		payload := streamEvent(removal(200), removal(300))
+		out, err := lambdafn.StreamBatch(discardLog, handle, p.store).Invoke(t.Context(), payload)
+		if err != nil || string(out) != noFailures {
+			t.Errorf("%s: got the response %s and error %v, want %s", name, out, err, noFailures)
+		}
+		if diff := cmp.Diff([]string{removal(200)}, p.records); diff != "" || !done["100"] || done["200"] || !done["300"] {
+			t.Errorf("%s: handled %v, poison (-want +got):\n%s", name, done, diff)
 		}
 	}
 }

@@ -256,10 +256,18 @@ func TestListEvents(t *testing.T) {
 			Want(t, http.StatusCreated)
 	}
 	ada.Do(http.MethodPut, projecttest.URL(projectID), object{"name": "New"}).Want(t, http.StatusOK)
+	damaged := event.Record{
+		ID: f.IDs.New(id.Event), Type: event.FileCreated, WorkspaceID: "x", ProjectID: projectID, Payload: `{"timestamp":`,
+		ExpiresAt: f.Clock.Now().Add(event.Retention).Unix(),
+	}
+	_, err := f.Client.Do(t.Context(), f.Events.Put(db.ProjectEventKey(projectID, damaged.ID), damaged))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var ids, types []any
 	var payloads []string
 	for _, record := range slices.Backward(f.StoredEvents()) {
-		if record.ProjectID == projectID {
+		if record.ProjectID == projectID && record.ID != damaged.ID {
 			ids, types = append(ids, record.ID), append(types, string(record.Type))
 			payloads = append(payloads, string(record.Payload))
 		}

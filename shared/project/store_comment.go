@@ -16,11 +16,8 @@ func (s store) createComment(ctx context.Context, projectID string, c commentRec
 
 // comments returns up to n comments on a project, oldest first. It skips comments up to and including lastID.
 func (s store) comments(ctx context.Context, projectID, lastID string, n int) ([]CommentItem, error) {
-	page, err := s.Projects.Query(ctx, commentQuery(projectID, lastID, n))
-	if err != nil {
-		return nil, err
-	}
-	return commentItems(page)
+	records, _, err := db.List(ctx, s.Projects, commentQuery(projectID, lastID, n), db.Decode[commentRecord])
+	return commentItems(records), err
 }
 
 func commentQuery(projectID, lastID string, n int) db.Query {
@@ -28,13 +25,12 @@ func commentQuery(projectID, lastID string, n int) db.Query {
 	return db.Query{Prefix: prefix, After: prefix.After(lastID), Limit: n}
 }
 
-func commentItems(page db.Page) ([]CommentItem, error) {
-	records, err := db.DecodeAll[commentRecord](page.Items)
+func commentItems(records []commentRecord) []CommentItem {
 	items := make([]CommentItem, len(records))
 	for i, c := range records {
 		items[i] = c.item()
 	}
-	return items, err
+	return items
 }
 
 // maxCommentReads is the maximum number of calls for a page of the comments on one path. Each call reads up to 1 MB.
@@ -48,15 +44,11 @@ func (s store) commentsOn(
 	q := commentQuery(projectID, lastID, 0)
 	found, next = []CommentItem{}, lastID
 	for range maxCommentReads {
-		page, err := s.Projects.Query(ctx, q)
+		records, after, err := db.List(ctx, s.Projects, q, db.Decode[commentRecord])
 		if err != nil {
 			return nil, "", err
 		}
-		items, err := commentItems(page)
-		if err != nil {
-			return nil, "", err
-		}
-		for _, c := range items {
+		for _, c := range commentItems(records) {
 			if c.Path != nil && *c.Path == path {
 				if len(found) == n {
 					return found, next, nil
@@ -65,10 +57,10 @@ func (s store) commentsOn(
 			}
 			next = c.ID
 		}
-		if page.Next.IsZero() {
+		if after.IsZero() {
 			return found, "", nil
 		}
-		q.After = page.Next
+		q.After = after
 	}
 	return found, next, nil
 }
@@ -88,9 +80,12 @@ func (s store) eventsOf(ctx context.Context, projectID, lastID string, n int) ([
 	if lastID != "" {
 		q.After = db.ProjectEventKey(projectID, lastID)
 	}
-	page, err := s.events.Query(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return db.DecodeAll[event.Record](page.Items)
+	events, _, err := db.List(ctx, s.events, q, func(item db.Item) (event.Record, error) {
+		e, err := event.FromItem(item)
+		if err == nil {
+			_, err = e.Timestamp() // the feed contains the payload as it is, so it must be valid JSON
+		}
+		return e, err
+	})
+	return events, err
 }

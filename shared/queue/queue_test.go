@@ -170,9 +170,8 @@ func TestSenderFaultIsNotUnavailable(t *testing.T) {
 	f, q := newFake(t)
 	f.reject = func(string, int) *rejection { return &rejection{Code: "InvalidMessageContents", SenderFault: true} }
 	err := q.Send(t.Context(), numbered(1)...)
-	if err == nil || errors.Is(err, queue.ErrUnavailable) || len(f.recorded().calls) != 1 {
-		t.Errorf("got error %v after %d calls, want an error other than ErrUnavailable after 1",
-			err, len(f.recorded().calls))
+	if !errors.Is(err, awsclient.ErrRejected) || errors.Is(err, queue.ErrUnavailable) || len(f.recorded().calls) != 1 {
+		t.Errorf("got error %v after %d calls, want ErrRejected after 1", err, len(f.recorded().calls))
 	}
 }
 

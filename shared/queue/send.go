@@ -32,7 +32,7 @@ type Message struct {
 }
 
 // SendError reports which messages were not sent. It wraps ErrUnavailable if a retry may succeed for at least one
-// of them.
+// of them, and awsclient.ErrRejected if SQS does not accept at least one of them.
 type SendError struct {
 	// Failed contains the errors of the messages that were not sent, by their index in the arguments of Send.
 	Failed map[int]error
@@ -197,7 +197,7 @@ func entriesToRetry(batch []entry, out *sqs.SendMessageBatchOutput, failed map[s
 		case !ok:
 			failed[*e.Id] = fmt.Errorf("%w: send: the response does not contain the message", ErrUnavailable)
 		case r.SenderFault && !isThrottled:
-			failed[*e.Id] = fmt.Errorf("queue: send: %s: %s", code, aws.ToString(r.Message))
+			failed[*e.Id] = fmt.Errorf("queue: send: %w: %s: %s", awsclient.ErrRejected, code, aws.ToString(r.Message))
 			continue
 		default:
 			failed[*e.Id] = fmt.Errorf("%w: send: %s: %s", ErrUnavailable, code, aws.ToString(r.Message))

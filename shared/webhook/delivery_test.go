@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/sqs/sqstest"
@@ -62,6 +63,10 @@ func TestListDeliveries(t *testing.T) {
 		want = append(want, item)
 	}
 	slices.SortFunc(want, func(a, b any) int { return -strings.Compare(idOf(a), idOf(b)) })
+	damaged := f.putDelivery(path, succeeded)
+	update := expression.Set(expression.Name("attempts"), expression.Value("many"))
+	_, err := f.client.Do(t.Context(), f.webhooks.Update(db.DeliveryKey(damaged.WebhookID, damaged.ID), update))
+	f.must(err)
 	response := ada.Get(path+"/deliveries").Want(t, http.StatusOK)
 	if diff := cmp.Diff(map[string]any{"deliveries": want}, response.Body); diff != "" {
 		t.Errorf("the list (-want +got):\n%s", diff)

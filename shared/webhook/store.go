@@ -242,7 +242,7 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 	if err != nil {
 		return read, err
 	}
-	return db.Decode[delivery.Webhook](item)
+	return delivery.DecodeWebhook(item)
 }
 
 // storedSecrets returns replaced secrets in their stored form. The encoder of expressions cannot encode timestamps.

@@ -76,9 +76,9 @@ func (s Access) Memberships(ctx context.Context, userID string) ([]Membership, e
 	if err != nil {
 		return nil, err
 	}
-	list, err := db.DecodeAll[Membership](items)
+	list := db.DecodeAll(ctx, items, db.Decode[Membership])
 	slices.SortFunc(list, func(a, b Membership) int { return cmp.Compare(a.position(), b.position()) })
-	return list, err
+	return list, nil
 }
 
 // Membership returns the user's membership in a workspace. It makes one call to storage.

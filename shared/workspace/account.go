@@ -17,12 +17,13 @@ import (
 func (s Access) Account(ctx context.Context, workspaceID string) (userID string, err error) {
 	var first *Membership
 	err = s.Projects.Each(ctx, db.MembersOf(workspaceID), func(item db.Item) error {
-		m, err := db.Decode[Membership](item)
-		if m.Role == Owner && (first == nil ||
-			cmp.Or(m.AddedAt.Time().Compare(first.AddedAt.Time()), cmp.Compare(m.UserID, first.UserID)) < 0) {
-			first = &m
+		for _, m := range db.DecodeAll(ctx, []db.Item{item}, db.Decode[Membership]) {
+			if m.Role == Owner && (first == nil ||
+				cmp.Or(m.AddedAt.Time().Compare(first.AddedAt.Time()), cmp.Compare(m.UserID, first.UserID)) < 0) {
+				first = &m
+			}
 		}
-		return err
+		return nil
 	}, "userId", "role", "addedAt")
 	switch {
 	case err != nil:
@@ -56,11 +57,8 @@ func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string,
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(accountReads)
 	for i, m := range owned {
-		w, err := db.Decode[Workspace](items[keys[i]])
-		if err != nil {
-			return nil, err
-		}
-		if isAccount[i] = w.Owners == 1; isAccount[i] {
+		stored := db.DecodeAll(ctx, []db.Item{items[keys[i]]}, db.Decode[Workspace])
+		if isAccount[i] = len(stored) == 1 && stored[0].Owners == 1; isAccount[i] {
 			continue
 		}
 		group.Go(func() error {

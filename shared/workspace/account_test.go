@@ -55,6 +55,16 @@ func TestAccount(t *testing.T) {
 	check("an older member became an owner", linus, 3)
 	linus.setRole(ws, linus, workspace.Admin)
 	check("the older member is an admin again", grace, 2)
+	damaged := map[string]any{"role": true}
+	key := db.MemberKey(ws, "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK")
+	if _, err := f.client.Do(t.Context(), access.Projects.Put(key, damaged)); err != nil {
+		t.Fatal(err)
+	}
+	grace.setRole(ws, linus, workspace.Owner)
+	check("with a damaged membership", linus, 3)
+	if _, err := f.client.Do(t.Context(), access.Projects.Delete(key)); err != nil { // for the audit
+		t.Fatal(err)
+	}
 	for _, unknown := range []string{"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "team"} {
 		if _, err := access.Account(t.Context(), unknown); !errors.Is(err, workspace.ErrNotFound) {
 			t.Errorf("workspace %s: got error %v, want ErrNotFound", unknown, err)

@@ -61,11 +61,8 @@ func (s store) members(ctx context.Context, workspaceID, lastID string, limit in
 		if err != nil {
 			return nil, err
 		}
-		members, err := db.DecodeAll[Membership](page.Items)
-		if err != nil {
-			return nil, err
-		}
-		if list = append(list, members...); len(list) >= wanted {
+		list = append(list, db.DecodeAll(ctx, page.Items, db.Decode[Membership])...)
+		if len(list) >= wanted {
 			break
 		}
 	}

@@ -88,23 +88,19 @@ func (s store) active(ctx context.Context, u user.User, after string, n int, now
 	}
 	var active []Session
 	for {
-		page, err := s.accounts.Query(ctx, q)
+		sessions, next, err := db.List(ctx, s.accounts, q, db.Decode[Session])
 		if err != nil {
 			return nil, fmt.Errorf("listing sessions: %w", err)
-		}
-		sessions, err := db.DecodeAll[Session](page.Items)
-		if err != nil {
-			return nil, err
 		}
 		for _, session := range sessions {
 			if session.isActive(u, now) {
 				active = append(active, session)
 			}
 		}
-		if len(active) >= n || page.Next.IsZero() {
+		if len(active) >= n || next.IsZero() {
 			return active[:min(n, len(active))], nil
 		}
-		q.After = page.Next
+		q.After = next
 	}
 }
 

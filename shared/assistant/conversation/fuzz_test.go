@@ -46,7 +46,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		var a assembler
 		for n, part := range parts {
-			if err := a.add(db.MessagesOf(fuzzProject), withPartKey(part, fuzzMessage, fmt.Sprint(n))); err != nil {
+			if err := a.addPart(db.MessagesOf(fuzzProject), withPartKey(part, fuzzMessage, fmt.Sprint(n))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -80,11 +80,11 @@ func FuzzStored(f *testing.F) {
 		}
 		slicetest.DecodeStored[summaryRecord](t, item)
 		var a assembler
-		err = a.add(db.MessagesOf(fuzzProject), withPartKey(item, messageID, number))
+		err = a.addPart(db.MessagesOf(fuzzProject), withPartKey(item, messageID, number))
 		if err == nil && len(a.messages) > 1 {
 			t.Fatalf("got %d messages from one part, want at most 1", len(a.messages))
 		}
-		_ = a.add(db.MessagesOf(fuzzProject), withPartKey(item, messageID, "1"))
+		_ = a.addPart(db.MessagesOf(fuzzProject), withPartKey(item, messageID, "1"))
 		if len(a.messages) > 2 {
 			t.Fatalf("got %d messages from two parts, want at most 2", len(a.messages))
 		}

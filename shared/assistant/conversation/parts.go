@@ -1,8 +1,10 @@
 package conversation
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 
@@ -99,9 +101,17 @@ type assembler struct {
 	chunks map[int][]byte
 }
 
-// add adds a part. If the current message then has all of its parts, add adds the message to messages. The parts of an
-// incomplete message are ignored: some of its parts have already been deleted.
-func (a *assembler) add(messages db.Prefix, item db.Item) error {
+// add adds a part. The parts of an incomplete message are ignored: some of its parts have already been deleted. A
+// message with a damaged part is logged and omitted.
+func (a *assembler) add(ctx context.Context, messages db.Prefix, item db.Item) {
+	if err := a.addPart(messages, item); err != nil {
+		key := db.KeyOf(item)
+		slog.ErrorContext(ctx, "a message cannot be decoded and is omitted", "pk", key.PK, "sk", key.SK, "cause", err.Error())
+	}
+}
+
+// addPart adds a part. If the current message then has all of its parts, it adds the message to messages.
+func (a *assembler) addPart(messages db.Prefix, item db.Item) error {
 	messageID, number, _ := strings.Cut(messages.Rest(db.KeyOf(item)), "#")
 	n, err := strconv.Atoi(number)
 	if err != nil {

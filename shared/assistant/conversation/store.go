@@ -83,12 +83,11 @@ func (s Store) latest(
 	var a assembler
 	for _, item := range page.Items {
 		if db.KeyOf(item) == db.SummaryKey(projectID) {
-			summary, err = db.Decode[summaryRecord](item)
+			if summary, err = db.Decode[summaryRecord](item); err != nil {
+				return summary, nil, err
+			}
 		} else {
-			err = a.add(db.MessagesOf(projectID), item)
-		}
-		if err != nil {
-			return summary, nil, err
+			a.add(ctx, db.MessagesOf(projectID), item)
 		}
 	}
 	slices.Reverse(a.messages)
@@ -131,9 +130,7 @@ func (s Store) messages(ctx context.Context, projectID, after string, n, size in
 			return nil, err
 		}
 		for _, item := range page.Items {
-			if err := a.add(q.Prefix, item); err != nil {
-				return nil, err
-			}
+			a.add(ctx, q.Prefix, item)
 			if a.bytes > size {
 				return a.messages, nil
 			}

@@ -5,9 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"maps"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -59,6 +62,37 @@ func TestPagesContainAllMessages(t *testing.T) {
 			t.Fatalf("latest messages (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// A message with a damaged part is omitted. The others are not affected.
+func TestDamagedMessages(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	projectID := f.ids.New(id.Project)
+	put := func(text, part string, item db.Item) {
+		m := Message{ID: f.ids.New(id.Message), Role: model.User, Content: text}
+		parts, err := m.parts()
+		check(t, err)
+		maps.Copy(parts[0], item)
+		key := db.MessageKey(projectID, m.ID, 0)
+		key.SK = strings.TrimSuffix(key.SK, "0") + part
+		_, err = f.client.Do(t.Context(), f.table.Put(key, parts[0]))
+		check(t, err)
+	}
+	put("first", "0", nil)
+	put("damaged", "0", db.Item{"createdAt": &types.AttributeValueMemberS{Value: "yesterday"}})
+	put("damaged", "0", db.Item{"body": &types.AttributeValueMemberB{Value: []byte("not packed")}})
+	put("damaged", "0", db.Item{"chunks": &types.AttributeValueMemberN{Value: "4000000000000000000"}})
+	put("damaged", "last", nil)
+	put("second", "0", nil)
+	messages, err := f.store.Messages(t.Context(), projectID, "", 100)
+	if diff := cmp.Diff([]string{"first", "second"}, contentsOf(messages)); err != nil || diff != "" {
+		t.Errorf("messages, %v (-want +got):\n%s", err, diff)
+	}
+	_, latest, err := f.store.latest(t.Context(), projectID, 100)
+	if diff := cmp.Diff([]string{"first", "second"}, contentsOf(latest)); err != nil || diff != "" {
+		t.Errorf("latest messages, %v (-want +got):\n%s", err, diff)
+	}
 }
 
 // storeMessages stores random messages and returns the contents of the complete ones, in order.
@@ -125,7 +159,7 @@ func contentsOf(messages []Message) []string {
 	return texts
 }
 
-func check(t *rapid.T, err error) {
+func check(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -144,10 +144,7 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (hasReleased
 	if err != nil {
 		return false, err
 	}
-	all, err := db.DecodeAll[generation](page.Items)
-	if err != nil {
-		return false, err
-	}
+	all := db.DecodeAll(ctx, page.Items, db.Decode[generation])
 	crashed := slices.DeleteFunc(all, func(g generation) bool {
 		return g.End != "" || !g.StartedAt.Time().Before(now.Add(-crashedAfter))
 	})

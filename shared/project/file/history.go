@@ -75,16 +75,20 @@ func (s *Service) DeleteVersion(ctx context.Context, caller httpapi.Caller, proj
 		if err != nil {
 			return err
 		}
-		files, err := db.DecodeAll[File]([]db.Item{access.Items[current], access.Items[replaced]})
+		file, err := db.Decode[File](access.Items[current])
+		if err != nil {
+			return err
+		}
+		old, err := db.Decode[File](access.Items[replaced])
 		switch {
 		case err != nil:
 			return err
-		case access.Items[current] != nil && files[0].Version == version:
+		case access.Items[current] != nil && file.Version == version:
 			return errCurrentVersion
 		case access.Items[replaced] == nil:
 			return errVersionNotFound
 		}
-		return s.store.deleteVersion(ctx, projectID, replaced, files[1], tree)
+		return s.store.deleteVersion(ctx, projectID, replaced, old, tree)
 	})
 }
 

@@ -11,10 +11,34 @@ import (
 	"devplatform/infra/projecttest"
 	"devplatform/shared/workspace"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
+
+// A damaged record of a file is omitted from lists. A snapshot, which must have all files, cannot be made.
+func TestDamagedFileRecord(t *testing.T) {
+	t.Parallel()
+	f := projecttest.New(t)
+	client := f.NewFilesClient("ada")
+	client.Save("/a", "x").Want(t, http.StatusCreated)
+	client.Save("/c", "x").Want(t, http.StatusCreated)
+	damaged := db.Item{"size": &types.AttributeValueMemberS{Value: "large"}}
+	f.Put(f.Tables.Projects, map[db.Key]db.Item{db.FileKey(client.ProjectID, "/b"): damaged})
+	if diff := cmp.Diff([]any{"/a", "/c"}, client.Paths()); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
+	}
+	first := client.Get(client.URL()+"?limit=1").Want(t, http.StatusOK)
+	second := client.Get(client.URL()+"?limit=1&cursor="+url.QueryEscape(first.Text("nextCursor"))).Want(t, http.StatusOK)
+	if diff := cmp.Diff([]any{"/c"}, second.Values("files", "path")); diff != "" || second.Text("nextCursor") != "" {
+		t.Errorf("got %s, mismatch of the second page (-want +got):\n%s", second.Raw, diff)
+	}
+	if _, err := f.Files.Snapshot(t.Context(), client.ProjectID); err == nil {
+		t.Error("got a snapshot without the damaged file")
+	}
+}
 
 func TestListFiles(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,13 @@ func (s *Service) Snapshot(ctx context.Context, projectID string) (*Snapshot, er
 		if err != nil {
 			return err
 		}
-		if snapshot.Files, err = s.store.list(ctx, projectID, "", "", 0); err != nil {
+		snapshot.Files = nil
+		err = s.store.Projects.Each(ctx, db.FilesOf(projectID, ""), func(item db.Item) error {
+			f, err := fileOf(projectID, item) // no file may be missing in a snapshot
+			snapshot.Files = append(snapshot.Files, f)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 		after, err := s.store.tree(ctx, projectID)

@@ -172,19 +172,13 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 // returns at most limit files, or all of them if limit is 0.
 func (s store) list(ctx context.Context, projectID, prefix, lastPath string, limit int) ([]File, error) {
 	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(lastPath), Limit: limit}
+	decode := func(item db.Item) (File, error) { return fileOf(projectID, item) }
 	var files []File
 	for page, err := range s.Projects.Pages(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
-		for _, item := range page.Items {
-			f, err := fileOf(projectID, item)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, f)
-		}
-		if limit > 0 && len(files) >= limit {
+		if files = append(files, db.DecodeAll(ctx, page.Items, decode)...); limit > 0 && len(files) >= limit {
 			break
 		}
 	}

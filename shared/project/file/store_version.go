@@ -14,11 +14,8 @@ import (
 func (s store) versions(ctx context.Context, projectID, path, position string, limit int) ([]File, error) {
 	prefix := db.VersionsOf(projectID, pathHash(path))
 	q := db.Query{Prefix: prefix, After: prefix.After(position), Limit: limit, Descending: true}
-	page, err := s.Projects.Query(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return db.DecodeAll[File](page.Items)
+	files, _, err := db.List(ctx, s.Projects, q, db.Decode[File])
+	return files, err
 }
 
 // deleteVersion deletes the record of a replaced version, and subtracts its size from the tree's OldBytes if it is
@@ -39,12 +36,13 @@ func (s store) deleteVersion(ctx context.Context, projectID string, version db.K
 // them expires, in seconds since 1970. The time is 0 if there are none. It makes one call per MB of records.
 func (s store) countOld(ctx context.Context, projectID string) (bytes int, expiresAt int64, err error) {
 	err = s.Projects.Each(ctx, db.AllVersionsOf(projectID), func(item db.Item) error {
-		f, err := db.Decode[File](item)
-		bytes += f.Size
-		if expiresAt == 0 || f.ExpiresAt < expiresAt {
-			expiresAt = f.ExpiresAt
+		for _, f := range db.DecodeAll(ctx, []db.Item{item}, db.Decode[File]) {
+			bytes += f.Size
+			if expiresAt == 0 || f.ExpiresAt < expiresAt {
+				expiresAt = f.ExpiresAt
+			}
 		}
-		return err
+		return nil
 	}, "size")
 	return bytes, expiresAt, err
 }

@@ -3,6 +3,7 @@ package delivery
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,7 +19,8 @@ import (
 type newItem struct {
 	record    int // index of the stream record
 	delivery  Delivery
-	wasStored bool // by an earlier invocation
+	wasStored bool  // by an earlier invocation
+	err       error // the delivery could not be stored
 }
 
 // newItems returns the deliveries of the events of one workspace: one for each event and each webhook that
@@ -115,7 +117,8 @@ func createWait(receives int) time.Duration {
 // create stores the deliveries of events to webhooks. Then it sends the messages of those in the fast lane, and makes
 // the webhooks of the others due. If a webhook were due before its deliveries are stored, a turn could find nothing. If
 // the function crashes, the message is received again. Deliveries that were stored before keep their lane. If one of
-// the webhooks cannot be decoded, create returns an error at the end: a retry creates its deliveries after a repair.
+// the webhooks cannot be decoded, or a delivery cannot be stored, create returns an error at the end: a retry creates
+// the deliveries after a repair.
 func (w SlowWorker) create(ctx context.Context, shared *invocation, m message) error {
 	webhooks, broken, err := w.store.Webhooks(ctx, m.WorkspaceID)
 	if err != nil {
@@ -132,6 +135,10 @@ func (w SlowWorker) create(ctx context.Context, shared *invocation, m message) e
 		return err
 	}
 	shared.add(metricCreated, float64(created))
+	var rejected []error
+	for _, n := range items {
+		rejected = append(rejected, n.err)
+	}
 	_, messages := fastMessages(items)
 	if err := w.fast.Send(ctx, messages...); err != nil {
 		return err
@@ -146,10 +153,10 @@ func (w SlowWorker) create(ctx context.Context, shared *invocation, m message) e
 	for _, b := range broken {
 		isBroken := func(id string) bool { return db.WebhookKey(m.WorkspaceID, id) == b.Key }
 		if slices.ContainsFunc(m.Webhooks, isBroken) {
-			return fmt.Errorf("delivery: webhook %s cannot be decoded: %w", b.Key.SK, b.Cause)
+			rejected = append(rejected, fmt.Errorf("delivery: webhook %s cannot be decoded: %w", b.Key.SK, b.Cause))
 		}
 	}
-	return nil
+	return errors.Join(rejected...)
 }
 
 // makeAllDue makes the webhooks with deliveries in the slow lane due, and returns the messages for their turns.

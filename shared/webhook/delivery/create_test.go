@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/shared/db"
+	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
 )
 
@@ -192,10 +193,11 @@ func TestCreationsOfSeveralAccounts(t *testing.T) {
 	owned := func(account string) func(*Webhook) {
 		return func(w *Webhook) { w.AccountID, w.Prompt = account, false }
 	}
-	for _, account := range []string{"user_a", "user_b", "user_a"} {
+	first, second, third := f.ids.New(id.User), f.ids.New(id.User), f.ids.New(id.User)
+	for _, account := range []string{first, second, first} {
 		f.subscribe(workspaceID, "https://example.com", owned(account))
 	}
-	f.subscribe(workspaceID, "https://example.com", owned("user_c"), func(w *Webhook) { w.Events = []string{"member.*"} })
+	f.subscribe(workspaceID, "https://example.com", owned(third), func(w *Webhook) { w.Events = []string{"member.*"} })
 	f.publish(f.newEvents(workspaceID, 2)...)
 	got := map[string][]int{} // numbers of webhooks and events, by account
 	for _, received := range f.receiveFrom(f.creations) {
@@ -205,7 +207,7 @@ func TestCreationsOfSeveralAccounts(t *testing.T) {
 		}
 		got[received.Group] = append(got[received.Group], len(m.Webhooks), len(m.Events))
 	}
-	if diff := cmp.Diff(map[string][]int{"user_a": {2, 2}, "user_b": {1, 2}}, got); diff != "" {
+	if diff := cmp.Diff(map[string][]int{first: {2, 2}, second: {1, 2}}, got); diff != "" {
 		t.Errorf("the messages (-want +got):\n%s", diff)
 	}
 }

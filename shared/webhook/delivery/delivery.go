@@ -16,6 +16,7 @@
 package delivery
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -80,6 +81,17 @@ type Delivery struct {
 	Version   int    `dynamodbav:"version"`
 	Writer    string `dynamodbav:"writer"`
 	ExpiresAt int64  `dynamodbav:"expiresAt"` // Unix time in seconds
+}
+
+// decodeDelivery decodes a stored delivery. It returns an error if the item is not a complete delivery, or if its key
+// belongs to another delivery: the service could not change it, or send messages about it.
+func decodeDelivery(item db.Item) (Delivery, error) {
+	d, err := db.Decode[Delivery](item)
+	if err == nil && (db.DeliveryKey(d.WebhookID, d.ID) != db.KeyOf(item) || !id.Workspace.Valid(d.WorkspaceID) ||
+		!id.User.Valid(d.AccountID) || d.ProjectID != "" && !id.Project.Valid(d.ProjectID)) {
+		err = errors.New("delivery: the IDs of a stored delivery are not valid")
+	}
+	return d, err
 }
 
 // Attempt is one request to an endpoint and its result.

@@ -52,9 +52,9 @@ const (
 	// batches of writes, and four of messages. So a workspace with few deliveries does not wait for the deliveries of
 	// other workspaces.
 	fanoutChunk = 40
-	// maxSingleWrites is the maximum number of deliveries that are stored with one write each, in one round trip.
-	// Storing more of them in batches takes two round trips, and a fraction of the calls.
-	maxSingleWrites = 4
+	// singleWrites is the maximum number of deliveries that are stored with one write each, in one round trip. Storing
+	// more of them in batches takes two round trips, and a fraction of the calls.
+	singleWrites = 4
 )
 
 // occurrence is an event of a stream record.
@@ -80,7 +80,7 @@ type assignment struct {
 
 // Handle handles the events in a batch of the stream of the events table, and returns one error for each record. The
 // deliveries that it creates come before the messages of the others. Errors: lambdafn.ErrPoison if a record cannot be
-// decoded; errors of storage and of the queues, after which a retry completes the work.
+// decoded; errors of storage and of the queues, after which a retry completes the work, unless lambdafn.IsPoison.
 func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []error {
 	errs := make([]error, len(records))
 	byWorkspace := map[string][]occurrence{}
@@ -111,8 +111,8 @@ func decodeOccurrence(record int, item db.Item) (occurrence, error) {
 	if err != nil {
 		return occurrence{}, err
 	}
-	if !id.Workspace.Valid(e.WorkspaceID) {
-		return occurrence{}, fmt.Errorf("delivery: event %q has an invalid workspace ID %q", e.ID, e.WorkspaceID)
+	if !id.Workspace.Valid(e.WorkspaceID) || e.ProjectID != "" && !id.Project.Valid(e.ProjectID) {
+		return occurrence{}, fmt.Errorf("delivery: event %q has an invalid workspace ID or project ID", e.ID)
 	}
 	at, err := e.Timestamp()
 	if err != nil {
@@ -147,7 +147,7 @@ func (f *Fanout) route(
 		occurrences := byWorkspace[workspaces[i]]
 		if err != nil {
 			for _, o := range occurrences {
-				errs[o.record] = err
+				fail(errs, o.record, err)
 			}
 			continue
 		}
@@ -206,34 +206,37 @@ func newCreations(occurrences []occurrence, webhooks []Webhook) (all []creation)
 
 // storeAll stores the deliveries that do not exist yet. It returns the deliveries that are known to be stored,
 // including those that existed. If a batch fails, it returns none: the retry of their records sends their messages.
-func (f *Fanout) storeAll(ctx context.Context, items []newItem, errs []error, counts *tally) []newItem {
-	if len(items) > maxSingleWrites {
-		created, err := f.store.addAll(ctx, items)
-		counts.add(metricCreated, float64(created))
-		if err != nil {
-			for _, n := range items {
-				errs[n.record] = err
+func (f *Fanout) storeAll(ctx context.Context, items []newItem, errs []error, counts *tally) (stored []newItem) {
+	var created int
+	if len(items) > singleWrites {
+		var err error
+		if created, err = f.store.addAll(ctx, items); err != nil {
+			for i := range items {
+				items[i].err = err
 			}
-			return nil
 		}
-		return items
+	} else {
+		created = f.store.addEach(ctx, items)
 	}
-	var stored []newItem
-	for i, err := range lambdafn.Parallel(len(items), len(items), func(i int) error {
-		created, err := f.store.add(ctx, items[i].delivery)
-		if created {
-			counts.count(metricCreated)
-		}
-		items[i].wasStored = !created
-		return err
-	}) {
-		if err != nil {
-			errs[items[i].record] = err
+	if created > 0 {
+		counts.add(metricCreated, float64(created))
+	}
+	for _, n := range items {
+		if n.err != nil {
+			fail(errs, n.record, n.err)
 			continue
 		}
-		stored = append(stored, items[i])
+		stored = append(stored, n)
 	}
 	return stored
+}
+
+// fail sets the error of a record. An error after which a retry may succeed takes precedence: a record must not count
+// as poison before all of its other deliveries are created.
+func fail(errs []error, record int, err error) {
+	if errs[record] == nil || lambdafn.IsPoison(errs[record]) {
+		errs[record] = err
+	}
 }
 
 // enqueue sends the messages of the pending deliveries, including those that were stored earlier: the earlier
@@ -243,7 +246,7 @@ func (f *Fanout) enqueue(ctx context.Context, items []newItem, errs []error) {
 	err := f.fast.Send(ctx, messages...)
 	for i, n := range items {
 		if failed := queue.FailedAt(err, i); failed != nil {
-			errs[n.record] = failed
+			fail(errs, n.record, failed)
 		}
 	}
 }
@@ -258,7 +261,7 @@ func (f *Fanout) sendCreations(ctx context.Context, creations []creation, errs [
 	for i, c := range creations {
 		if failed := queue.FailedAt(err, i); failed != nil {
 			for _, record := range c.indexes {
-				errs[record] = failed
+				fail(errs, record, failed)
 			}
 		}
 	}

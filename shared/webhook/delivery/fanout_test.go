@@ -60,9 +60,9 @@ func TestFewDeliveriesComeFirst(t *testing.T) {
 	quiet := f.newWorkspace()
 	w := f.subscribe(quiet, "https://example.com")
 	events := []event.Record{f.newEvent(quiet)}
-	for range 2 * fanoutChunk / maxSingleWrites {
+	for range 2 * fanoutChunk / singleWrites {
 		workspaceID := f.newWorkspace()
-		for range maxSingleWrites {
+		for range singleWrites {
 			f.subscribe(workspaceID, "https://example.com")
 		}
 		events = append(events, f.newEvent(workspaceID))
@@ -162,27 +162,66 @@ func TestInvalidMessagesAndRecords(t *testing.T) {
 		}
 	}
 	f.wantRequests(1)
-	records := streamRecords(t, f.newEvent(workspaceID), f.newEvent("ws_x"), f.newEvent(workspaceID))
+	inProject := func(e *event.Record) { e.ProjectID = "prj_" + strings.Repeat("x", 300_000) }
+	records := streamRecords(t, f.newEvent(workspaceID), f.newEvent("ws_x"), f.newEvent(workspaceID),
+		f.newEvent(workspaceID, inProject))
 	records[0].NewImage["type"] = &types.AttributeValueMemberN{Value: "1"}
 	delete(records[0].NewImage, "id")
 	errs := f.fanout.Handle(t.Context(), records)
-	for i, poison := range []bool{true, true, false} {
+	for i, poison := range []bool{true, true, false, true} {
 		if got := errors.Is(errs[i], lambdafn.ErrPoison); got != poison {
 			t.Errorf("record %d: got %v, want ErrPoison: %t", i, errs[i], poison)
 		}
 	}
 }
 
-// A webhook that cannot be decoded does not affect other webhooks.
-func TestUndecodableWebhook(t *testing.T) {
+// A webhook that cannot be decoded, or whose IDs are not valid, does not affect other webhooks.
+func TestDamagedWebhooks(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	workspaceID := f.newWorkspace()
 	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	broken := f.ids.New(id.Webhook)
-	f.putItem(db.WebhookKey(workspaceID, broken), db.Item{"createdAt": &types.AttributeValueMemberS{Value: "yesterday"}})
+	damages := map[string]string{
+		"createdAt": "yesterday", "id": "x", "workspaceId": f.newWorkspace(), "accountId": "usr_" + strings.Repeat("X", 300),
+	}
+	for attribute, value := range damages {
+		damaged := f.subscribe(workspaceID, f.receiver.URL("/ok/b"))
+		item, err := db.Encode(damaged)
+		if err != nil {
+			t.Fatal(err)
+		}
+		item[attribute] = &types.AttributeValueMemberS{Value: value}
+		f.putItem(db.WebhookKey(workspaceID, damaged.ID), item)
+	}
 	f.publish(f.newEvent(workspaceID))
 	f.runUntilFinished()
 	f.wantDelivery(Succeeded, 1)
-	f.wantLog(broken, `"WebhooksUnreadable":[1]`)
+	f.wantLog(fmt.Sprintf(`"WebhooksUnreadable":[%d]`, len(damages)))
+}
+
+// If DynamoDB rejects a delivery, only the record of its event is poison. All other deliveries are created, also those
+// of the same event.
+func TestRejectedDelivery(t *testing.T) {
+	t.Parallel()
+	for _, healthy := range []int{1, singleWrites, 2 * maxDirect} { // written alone, in batches, and by SlowWorker
+		f := newFixture(t)
+		workspaceID := f.newWorkspace()
+		f.subscribe(workspaceID, f.receiver.URL("/ok/a"), func(w *Webhook) {
+			w.Active, w.DisabledReason = false, strings.Repeat("x", 210_000)
+		})
+		for range healthy {
+			f.subscribe(workspaceID, f.receiver.URL("/ok/b"))
+		}
+		// A delivery with the reason and this type is too large for an item.
+		e := f.newEvent(workspaceID, func(e *event.Record) { e.Type = event.Type(strings.Repeat("x", 210_000)) })
+		f.putEvents(e)
+		errs := f.fanout.Handle(t.Context(), streamRecords(t, e))
+		if isDirect := healthy < maxDirect; lambdafn.IsPoison(errs[0]) != isDirect || (errs[0] == nil) == isDirect {
+			t.Errorf("%d healthy webhooks: got error %v, want poison: %t", healthy, errs[0], isDirect)
+		}
+		f.runUntilFinished()
+		if n := len(f.allDeliveries()); n != healthy || f.receiver.Total() != healthy {
+			t.Errorf("got %d deliveries and %d requests, want %d", n, f.receiver.Total(), healthy)
+		}
+	}
 }

@@ -233,13 +233,13 @@ var faultySteps = []faultyStep{
 	}, slowQueue},
 	{"turns of two endpoints in one slot", func(f *fixture, workspaceID string) sender.Result {
 		waitingDeliveries(f, workspaceID, 2, 1)
-		f.takeSlot(workspaceID, f.now()) // by another function, which was killed
+		f.takeSlot(accountOf(workspaceID), f.now()) // by another function, which was killed
 		return accepted
 	}, slowQueue},
 	{"no free slot", func(f *fixture, workspaceID string) sender.Result {
 		waitingDeliveries(f, workspaceID, 1, 1)
 		for range slotsPerAccount {
-			f.takeSlot(workspaceID, f.now())
+			f.takeSlot(accountOf(workspaceID), f.now())
 		}
 		return accepted
 	}, slowQueue},
@@ -328,7 +328,7 @@ func (f *fixture) checkAfterFault(workspaceID string, requests int) {
 			f.t.Errorf("got webhook %+v, want one without a turn", w)
 		}
 	}
-	for _, until := range f.storedSlots(workspaceID) {
+	for _, until := range f.storedSlots(accountOf(workspaceID)) {
 		if until.After(leases) {
 			f.t.Errorf("a slot is leased until %v, want at most %v", until, leases)
 		}

@@ -123,7 +123,7 @@ func (f *fixture) subscribe(workspaceID, url string, change ...func(*Webhook)) W
 	f.t.Helper()
 	now := clock.Stamp(f.now())
 	w := Webhook{
-		ID: f.ids.New(id.Webhook), WorkspaceID: workspaceID, AccountID: workspaceID, URL: url, Events: []string{"*"},
+		ID: f.ids.New(id.Webhook), WorkspaceID: workspaceID, AccountID: accountOf(workspaceID), URL: url, Events: []string{"*"},
 		Active: true, CreatedAt: now, UpdatedAt: now, Revision: 1, Generation: 1, Health: Health{Prompt: true},
 	}
 	var err error
@@ -174,6 +174,9 @@ func (f *fixture) wantLog(texts ...string) {
 }
 
 func (f *fixture) newWorkspace() string { return f.ids.New(id.Workspace) }
+
+// accountOf returns the ID of the user who owns a workspace.
+func accountOf(workspaceID string) string { return strings.Replace(workspaceID, "ws_", "usr_", 1) }
 
 // noJitter is a jitter of zero.
 func noJitter() float64 { return 0 }

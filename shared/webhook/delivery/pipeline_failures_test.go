@@ -89,7 +89,7 @@ func TestDeliveryThatKillsItsFunctionFails(t *testing.T) {
 func TestBatchIsStoredInPart(t *testing.T) {
 	t.Parallel()
 	// A chunk with two batches, and another chunk.
-	const webhooks, workspaces = maxSingleWrites, fanoutChunk/maxSingleWrites + 2
+	const webhooks, workspaces = singleWrites, fanoutChunk/singleWrites + 2
 	f := newFixture(t)
 	var events []event.Record
 	for range workspaces {

@@ -123,10 +123,10 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 	var m message
 	var account, name string
 	if e.isWebhook() {
-		w, decodeErr := db.Decode[Webhook](item)
+		w, decodeErr := DecodeWebhook(item)
 		m, account, name, err = w.turnMessage(), w.AccountID, metricTurnsDue, decodeErr
 	} else {
-		d, decodeErr := db.Decode[Delivery](item)
+		d, decodeErr := decodeDelivery(item)
 		m, account, name, err = d.message(), d.AccountID, metricDue, decodeErr
 		if err == nil && d.NextAttemptAt != nil {
 			counts.highest(metricOldest, metric.Seconds, now.Sub(d.NextAttemptAt.Time()).Seconds())

@@ -84,7 +84,7 @@ func (s *simulation) addAccount(class simClass, endpoints int) *simAccount {
 	for i := range endpoints {
 		e := &simEndpoint{account: a, place: i, index: simIndex{byID: map[string]*simRecord{}}}
 		e.stored = Webhook{
-			ID: simID("wh", uint64(len(s.endpoints))), WorkspaceID: a.id, AccountID: a.id, Active: true, Events: []string{"*"},
+			ID: simID("wh", uint64(len(s.endpoints))), WorkspaceID: a.id, AccountID: accountOf(a.id), Active: true, Events: []string{"*"},
 		}
 		e.stored.Prompt = class != classHanging && class != classSlow
 		a.endpoints = append(a.endpoints, e)

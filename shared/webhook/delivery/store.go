@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/lambdafn"
 )
 
 // The attributes of deliveries and webhooks that the retry job writes.
@@ -35,7 +37,7 @@ func (s Store) Webhook(ctx context.Context, workspaceID, webhookID string) (Webh
 	if err != nil {
 		return Webhook{}, err
 	}
-	return db.Decode[Webhook](item)
+	return DecodeWebhook(item)
 }
 
 // BrokenItem is a stored item that cannot be decoded.
@@ -54,7 +56,7 @@ func (s Store) Webhooks(ctx context.Context, workspaceID string) ([]Webhook, []B
 	webhooks := make([]Webhook, 0, len(items))
 	var broken []BrokenItem
 	for _, item := range items {
-		w, err := db.Decode[Webhook](item)
+		w, err := DecodeWebhook(item)
 		if err != nil {
 			broken = append(broken, BrokenItem{db.KeyOf(item), err})
 			continue
@@ -91,8 +93,8 @@ func (s Store) targets(ctx context.Context, messages ...message) ([]target, erro
 	for i, m := range messages {
 		t := &targets[i]
 		var derr, werr error
-		t.delivery, derr = optional[Delivery](items[s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID))])
-		t.webhook, werr = optional[Webhook](items[s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID))])
+		t.delivery, derr = optional(items[s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID))], decodeDelivery)
+		t.webhook, werr = optional(items[s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID))], DecodeWebhook)
 		if t.err = errors.Join(derr, werr); t.err == nil && t.delivery != nil && t.delivery.Payload == "" {
 			if ref := s.Events.Ref(t.delivery.eventKey()); items[ref] == nil {
 				missing = append(missing, ref)
@@ -134,11 +136,11 @@ func withPayload(d Delivery, item db.Item) (Delivery, error) {
 }
 
 // optional decodes an item. It returns nil if there is no item.
-func optional[T any](item db.Item) (*T, error) {
+func optional[T any](item db.Item, decode func(db.Item) (T, error)) (*T, error) {
 	if item == nil {
 		return nil, nil
 	}
-	record, err := db.Decode[T](item)
+	record, err := decode(item)
 	return &record, err
 }
 
@@ -148,7 +150,7 @@ func (s Store) Get(ctx context.Context, webhookID, deliveryID string) (Delivery,
 	if err != nil {
 		return Delivery{}, err
 	}
-	return db.Decode[Delivery](item)
+	return decodeDelivery(item)
 }
 
 // Read reads a delivery and sets its payload. Error: db.ErrNotFound.
@@ -180,7 +182,8 @@ func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
 
 // addAll stores new deliveries that do not exist yet, and returns their number. It reads which ones exist, sets
 // wasStored and Due in their items, and then stores the others without conditions, because that takes a fraction of the
-// calls. After an error, some deliveries are stored and others are not, and it is safe to call addAll again. If two
+// calls. If DynamoDB rejects one of them, addAll stores each one alone, and sets err in the items that could not be
+// stored. After an error, some deliveries are stored and others are not, and it is safe to call addAll again. If two
 // functions create the same delivery at the same time, the second one can replace the delivery after its first
 // attempts. It is then sent again.
 func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
@@ -207,10 +210,34 @@ func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
 			return 0, err
 		}
 	}
-	if err := s.Table.PutAll(ctx, missing); err != nil {
+	err = s.Table.PutAll(ctx, missing)
+	if errors.Is(err, db.ErrRejected) {
+		return s.addEach(ctx, items), nil
+	}
+	if err != nil {
 		return 0, err
 	}
 	return len(missing), nil
+}
+
+// addEach stores each of the new deliveries that does not exist with a write of its own, and returns the number of
+// stored deliveries. It sets wasStored or err in their items.
+func (s Store) addEach(ctx context.Context, items []newItem) int {
+	var stored atomic.Int64
+	for i, err := range lambdafn.Parallel(len(items), singleWrites, func(i int) error {
+		if items[i].wasStored {
+			return nil
+		}
+		created, err := s.add(ctx, items[i].delivery)
+		if created {
+			stored.Add(1)
+		}
+		items[i].wasStored = !created
+		return err
+	}) {
+		items[i].err = err
+	}
+	return int(stored.Load())
 }
 
 // save stores the next version of a delivery and returns it with its version number. read is the previous version.
@@ -314,11 +341,7 @@ func (s Store) List(
 		q.Limit, calls = max(limit, filterPage), filterCalls
 	}
 	for range calls {
-		page, err := s.Table.Query(ctx, q)
-		if err != nil {
-			return nil, "", err
-		}
-		deliveries, err := db.DecodeAll[Delivery](page.Items)
+		deliveries, next, err := db.List(ctx, s.Table, q, db.Decode[Delivery])
 		if err != nil {
 			return nil, "", err
 		}
@@ -330,10 +353,10 @@ func (s Store) List(
 				return found, d.ID, nil
 			}
 		}
-		if page.Next.IsZero() {
+		if next.IsZero() {
 			return found, "", nil
 		}
-		q.After = page.Next
+		q.After = next
 	}
 	return found, prefix.Rest(q.After), nil
 }
@@ -344,10 +367,7 @@ func (s Store) listOldest(
 	ctx context.Context, webhookID, after string, limit int,
 ) (all []Delivery, more bool, _ error) {
 	prefix := db.DeliveriesOf(webhookID)
-	page, err := s.Table.Query(ctx, db.Query{Prefix: prefix, After: prefix.After(after), Limit: limit})
-	if err != nil {
-		return nil, false, err
-	}
-	all, err = db.DecodeAll[Delivery](page.Items)
-	return all, !page.Next.IsZero() && len(all) > 0, err
+	q := db.Query{Prefix: prefix, After: prefix.After(after), Limit: limit}
+	all, next, err := db.List(ctx, s.Table, q, decodeDelivery)
+	return all, !next.IsZero() && len(all) > 0, err
 }

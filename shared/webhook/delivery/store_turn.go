@@ -58,7 +58,7 @@ func (s Store) makeDue(ctx context.Context, w Webhook, leaveFastLane bool, now t
 	if err != nil {
 		return false, err
 	}
-	updated, err := db.Decode[Webhook](item)
+	updated, err := DecodeWebhook(item)
 	return err == nil && updated.needsMessage(now), err
 }
 
@@ -82,7 +82,7 @@ func (s Store) takeTurn(
 	if err != nil {
 		return w, "", false, err
 	}
-	w, err = db.Decode[Webhook](item)
+	w, err = DecodeWebhook(item)
 	return w, token, err == nil, err
 }
 

@@ -1,11 +1,14 @@
 package delivery
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/id"
 )
 
 // Webhook is a subscription of a workspace, as stored. The attribute names are part of the data format.
@@ -52,6 +55,16 @@ type Webhook struct {
 type PreviousSecret struct {
 	Sealed string          `dynamodbav:"sealed"`
 	Until  clock.Timestamp `dynamodbav:"until"`
+}
+
+// DecodeWebhook decodes a stored webhook. It returns an error if the item is not a complete webhook, or if its key
+// belongs to another webhook: the service could not store its deliveries, or send messages about it.
+func DecodeWebhook(item db.Item) (Webhook, error) {
+	w, err := db.Decode[Webhook](item)
+	if err == nil && (db.WebhookKey(w.WorkspaceID, w.ID) != db.KeyOf(item) || !id.User.Valid(w.AccountID)) {
+		err = errors.New("delivery: the IDs of a stored webhook are not valid")
+	}
+	return w, err
 }
 
 // wants reports whether the webhook subscribes to an event of its workspace. at is the time of the event. A webhook
