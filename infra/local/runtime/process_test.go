@@ -105,6 +105,7 @@ func TestLogLinesCarryTheirRequest(t *testing.T) {
 			want = append(want, "echo "+id+" "+line)
 		}
 	}
+	eventually(t, "all is logged", func() bool { return len(out.list()) == len(want) }) // the last lines follow their response
 	if diff := cmp.Diff(want, out.list()); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
