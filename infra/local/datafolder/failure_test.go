@@ -54,7 +54,9 @@ func TestFailure(t *testing.T) {
 			}
 			leave()
 			fails.Store(true)
-			go fill(f) // a write may hang when the disk fails
+			for range 4 {
+				go fill(f) // a write may hang when the disk fails
+			}
 			deadline := time.After(patience)
 			select {
 			case err = <-reported:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -223,6 +224,30 @@ func TestTokenRace(t *testing.T) {
 	group.Wait()
 	if got := must(t, db, "GetItem", `{"TableName":"hash","Key":{"pk":{"S":"a"}}}`).raw; got != `{"Item":{"n":{"N":"1"},"pk":{"S":"a"}}}` {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestTokenOfTwoTransactions checks that of two concurrent transactions with one token and different items, one is made.
+func TestTokenOfTwoTransactions(t *testing.T) {
+	t.Parallel()
+	db := withTables(t)
+	for n := range 200 {
+		var made atomic.Int64
+		var group sync.WaitGroup
+		for _, key := range []string{"a", "b", "c", "d"} {
+			group.Go(func() {
+				got := call(t, db, "TransactWriteItems", fmt.Sprintf(`{"ClientRequestToken":"t%d","TransactItems":[
+					{"Put":{"TableName":"hash","Item":{"pk":{"S":%q}}}}]}`, n, key))
+				if got.status == 200 {
+					made.Add(1)
+				} else if got.errorType() != typeIdempotentMismatch {
+					t.Error(got.raw)
+				}
+			})
+		}
+		if group.Wait(); made.Load() != 1 {
+			t.Fatalf("token %d: %d transactions were made", n, made.Load())
+		}
 	}
 }
 
