@@ -165,22 +165,17 @@ func (in Input) run(ctx context.Context) (Output, error) {
 	}
 	var r result
 	data, err := process.Run(ctx, newJob(in, t), &r)
-	if err != nil {
-		return Output{}, sandboxError(err)
-	}
-	return r.output(data, in)
-}
-
-func sandboxError(err error) error {
 	switch {
 	case errors.Is(err, sandbox.ErrMemory):
-		return errMemory
+		return Output{}, errMemory
 	case errors.Is(err, sandbox.ErrNesting):
-		return errNesting
+		return Output{}, errNesting
 	case errors.Is(err, sandbox.ErrCPU):
-		return errCPU
+		return Output{}, errCPU
+	case err != nil:
+		return Output{}, err
 	}
-	return err
+	return r.output(data, in)
 }
 
 // checkLimits returns an error if an output is too large, or contains a path that API Gateway does not forward. Errors:

@@ -114,7 +114,7 @@ func (b *bundler) pathReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	case ok && tree.IsInPackage(ref.importer) && !tree.IsInPackage(file):
 		return noResult, errLeavesPackage(ref.importer)
 	case !ok:
-		return noResult, failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(ref.spec))
+		return noResult, errLeavesProject(ref.spec)
 	case isPath && ref.query == "" && !ref.isURL && !b.isComponent(ref, file):
 		return noResult, nil
 	}

@@ -94,7 +94,7 @@ func (m *manifest) edges() []edge {
 	}
 	edges := make([]edge, 0, len(byName))
 	for _, e := range byName {
-		if !isTypes(e.name) && !isBuildTool(e) {
+		if !strings.HasPrefix(e.name, "@types/") && !isBuildTool(e) {
 			edges = append(edges, e)
 		}
 	}
@@ -227,8 +227,6 @@ const (
 func isName(name string) bool {
 	return len(name) <= maxName && validName.MatchString(name) && name != "node_modules"
 }
-
-func isTypes(name string) bool { return strings.HasPrefix(name, "@types/") }
 
 // target returns the package of the registry that a dependency names, and the version, range or tag.
 func target(e edge) (name, spec string, err *failure.Error) {

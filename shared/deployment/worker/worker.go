@@ -38,9 +38,7 @@ type Worker struct {
 }
 
 // New returns a Worker. It makes no calls to storage.
-func New(d Deps) *Worker {
-	return &Worker{Deps: d, buildTime: buildTime}
-}
+func New(d Deps) *Worker { return &Worker{Deps: d, buildTime: buildTime} }
 
 const (
 	buildTime = 60 * time.Second
