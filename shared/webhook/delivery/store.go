@@ -182,9 +182,10 @@ func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
 
 // addAll stores new deliveries that do not exist yet, and returns their number. It reads which ones exist, sets existed
 // and Due in their items, and then stores the others without conditions, because that takes a fraction of the calls. If
-// DynamoDB rejects one of them, addAll stores each one alone, and sets err in the items that could not be stored. After an error, some deliveries are stored and others are not, and it is safe to call addAll again. If two functions
-// create the same delivery at the same time, the second one can replace the delivery after its first attempts. It is
-// then sent again.
+// DynamoDB rejects one of them, addAll stores each one alone, and sets err in the items that could not be stored. After
+// an error, some deliveries are stored and others are not, and it is safe to call addAll again. If two functions create
+// the same delivery at the same time, the second one can replace the delivery after its first attempts. It is then sent
+// again.
 func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
 	keys := make([]db.Key, len(items))
 	for i, n := range items {
