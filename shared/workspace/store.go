@@ -58,7 +58,7 @@ func (s store) members(ctx context.Context, workspaceID, lastID string, limit in
 	}
 	var list []Membership
 	for {
-		members, next, err := db.List(ctx, s.Projects, q, db.Decode[Membership])
+		members, next, err := db.List(ctx, s.Projects, q, db.DecodeByID(func(m Membership) string { return m.UserID }))
 		if err != nil {
 			return nil, err
 		}

@@ -144,7 +144,7 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bo
 	if err != nil {
 		return false, err
 	}
-	all := db.DecodeAll(ctx, page.Items, db.Decode[generation])
+	all := db.DecodeAll(ctx, page.Items, db.DecodeByID(func(g generation) string { return g.ID }))
 	crashed := slices.DeleteFunc(all, func(g generation) bool {
 		return g.End != "" || !g.StartedAt.Time().Before(now.Add(-crashedAfter))
 	})
