@@ -149,7 +149,12 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bo
 		return g.End != "" || !g.StartedAt.Time().Before(now.Add(-crashedAfter))
 	})
 	for _, g := range crashed[:min(len(crashed), maxCrashed)] {
-		if err := l.release(r.UserID, g, now).Commit(ctx); err != nil && !errors.Is(err, errEnded) {
+		err := l.release(r.UserID, g, now).Commit(ctx)
+		if errors.Is(err, db.ErrRejected) { // a damaged record must not prevent all calls of the user
+			l.logger.ErrorContext(ctx, "a reservation cannot be released", "message", g.ID, "cause", err.Error())
+			continue
+		}
+		if err != nil && !errors.Is(err, errEnded) {
 			return released, err
 		}
 		released = released || g.Month == r.month().String()
