@@ -26,8 +26,8 @@ type entry struct {
 	price price
 }
 
-// billedResources returns the entries for the resources of the template that AWS bills by the month, also of those with a
-// condition. The metrics that CloudWatch extracts from logs have data only if the service is used.
+// billedResources returns the entries for the resources of the template that AWS bills by the month, also of those with
+// a condition. The metrics that CloudWatch extracts from logs have data only if the service is used.
 func billedResources(path string) (idle, used []entry, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -216,11 +216,12 @@ func TestInvalidSettingOfFunction(t *testing.T) {
 	}
 }
 
-// TestDataIsPrivate checks that only the owner can read the files that contain secrets.
+// TestDataIsPrivate checks that only the owner can read the store, which contains secrets, and the private key of the
+// certificate.
 func TestDataIsPrivate(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
-	for _, pattern := range []string{"secrets/*", "tls/*"} {
+	for pattern, want := range map[string]os.FileMode{"data": 0o700, "tls/*": 0o600} {
 		files, err := filepath.Glob(filepath.Join(p.Dir, pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: got files %v, %v, want at least one", pattern, files, err)
@@ -230,8 +231,8 @@ func TestDataIsPrivate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if mode := info.Mode().Perm(); !info.IsDir() && mode != 0o600 {
-				t.Errorf("%s has mode %o, want 600", file, mode)
+			if mode := info.Mode().Perm(); mode != want {
+				t.Errorf("%s has mode %o, want %o", file, mode, want)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -34,6 +35,18 @@ func Decode[T any](item Item) (T, error) {
 		return record, fmt.Errorf("db: decode %T: %w", record, err)
 	}
 	return record, nil
+}
+
+// DecodeByID returns a function like Decode for items whose sort keys end with their IDs. The function returns an error
+// if the ID of an item is not the one in its key: a list that continues after such an ID would skip or repeat items.
+func DecodeByID[T any](id func(T) string) func(Item) (T, error) {
+	return func(item Item) (T, error) {
+		record, err := Decode[T](item)
+		if err == nil && !strings.HasSuffix(KeyOf(item).SK, separator+id(record)) {
+			err = fmt.Errorf("db: decode %T: the ID is not the one in the key", record)
+		}
+		return record, err
+	}
 }
 
 // DecodeAll decodes the items of a list. An item for which decode returns an error is logged and omitted: one damaged

@@ -111,6 +111,19 @@ func FuzzItemFromJSON(f *testing.F) {
 	})
 }
 
+// An item whose ID is not the one in its key is damaged.
+func TestDecodeByID(t *testing.T) {
+	t.Parallel()
+	decode := db.DecodeByID(func(r struct{ ID string }) string { return r.ID })
+	for id, valid := range map[string]bool{"x1": true, "1": false, "": false, "x2": false, strings.Repeat("x", 2000): false} {
+		text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+		record, err := decode(db.Item{"pk": text("p"), "sk": text("ITEM#x1"), "ID": text(id)})
+		if (err == nil) != valid || valid && record.ID != id {
+			t.Errorf("ID %.10q: got %v, %v, want valid: %t", id, record, err, valid)
+		}
+	}
+}
+
 // DecodeAll omits the items that cannot be decoded.
 func TestDecodeAll(t *testing.T) {
 	t.Parallel()

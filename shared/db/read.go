@@ -77,8 +77,8 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 	return Page{Items: items, Next: KeyOf(last)}, err
 }
 
-// List reads a page like Table.Query, and decodes its items like DecodeAll. The page has q.Limit decoded items, unless it
-// is the last one. next is the value of Query.After for the next page. It is zero on the last page. Errors:
+// List reads a page like Table.Query, and decodes its items like DecodeAll. The page has q.Limit decoded items, unless
+// it is the last one. next is the value of Query.After for the next page. It is zero on the last page. Errors:
 // ErrUnavailable.
 func List[T any](
 	ctx context.Context, t Table, q Query, decode func(Item) (T, error),

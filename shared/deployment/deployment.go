@@ -225,7 +225,7 @@ func (s *Service) ListDeployments(
 		})
 		group.Go(func() error {
 			stored, err := s.store.Projects.QueryAll(db.WithoutGuardRead(groupCtx), db.DeploymentsOf(projectID))
-			all = db.DecodeAll(groupCtx, stored, db.Decode[Deployment])
+			all = db.DecodeAll(groupCtx, stored, db.DecodeByID(func(d Deployment) string { return d.ID }))
 			return err
 		})
 		if err := group.Wait(); err != nil {

@@ -99,11 +99,12 @@ func (c *change) createDeployment(d *Deployment, isPrivate bool) {
 	c.prune()
 }
 
-// updateDeployment changes attributes of a record that has a summary in the site.
+// updateDeployment changes attributes of a record that has a summary in the site. The version of the site's record, on
+// whose condition the change is made, changes with each status. The write has no condition of its own, so that a damaged
+// record of an old deployment does not prevent all later changes.
 func (c *change) updateDeployment(id string, update expression.UpdateBuilder) {
 	c.writtenIDs[id] = true
-	status := equals("status", c.site.Deployments[id].Status)
-	c.add(c.store.Projects.Update(db.DeploymentKey(c.projectID, id), update).If(status))
+	c.add(c.store.Projects.Update(db.DeploymentKey(c.projectID, id), update))
 }
 
 // cancel cancels a deployment that has not ended. If it is building, the build counts as one in progress until its

@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"errors"
 
 	"devplatform/shared/db"
 	"devplatform/shared/event"
@@ -16,7 +17,7 @@ func (s store) createComment(ctx context.Context, projectID string, c commentRec
 
 // comments returns up to n comments on a project, oldest first. It skips comments up to and including lastID.
 func (s store) comments(ctx context.Context, projectID, lastID string, n int) ([]CommentItem, error) {
-	records, _, err := db.List(ctx, s.Projects, commentQuery(projectID, lastID, n), db.Decode[commentRecord])
+	records, _, err := db.List(ctx, s.Projects, commentQuery(projectID, lastID, n), db.DecodeByID(func(c commentRecord) string { return c.ID }))
 	return commentItems(records), err
 }
 
@@ -44,7 +45,7 @@ func (s store) commentsOn(
 	q := commentQuery(projectID, lastID, 0)
 	found, next = []CommentItem{}, lastID
 	for range maxCommentReads {
-		records, after, err := db.List(ctx, s.Projects, q, db.Decode[commentRecord])
+		records, after, err := db.List(ctx, s.Projects, q, db.DecodeByID(func(c commentRecord) string { return c.ID }))
 		if err != nil {
 			return nil, "", err
 		}
@@ -82,6 +83,9 @@ func (s store) eventsOf(ctx context.Context, projectID, lastID string, n int) ([
 	}
 	events, _, err := db.List(ctx, s.events, q, func(item db.Item) (event.Record, error) {
 		e, err := event.FromItem(item)
+		if err == nil && db.KeyOf(item) != db.ProjectEventKey(projectID, e.ID) {
+			err = errors.New("event: the ID is not the one in the key")
+		}
 		if err == nil {
 			_, err = e.Timestamp() // the feed contains the payload as it is, so it must be valid JSON
 		}

@@ -30,7 +30,7 @@ func (s store) projectsOf(ctx context.Context, workspaceID string) ([]projectRec
 	if err != nil {
 		return nil, err
 	}
-	return db.DecodeAll(ctx, items, db.Decode[projectRecord]), nil
+	return db.DecodeAll(ctx, items, db.DecodeByID(func(p projectRecord) string { return p.ID })), nil
 }
 
 // createProject creates a project. Call it within db.Retry. Errors: WORKSPACE_NOT_FOUND, QUOTA_EXCEEDED, errSlugTaken.

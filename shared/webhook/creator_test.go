@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -78,6 +80,10 @@ func TestWebhooksOfFormerAdmins(t *testing.T) {
 			ofTeam, ofProject := grace.createWebhook("/ok", inTeam), grace.createWebhook("/ok", object{"projectId": private})
 			paused := grace.createWebhook("/ok", inTeam, object{"active": false})
 			others, elsewhere := ada.createWebhook("/ok", inTeam), grace.createWebhook("/ok")
+			damaged := f.storedWebhook(grace.createWebhook("/ok", inTeam)) // it must not prevent the change
+			update := expression.Set(expression.Name("id"), expression.Value("damaged"))
+			_, err := f.client.Do(t.Context(), f.webhooks.Update(db.WebhookKey(team, damaged.ID), update))
+			f.must(err)
 
 			caller := ada
 			if tc.byMember {

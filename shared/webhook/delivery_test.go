@@ -63,10 +63,12 @@ func TestListDeliveries(t *testing.T) {
 		want = append(want, item)
 	}
 	slices.SortFunc(want, func(a, b any) int { return -strings.Compare(idOf(a), idOf(b)) })
-	damaged := f.putDelivery(path, succeeded)
-	update := expression.Set(expression.Name("attempts"), expression.Value("many"))
-	_, err := f.client.Do(t.Context(), f.webhooks.Update(db.DeliveryKey(damaged.WebhookID, damaged.ID), update))
-	f.must(err)
+	for attribute, value := range map[string]string{"attempts": "many", "id": strings.Repeat("x", 2000)} {
+		damaged := f.putDelivery(path, succeeded)
+		update := expression.Set(expression.Name(attribute), expression.Value(value))
+		_, err := f.client.Do(t.Context(), f.webhooks.Update(db.DeliveryKey(damaged.WebhookID, damaged.ID), update))
+		f.must(err)
+	}
 	response := ada.Get(path+"/deliveries").Want(t, http.StatusOK)
 	if diff := cmp.Diff(map[string]any{"deliveries": want}, response.Body); diff != "" {
 		t.Errorf("the list (-want +got):\n%s", diff)

@@ -1,15 +1,18 @@
 package webhook
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/webhook/delivery"
 )
@@ -29,6 +32,11 @@ func TestRecover(t *testing.T) {
 			atTime = append(atTime, f.putDelivery(path, state))
 		}
 		deliveries = append(deliveries, atTime)
+		tooLarge := f.putDelivery(path, failed) // for the item of a recovered delivery
+		for size, err := 409_600, errors.ErrUnsupported; err != nil; size -= 20 {
+			update := expression.Set(expression.Name("type"), expression.Value(strings.Repeat("x", size)))
+			_, err = f.client.Do(t.Context(), f.webhooks.Update(db.DeliveryKey(tooLarge.WebhookID, tooLarge.ID), update))
+		}
 	}
 	const recoverableStates = 3 // the first three
 	ada.Do("POST", path+"/test", object{}).Want(t, http.StatusOK)

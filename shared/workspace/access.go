@@ -76,7 +76,7 @@ func (s Access) Memberships(ctx context.Context, userID string) ([]Membership, e
 	if err != nil {
 		return nil, err
 	}
-	list := db.DecodeAll(ctx, items, db.Decode[Membership])
+	list := db.DecodeAll(ctx, items, db.DecodeByID(func(m Membership) string { return m.WorkspaceID }))
 	slices.SortFunc(list, func(a, b Membership) int { return cmp.Compare(a.position(), b.position()) })
 	return list, nil
 }

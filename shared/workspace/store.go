@@ -61,7 +61,7 @@ func (s store) members(ctx context.Context, workspaceID, lastID string, limit in
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, db.DecodeAll(ctx, page.Items, db.Decode[Membership])...)
+		list = append(list, db.DecodeAll(ctx, page.Items, db.DecodeByID(func(m Membership) string { return m.UserID }))...)
 		if len(list) >= wanted {
 			break
 		}

@@ -43,7 +43,7 @@ func (s store) list(ctx context.Context, userID string) ([]Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing identities: %w", err)
 	}
-	return db.DecodeAll(ctx, items, db.Decode[Identity]), nil
+	return db.DecodeAll(ctx, items, db.DecodeByID(func(i Identity) string { return i.ID })), nil
 }
 
 // link returns the writes that link an identity. Error: user.ErrTaken if it is already linked.

@@ -116,7 +116,8 @@ func newClient() *http.Client {
 			IdleConnTimeout:        idleTimeout,
 			MaxIdleConnsPerHost:    2,
 			MaxResponseHeaderBytes: maxHeaderBytes,
-			ForceAttemptHTTP2:      true,
+			// Over HTTP/2, a hostile server could send frames without end, also after the sign-in has timed out.
+			ForceAttemptHTTP2: false,
 		}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

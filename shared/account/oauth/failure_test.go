@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -214,6 +217,30 @@ func TestCompressedResponseIsBounded(t *testing.T) {
 	})
 	_, err := identify(t.Context(), f.provider(t))
 	checkError(t, err, ErrUnavailable, stepUser, "", http.StatusOK)
+}
+
+// The connections do not use HTTP/2, over which a server can send frames without end.
+func TestConnectionsUseHTTP1(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Proto)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	pool := x509.NewCertPool()
+	pool.AddCert(server.Certificate())
+	limited, _ := newClient().Transport.(transport)
+	plain, _ := limited.next.(*http.Transport)
+	plain.TLSClientConfig = &tls.Config{RootCAs: pool}
+	res, err := (&http.Client{Transport: limited}).Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if body, err := io.ReadAll(res.Body); err != nil || string(body) != "HTTP/1.1" {
+		t.Errorf("got a request over %s, %v, want HTTP/1.1", body, err)
+	}
 }
 
 func TestSlowProviderTimesOut(t *testing.T) {

@@ -88,7 +88,7 @@ func (s store) active(ctx context.Context, u user.User, after string, n int, now
 	}
 	var active []Session
 	for {
-		sessions, next, err := db.List(ctx, s.accounts, q, db.Decode[Session])
+		sessions, next, err := db.List(ctx, s.accounts, q, db.DecodeByID(func(s Session) string { return s.ID }))
 		if err != nil {
 			return nil, fmt.Errorf("listing sessions: %w", err)
 		}

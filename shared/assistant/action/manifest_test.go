@@ -25,8 +25,8 @@ func edited(t *testing.T, path, content string, packages ...string) (string, err
 	return *d.Operations()[0].Content, nil
 }
 
-// manifests has a case in each paragraph: its name, the path of the manifest, the packages to add, and the content before
-// and after.
+// manifests has a case in each paragraph: its name, the path of the manifest, the packages to add, and the content
+// before and after.
 //
 //go:embed testdata/manifests.txt
 var manifests string

@@ -10,8 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/id"
 )
 
 func TestReservationsAreSettledOnce(t *testing.T) {
@@ -236,6 +238,8 @@ func TestCrashedGenerationsAreReleased(t *testing.T) {
 		crashed = append(crashed, r)
 	}
 	f.must(f.reserve(f.newReservation(grace, 2000)))
+	damaged := f.ids.New(id.Message) // without a month, it cannot be released
+	f.put(db.GenerationKey(ada, damaged), generation{ID: damaged, StartedAt: clock.Stamp(epoch)})
 	f.clock.Advance(crashedAfter)
 	f.must(f.reserve(f.newReservation(ada, 1500))) // is still in progress at the end of the test
 	err := f.reserve(f.newReservation(ada, 2000))

@@ -144,12 +144,17 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (hasReleased
 	if err != nil {
 		return false, err
 	}
-	all := db.DecodeAll(ctx, page.Items, db.Decode[generation])
+	all := db.DecodeAll(ctx, page.Items, db.DecodeByID(func(g generation) string { return g.ID }))
 	crashed := slices.DeleteFunc(all, func(g generation) bool {
 		return g.End != "" || !g.StartedAt.Time().Before(now.Add(-crashedAfter))
 	})
 	for _, g := range crashed[:min(len(crashed), maxCrashed)] {
-		if err := l.release(r.UserID, g, now).Commit(ctx); err != nil && !errors.Is(err, errEnded) {
+		err := l.release(r.UserID, g, now).Commit(ctx)
+		if errors.Is(err, db.ErrRejected) { // a damaged record must not prevent all calls of the user
+			l.logger.ErrorContext(ctx, "a reservation cannot be released", "message", g.ID, "cause", err.Error())
+			continue
+		}
+		if err != nil && !errors.Is(err, errEnded) {
 			return hasReleased, err
 		}
 		hasReleased = hasReleased || g.Month == r.month().String()

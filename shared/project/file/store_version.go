@@ -14,7 +14,7 @@ import (
 func (s store) versions(ctx context.Context, projectID, path, position string, limit int) ([]File, error) {
 	prefix := db.VersionsOf(projectID, pathHash(path))
 	q := db.Query{Prefix: prefix, After: prefix.After(position), Limit: limit, Descending: true}
-	files, _, err := db.List(ctx, s.Projects, q, db.Decode[File])
+	files, _, err := db.List(ctx, s.Projects, q, db.DecodeByID(func(f File) string { return f.Version }))
 	return files, err
 }
 

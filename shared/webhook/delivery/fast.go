@@ -83,8 +83,8 @@ func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) []error {
 	return errs
 }
 
-// moveDeliveries moves deliveries of one webhook to the slow lane. If an attempt timed out, the endpoint leaves the fast
-// lane. The webhook is made due before the deliveries are stored, so that a crash in between loses nothing.
+// moveDeliveries moves deliveries of one webhook to the slow lane. If an attempt timed out, the endpoint leaves the
+// fast lane. The webhook is made due before the deliveries are stored, so that a crash in between loses nothing.
 // moveDeliveries returns the message for the turn, if one must be sent, and the error of each attempt.
 func (w FastWorker) moveDeliveries(
 	ctx context.Context, attempts []*attempt,

@@ -123,7 +123,8 @@ func (f *fixture) subscribe(workspaceID, url string, change ...func(*Webhook)) W
 	f.t.Helper()
 	now := clock.Stamp(f.now())
 	w := Webhook{
-		ID: f.ids.New(id.Webhook), WorkspaceID: workspaceID, AccountID: accountOf(workspaceID), URL: url, Events: []string{"*"},
+		ID: f.ids.New(id.Webhook), WorkspaceID: workspaceID, AccountID: accountOf(workspaceID), URL: url,
+		Events: []string{"*"},
 		Active: true, CreatedAt: now, UpdatedAt: now, Revision: 1, Generation: 1, Health: Health{Prompt: true},
 	}
 	var err error

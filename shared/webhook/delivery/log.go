@@ -139,7 +139,11 @@ func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error)
 			if changed {
 				recovered[i] = &d
 			}
-			if errors.Is(err, db.ErrNotFound) { // it has expired
+			switch {
+			case errors.Is(err, db.ErrNotFound): // it has expired
+				return nil
+			case errors.Is(err, db.ErrRejected): // it must not prevent the recovery of the others
+				l.Logger.ErrorContext(ctx, "delivery cannot be changed", "delivery", d.ID, "cause", err.Error())
 				return nil
 			}
 			return err

@@ -12,8 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/shared/db"
+	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
+	"devplatform/shared/webhook/signature"
 )
 
 // patience limits the wait for a result that comes at once on an idle machine.
@@ -328,6 +331,48 @@ func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	}
 	f.handleMessages()
 	f.wantDelivery(Succeeded, 2)
+}
+
+// A delivery whose attempt always panics, or which is too large to be changed, does not keep a turn from the others.
+func TestDeliveryThatCannotBeAttempted(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(f *fixture, first Delivery){
+		"panic": func(f *fixture, first Delivery) {
+			send := f.slow.send
+			f.slow.send = func(ctx context.Context, r sender.Request) sender.Result {
+				if r.Header.Get(signature.HeaderDelivery) == first.ID {
+					panic("broken")
+				}
+				return send(ctx, r)
+			}
+		},
+		"too large": func(f *fixture, first Delivery) {
+			for size := 409_600; ; size -= 10 {
+				first.Type = event.Type(strings.Repeat("x", size))
+				item, err := db.Encode(first)
+				if err != nil {
+					f.t.Fatal(err)
+				}
+				write := f.store.Table.Put(db.DeliveryKey(first.WebhookID, first.ID), item)
+				if _, err := f.store.Client.Do(f.t.Context(), write); err == nil {
+					return
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			workspaceID := f.newWorkspace()
+			f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
+			f.publish(f.newEvents(workspaceID, 3)...)
+			f.createDeliveries()
+			damage(f, slices.MinFunc(f.allDeliveries(), func(a, b Delivery) int { return strings.Compare(a.ID, b.ID) }))
+			f.handleMessages()
+			f.wantRequests(2)
+			f.wantLog("delivery cannot be attempted")
+		})
+	}
 }
 
 // A delivery that cannot be decoded is logged, even if its webhook was deleted.

@@ -341,7 +341,7 @@ func (s Store) List(
 		q.Limit, calls = max(limit, filterPage), filterCalls
 	}
 	for range calls {
-		deliveries, next, err := db.List(ctx, s.Table, q, db.Decode[Delivery])
+		deliveries, next, err := db.List(ctx, s.Table, q, db.DecodeByID(func(d Delivery) string { return d.ID }))
 		if err != nil {
 			return nil, "", err
 		}

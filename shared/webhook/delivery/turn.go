@@ -185,13 +185,20 @@ func (t *turn) read(ctx context.Context, deliveryIDs []string) ([]target, error)
 	return t.worker.store.targets(ctx, messages...)
 }
 
-// attemptAll attempts deliveries concurrently. It returns all attempts, and the first error.
+// attemptAll attempts deliveries concurrently. It returns all attempts, and the first error. A delivery that no retry can
+// handle is only logged: it must not keep the turn from the others.
 func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, error) {
 	attempts := make([]*attempt, len(targets))
 	errs := lambdafn.Parallel(len(targets), len(targets), func(i int) error {
 		attempts[i] = &attempt{worker: t.worker, invocation: t.invocation, target: targets[i]}
 		return attempts[i].run(ctx)
 	})
+	for i, err := range errs {
+		if lambdafn.IsPoison(err) {
+			t.worker.logger.ErrorContext(ctx, "delivery cannot be attempted", "webhook", t.webhook.ID, "cause", err.Error())
+			errs[i] = nil
+		}
+	}
 	t.worker.saveHealth(ctx, attempts)
 	return attempts, cmp.Or(errs...) //nolint:wrapcheck // an error of an attempt
 }

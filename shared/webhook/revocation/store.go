@@ -55,20 +55,19 @@ func (s Store) Disable(ctx context.Context, workspaceID, userID string, at time.
 	if count.Activations == 0 {
 		unchanged = attrActivations.AttributeNotExists()
 	}
-	items, err := s.Webhooks.QueryAll(ctx, db.WebhooksOf(workspaceID), "id", "createdBy", "active")
+	items, err := s.Webhooks.QueryAll(ctx, db.WebhooksOf(workspaceID), "createdBy", "active")
 	if err != nil {
 		return nil, err
 	}
 	writes := []db.Write{s.Webhooks.Check(countKey, unchanged)}
 	for _, item := range items {
 		w, err := db.Decode[struct {
-			ID        string `dynamodbav:"id"`
 			CreatedBy string `dynamodbav:"createdBy"`
 			Active    bool   `dynamodbav:"active"`
 		}](item)
 		// A webhook that cannot be decoded gets no deliveries, and must not prevent the removal of a member.
 		if err == nil && w.Active && w.CreatedBy == userID {
-			writes = append(writes, s.disable(db.WebhookKey(workspaceID, w.ID), userID, at))
+			writes = append(writes, s.disable(db.KeyOf(item), userID, at))
 		}
 	}
 	return writes, nil
