@@ -17,7 +17,8 @@ func (s store) createComment(ctx context.Context, projectID string, c commentRec
 
 // comments returns up to n comments on a project, oldest first. It skips comments up to and including lastID.
 func (s store) comments(ctx context.Context, projectID, lastID string, n int) ([]CommentItem, error) {
-	records, _, err := db.List(ctx, s.Projects, commentQuery(projectID, lastID, n), db.DecodeByID(func(c commentRecord) string { return c.ID }))
+	decode := db.DecodeByID(func(c commentRecord) string { return c.ID })
+	records, _, err := db.List(ctx, s.Projects, commentQuery(projectID, lastID, n), decode)
 	return commentItems(records), err
 }
 
