@@ -100,8 +100,8 @@ func (c *change) createDeployment(d *Deployment, isPrivate bool) {
 }
 
 // updateDeployment changes attributes of a record that has a summary in the site. The version of the site's record, on
-// whose condition the change is made, changes with each status. The write has no condition of its own, so that a damaged
-// record of an old deployment does not prevent all later changes.
+// whose condition the change is made, changes with each status. The write has no condition of its own, so that a
+// damaged record of an old deployment does not prevent all later changes.
 func (c *change) updateDeployment(id string, update expression.UpdateBuilder) {
 	c.touched[id] = true
 	c.add(c.store.Projects.Update(db.DeploymentKey(c.projectID, id), update))

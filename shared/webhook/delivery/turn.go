@@ -185,8 +185,8 @@ func (t *turn) read(ctx context.Context, deliveryIDs []string) ([]target, error)
 	return t.worker.store.targets(ctx, messages...)
 }
 
-// attemptAll attempts deliveries concurrently. It returns all attempts, and the first error. A delivery that no retry can
-// handle is only logged: it must not keep the turn from the others.
+// attemptAll attempts deliveries concurrently. It returns all attempts, and the first error. A delivery that no retry
+// can handle is only logged: it must not keep the turn from the others.
 func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, error) {
 	attempts := make([]*attempt, len(targets))
 	errs := lambdafn.Parallel(len(targets), len(targets), func(i int) error {
