@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/id"
@@ -64,6 +65,12 @@ func TestBuildsInProgress(t *testing.T) {
 	for i := range 5 {
 		ps = append(ps, ada.newProject("Project "+string(rune('a'+i)), workspace.Team))
 		ds = append(ds, ada.deploy(ps[i], "production"))
+	}
+	owner := f.claim(ps[0], ds[0]).Group
+	f.Clock.Advance(job.LeaseTime)
+	never := map[string]string{"dpl_1": "9999-01-01T00:00:00.000Z", "dpl_2": "damaged", "dpl_3": "x"}
+	if _, err := f.Client.Do(t.Context(), f.Projects.Put(db.BuildsKey(owner), never)); err != nil { // take no place
+		t.Fatal(err)
 	}
 	begun := []building{f.begin(ps[0], ds[0]), f.begin(ps[1], ds[1]), f.begin(ps[2], ds[2])}
 	busy := func(i int) bool {

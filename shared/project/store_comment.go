@@ -17,10 +17,11 @@ func (s store) createComment(ctx context.Context, projectID string, c commentRec
 
 // comments returns up to n comments on a project, oldest first. It skips comments up to and including lastID.
 func (s store) comments(ctx context.Context, projectID, lastID string, n int) ([]CommentItem, error) {
-	decode := db.DecodeByID(func(c commentRecord) string { return c.ID })
-	records, _, err := db.List(ctx, s.Projects, commentQuery(projectID, lastID, n), decode)
+	records, _, err := db.List(ctx, s.Projects, commentQuery(projectID, lastID, n), decodeComment)
 	return commentItems(records), err
 }
+
+var decodeComment = db.DecodeByID(func(c commentRecord) string { return c.ID })
 
 func commentQuery(projectID, lastID string, n int) db.Query {
 	prefix := db.CommentsOf(projectID)
@@ -46,7 +47,7 @@ func (s store) commentsOn(
 	q := commentQuery(projectID, lastID, 0)
 	found, next = []CommentItem{}, lastID
 	for range maxCommentReads {
-		records, after, err := db.List(ctx, s.Projects, q, db.DecodeByID(func(c commentRecord) string { return c.ID }))
+		records, after, err := db.List(ctx, s.Projects, q, decodeComment)
 		if err != nil {
 			return nil, "", err
 		}

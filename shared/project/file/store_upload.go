@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"devplatform/shared/contenttype"
 	"devplatform/shared/db"
+	"devplatform/shared/id"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/content"
 	"devplatform/shared/workspace"
@@ -42,16 +44,19 @@ func (s store) announce(ctx context.Context, projectID string, u upload) error {
 	return tx.CommitOnce(ctx)
 }
 
-// openUploads returns the open uploads of a project.
+// openUploads returns the open uploads of a project. It omits damaged records: they must not prevent the release of
+// other uploads.
 func (s store) openUploads(ctx context.Context, projectID string) ([]upload, error) {
 	prefix := db.UploadsOf(projectID)
+	decode := func(item db.Item) (*upload, error) { return decodeUpload(prefix.Rest(db.KeyOf(item)), item) }
 	var open []upload
 	err := s.Projects.Each(ctx, prefix, func(item db.Item) error {
-		u, err := decodeUpload(prefix.Rest(db.KeyOf(item)), item)
-		if err == nil && u.isOpen() {
-			open = append(open, *u)
+		for _, u := range db.DecodeAll(ctx, []db.Item{item}, decode) {
+			if u.isOpen() {
+				open = append(open, *u)
+			}
 		}
-		return err
+		return nil
 	})
 	return open, err
 }
@@ -99,7 +104,9 @@ func decodeUpload(uploadID string, item db.Item) (*upload, error) {
 		return nil, errUploadNotFound
 	}
 	u, err := db.Decode[upload](item)
-	u.ID = uploadID
+	if u.ID = uploadID; err == nil && !id.Upload.Valid(uploadID) {
+		err = fmt.Errorf("file: the ID of a stored upload is not valid: %q", uploadID)
+	}
 	return &u, err
 }
 

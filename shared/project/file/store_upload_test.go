@@ -17,7 +17,7 @@ import (
 // memory of the process.
 func TestOpenUploadsNeedConstantMemory(t *testing.T) {
 	const pages, perPage, maxGrowth = 20, 1000, 2 << 20
-	completed := `{"sk":{"S":"UPLOAD#upl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"},"status":{"S":"completed"}}`
+	completed := `{"pk":{"S":"a"},"sk":{"S":"UPLOAD#upl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"},"status":{"S":"completed"}}`
 	page := `{"Items":[` + strings.Repeat(completed+",", perPage) + completed + `]`
 	var first, last runtime.MemStats
 	n := 0
