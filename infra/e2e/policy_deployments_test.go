@@ -24,6 +24,7 @@ import (
 	"devplatform/infra/local/resources"
 	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/platformtest"
+	"devplatform/shared/job"
 )
 
 // parameters are the parameters of the template with which sites and a model are available.
@@ -181,7 +182,7 @@ func (w *watched) sweep(d *deployer) {
 		return w.find("ProjectsTable", "JOB#", func(*dynamodb.Client, *string, map[string]types.AttributeValue) {}) == 0
 	})
 	for _, other := range []string{"dpl_1", "dpl_2", "dpl_3"} {
-		w.change("ProjectsTable", "BUILDS", other, stamp(time.Hour))
+		w.change("ProjectsTable", "BUILDS", other, stamp(job.LeaseTime))
 	}
 	d.Do("POST", d.at(), "{}").Want(w.t, http.StatusAccepted)
 	platformtest.Eventually(w.t, "the message of the deployment to return to the queue", func() bool {
