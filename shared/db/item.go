@@ -49,19 +49,25 @@ func DecodeByID[T any](id func(T) string) func(Item) (T, error) {
 	}
 }
 
-// DecodeAll decodes the items of a list. An item for which decode returns an error is logged and omitted: one damaged
-// item must not break the list.
+// DecodeListed decodes an item of a list. It reports false and logs the error if decode returns one: the caller omits
+// the item, because one damaged item must not break the list.
+func DecodeListed[T any](ctx context.Context, item Item, decode func(Item) (T, error)) (record T, ok bool) {
+	record, err := decode(item)
+	if err != nil {
+		key := KeyOf(item)
+		slog.ErrorContext(ctx, "an item of a list cannot be decoded and is omitted",
+			"pk", key.PK, "sk", key.SK, "cause", err.Error())
+	}
+	return record, err == nil
+}
+
+// DecodeAll decodes the items of a list. It omits damaged items, see DecodeListed.
 func DecodeAll[T any](ctx context.Context, items []Item, decode func(Item) (T, error)) []T {
 	records := make([]T, 0, len(items))
 	for _, item := range items {
-		record, err := decode(item)
-		if err != nil {
-			key := KeyOf(item)
-			slog.ErrorContext(ctx, "an item of a list cannot be decoded and is omitted",
-				"pk", key.PK, "sk", key.SK, "cause", err.Error())
-			continue
+		if record, ok := DecodeListed(ctx, item, decode); ok {
+			records = append(records, record)
 		}
-		records = append(records, record)
 	}
 	return records
 }

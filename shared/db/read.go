@@ -123,6 +123,18 @@ func (t Table) Each(ctx context.Context, prefix Prefix, use func(Item) error, at
 	return nil
 }
 
+// EachRecord is like Table.Each, and decodes the items. It omits damaged items, see DecodeListed.
+func EachRecord[T any](
+	ctx context.Context, t Table, prefix Prefix, decode func(Item) (T, error), use func(T), attributes ...string,
+) error {
+	return t.Each(ctx, prefix, func(item Item) error {
+		if record, ok := DecodeListed(ctx, item, decode); ok {
+			use(record)
+		}
+		return nil
+	}, attributes...)
+}
+
 // Pages returns the pages of a query, from q.After to the end. The last one has the error if there is one. Errors:
 // ErrUnavailable.
 func (t Table) Pages(ctx context.Context, q Query) iter.Seq2[Page, error] {

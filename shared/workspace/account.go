@@ -16,14 +16,11 @@ import (
 // Error: ErrNotFound if the workspace has no owner, which means that it does not exist.
 func (s Access) Account(ctx context.Context, workspaceID string) (userID string, err error) {
 	var first *Membership
-	err = s.Projects.Each(ctx, db.MembersOf(workspaceID), func(item db.Item) error {
-		for _, m := range db.DecodeAll(ctx, []db.Item{item}, db.Decode[Membership]) {
-			if m.Role == Owner && (first == nil ||
-				cmp.Or(m.AddedAt.Time().Compare(first.AddedAt.Time()), cmp.Compare(m.UserID, first.UserID)) < 0) {
-				first = &m
-			}
+	err = db.EachRecord(ctx, s.Projects, db.MembersOf(workspaceID), db.Decode[Membership], func(m Membership) {
+		if m.Role == Owner && (first == nil ||
+			cmp.Or(m.AddedAt.Time().Compare(first.AddedAt.Time()), cmp.Compare(m.UserID, first.UserID)) < 0) {
+			first = &m
 		}
-		return nil
 	}, "userId", "role", "addedAt")
 	switch {
 	case err != nil:
@@ -57,8 +54,8 @@ func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string,
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(accountReads)
 	for i, m := range owned {
-		stored := db.DecodeAll(ctx, []db.Item{items[keys[i]]}, db.Decode[Workspace])
-		if isAccount[i] = len(stored) == 1 && stored[0].Owners == 1; isAccount[i] {
+		w, ok := db.DecodeListed(ctx, items[keys[i]], db.Decode[Workspace])
+		if isAccount[i] = ok && w.Owners == 1; isAccount[i] {
 			continue
 		}
 		group.Go(func() error {

@@ -50,13 +50,10 @@ func (s store) openUploads(ctx context.Context, projectID string) ([]upload, err
 	prefix := db.UploadsOf(projectID)
 	decode := func(item db.Item) (*upload, error) { return decodeUpload(prefix.Rest(db.KeyOf(item)), item) }
 	var open []upload
-	err := s.Projects.Each(ctx, prefix, func(item db.Item) error {
-		for _, u := range db.DecodeAll(ctx, []db.Item{item}, decode) {
-			if u.isOpen() {
-				open = append(open, *u)
-			}
+	err := db.EachRecord(ctx, s.Projects, prefix, decode, func(u *upload) {
+		if u.isOpen() {
+			open = append(open, *u)
 		}
-		return nil
 	})
 	return open, err
 }

@@ -35,14 +35,11 @@ func (s store) deleteVersion(ctx context.Context, projectID string, version db.K
 // countOld returns the total size of a project's old versions that have not expired, and the time at which the first of
 // them expires, in seconds since 1970. The time is 0 if there are none. It makes one call per MB of records.
 func (s store) countOld(ctx context.Context, projectID string) (bytes int, expiresAt int64, err error) {
-	err = s.Projects.Each(ctx, db.AllVersionsOf(projectID), func(item db.Item) error {
-		for _, f := range db.DecodeAll(ctx, []db.Item{item}, db.Decode[File]) {
-			bytes += f.Size
-			if expiresAt == 0 || f.ExpiresAt < expiresAt {
-				expiresAt = f.ExpiresAt
-			}
+	err = db.EachRecord(ctx, s.Projects, db.AllVersionsOf(projectID), db.Decode[File], func(f File) {
+		bytes += f.Size
+		if expiresAt == 0 || f.ExpiresAt < expiresAt {
+			expiresAt = f.ExpiresAt
 		}
-		return nil
 	}, "size")
 	return bytes, expiresAt, err
 }
