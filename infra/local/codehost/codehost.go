@@ -1,4 +1,4 @@
-// Package codehost is a stub of a code host to sign in with (Gitea): an OAuth 2.0 provider with a consent page, a token
+// Package codehost is a small code host to sign in with, like Gitea: an OAuth 2.0 provider with a consent page, a token
 // endpoint and a user API, for a laptop and for tests.
 //
 // It is as strict as a real code host where a client can make a mistake: it requires PKCE S256, a code works once and
