@@ -49,7 +49,7 @@ func (s *Store) Console() http.Handler {
 	})
 }
 
-// find returns the mails to the address in the query, or all mails. It responds with an error if they cannot be read.
+// find returns the mails that a filter accepts. It responds with an error if they cannot be read.
 func (s *Store) find(w http.ResponseWriter, accepts func(*Mail) bool) ([]Mail, bool) {
 	found, err := s.mails(accepts)
 	if err != nil {

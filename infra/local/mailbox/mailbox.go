@@ -94,7 +94,7 @@ func (s *Store) add(m Mail) error {
 	err = s.Folder.Update(func(batch *pebble.Batch) error {
 		if number > maxMails {
 			if err := batch.DeleteRange(mailKey(0), mailKey(number-maxMails+1), nil); err != nil {
-				return err //nolint:wrapcheck // cannot fail
+				return err
 			}
 		}
 		return batch.Set(mailKey(number), value, nil)

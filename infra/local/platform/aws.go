@@ -14,9 +14,9 @@ import (
 	"devplatform/infra/local/s3"
 )
 
-// awsPort is the port of all AWS protocols. The X-Amz-Target header selects a JSON service. S3 and SES have the requests
-// that are signed for them, Lambda those whose path begins with a date, and the built-in code host those below its own
-// path.
+// awsPort is the port of all AWS protocols. The X-Amz-Target header selects a JSON service. S3 and SES have the
+// requests that are signed for them, Lambda those whose path begins with a date, and the built-in code host those below
+// its own path.
 type awsPort struct {
 	dynamodb, sqs, secrets, s3, ses, codehost http.Handler
 	lambda                                    atomic.Pointer[runtime.Runtime] // nil until the functions can start

@@ -42,8 +42,8 @@ type Config struct {
 	Concurrency int `env:"LAMBDA_CONCURRENCY" envDefault:"10" doc:"maximum number of instances of each function"`
 	// Region is the region of functions, ARNs and clients. "" means us-east-1.
 	Region string `env:"AWS_REGION" envDefault:"us-east-1" doc:"region in ARNs and of the functions"`
-	// EndpointURL is the URL of DynamoDB, SQS, S3 and Secrets Manager. "" means the embedded services.
-	EndpointURL string `env:"AWS_ENDPOINT_URL" doc:"URL of other DynamoDB, SQS, S3 and Secrets Manager services"`
+	// EndpointURL is the URL of DynamoDB, SQS, S3, Secrets Manager and SES. "" means the embedded services.
+	EndpointURL string `env:"AWS_ENDPOINT_URL" doc:"URL of other DynamoDB, SQS, S3, Secrets Manager and SES services"`
 	// The credentials of the functions and of the platform's own clients. They are used only with EndpointURL, so that
 	// the functions do not get real credentials by accident. The credentials of the embedded services are "local".
 	AccessKeyID  string `env:"AWS_ACCESS_KEY_ID" doc:"credentials for AWS_ENDPOINT_URL"`
