@@ -45,7 +45,7 @@ var development = map[string]string{
 // sites, sends mails, and does not need a model. Functions get SITES_ORIGIN and AI_PROVIDER instead of these values.
 var parameters = map[string]string{
 	"AiProvider":          "scaffold",
-	"MailFrom":            "devplatform <mail@localhost>",
+	"MailFrom":            "mail@devplatform.localhost",
 	"SitesDomain":         "sites.localhost",
 	"SitesCertificateArn": "arn:aws:acm:us-east-1:" + platform.Account + ":certificate/local",
 }

@@ -1,6 +1,7 @@
 package mailbox
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -15,16 +16,19 @@ import (
 )
 
 const (
-	sendEmail       = "POST /v2/email/outbound-emails"
-	maxRequestBytes = 1 << 20
-	maxTags         = 50
+	sendEmail        = "POST /v2/email/outbound-emails"
+	deleteSuppressed = "DELETE /v2/email/suppression/addresses/" // and the address
+	maxRequestBytes  = 1 << 20
+	maxTags          = 50
 )
 
 func (s *Store) service() *awsjson.Service {
 	return &awsjson.Service{
 		Name: "ses", ContentType: awsjson.REST, MaxRequestBytes: maxRequestBytes, Logger: s.Logger,
 		Folder: s.Folder, RejectUnknown: true,
-		Targets: map[string]awsjson.Operations{"ses.": {sendEmail: awsjson.Handle(s.send)}},
+		Targets: map[string]awsjson.Operations{"ses.": {
+			sendEmail: awsjson.Handle(s.send), deleteSuppressed: refuseDeletion,
+		}},
 	}
 }
 
@@ -32,13 +36,24 @@ func (s *Store) service() *awsjson.Service {
 // The method becomes POST, so that an unknown operation gets an error with its name.
 func asTarget(r *http.Request) *http.Request {
 	named := r.Clone(r.Context())
-	named.Header.Set("X-Amz-Target", "ses."+r.Method+" "+r.URL.Path)
+	name := r.Method + " " + r.URL.Path
+	if strings.HasPrefix(name, deleteSuppressed) {
+		name = deleteSuppressed
+	}
+	named.Header.Set("X-Amz-Target", "ses."+name)
 	named.Method = http.MethodPost
 	return named
 }
 
 func badRequest(format string, args ...any) error {
 	return &awsjson.Error{Type: "BadRequestException", Message: fmt.Sprintf(format, args...)}
+}
+
+// refuseDeletion is the operation DeleteSuppressedDestination. No address is suppressed, because no mail bounces.
+func refuseDeletion(context.Context, *awsjson.Service, []byte, *bytes.Buffer) error {
+	return &awsjson.Error{
+		Type: "NotFoundException", Message: "The address is not on the suppression list.", Status: http.StatusNotFound,
+	}
 }
 
 // content is a text with its character set.

@@ -163,6 +163,11 @@ func TestRefusedMails(t *testing.T) {
 	if !errors.As(err, &unknown) || !strings.Contains(unknown.ErrorMessage(), "does not have the operation ses.GET /v2/email/account") {
 		t.Errorf("another operation: got %v", err)
 	}
+	var missing *types.NotFoundException
+	address := &sesv2.DeleteSuppressedDestinationInput{EmailAddress: aws.String("a/b@example.com")}
+	if _, err := f.DeleteSuppressedDestination(t.Context(), address); !errors.As(err, &missing) {
+		t.Errorf("deleting a suppressed address: got %v, want NotFoundException", err)
+	}
 	if mails := f.mails(t, ""); len(mails) > 0 || f.log.Len() > 0 {
 		t.Errorf("got the mails %v and the log %s, want none", mails, f.log)
 	}
