@@ -2,9 +2,9 @@
 // them.
 //
 // It has the operation SendEmail of version 2 of the API, for one recipient and a subject, text and HTML, and
-// DeleteSuppressedDestination, although no address is ever suppressed. It rejects everything else by name. The newest 500
-// mails are in the data folder, and survive a kill. [Store.Console] shows them to developers and tests. The meaning of a
-// mail does not belong here.
+// DeleteSuppressedDestination, although no address is ever suppressed. It rejects everything else by name. The newest
+// 500 mails are in the data folder, and survive a kill. [Store.Console] shows them to developers and tests. The
+// meaning of a mail does not belong here.
 package mailbox
 
 import (

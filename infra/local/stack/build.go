@@ -64,8 +64,8 @@ func init() { // the table refers to functions that refer to the table
 }
 
 // ignoredTypes have no effect on a laptop: permissions, logs, alarms, domains, reports of SES, and the way of
-// deployment. A reference to them is an error, except in properties without effect. Other types that a function can call
-// (a parameter, a state machine) must not be here.
+// deployment. A reference to them is an error, except in properties without effect. Other types that a function can
+// call (a parameter, a state machine) must not be here.
 const ignoredTypes = `
 	AWS::ApiGateway::Account AWS::Budgets::Budget AWS::CertificateManager::Certificate AWS::CloudWatch::Alarm
 	AWS::CloudWatch::CompositeAlarm AWS::CloudWatch::Dashboard AWS::Events::Rule AWS::IAM::ManagedPolicy AWS::IAM::Policy

@@ -1,7 +1,7 @@
-// Package page serves the pages to which the links in mails lead, for stacks without a front end of their own: one small
-// page for each kind of link. A page reads the token from the fragment of its address, which browsers do not send, and
-// sends it when the user presses a button. So a request for a page never uses up a link. The endpoints that the buttons
-// call, and the texts of mails, do not belong here.
+// Package page serves the pages to which the links in mails lead, for stacks without a front end of their own: one
+// small page for each kind of link. A page reads the token from the fragment of its address, which browsers do not
+// send, and sends it when the user presses a button. So a request for a page never uses up a link. The endpoints that
+// the buttons call, and the texts of mails, do not belong here.
 package page
 
 import (
@@ -15,8 +15,8 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// policy is the Content-Security-Policy of the pages. It allows only the script and the style sheet of this package, and
-// only requests to this origin.
+// policy is the Content-Security-Policy of the pages. It allows only the script and the style sheet of this package,
+// and only requests to this origin.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
