@@ -92,7 +92,7 @@ func TestCodes(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)
 	for text, want := range map[string]string{
-		"ABCD2345": "ABCD2345", "a\r\n0000 ZZZZ\r\nb": "0000ZZZZ", "Code: ABCD2345": "", "ABCD234": "", "ABCD23456": "",
+		"ABCD2345": "ABCD2345", "a\r\n0000 ZZZZ\r\nb": "0000ZZZZ", "Or enter this code: ABCD2345\n.": "ABCD2345", "Code ABCD2345": "", "see: ABCD2345.": "", "ABCD234": "", "ABCD23456": "",
 		"ABCDI345": "", "abcd2345": "",
 	} {
 		f.send(t, "ada@example.com", "s", text, "")

@@ -131,8 +131,9 @@ func (s *Store) mails(accepts func(*Mail) bool) ([]Mail, error) {
 var (
 	link = regexp.MustCompile(`https?://[^\s<>"']*[^\s<>"'.,;:!?)\]]`)
 	href = regexp.MustCompile(`(?i)\bhref\s*=\s*["'](https?://[^"'\s]+)`)
-	// code matches a line with a code of eight characters of Crockford's alphabet, also in two groups of four.
-	code = regexp.MustCompile(`(?m)^[^\S\n]*([0-9A-HJKMNP-TV-Z]{4}[- ]?[0-9A-HJKMNP-TV-Z]{4})[^\S\n]*\r?$`)
+	// code matches a code of eight characters of Crockford's alphabet, also in two groups of four, that is alone on a line
+	// or the last word of a line, after a colon.
+	code = regexp.MustCompile(`(?m)(?:^|:)[^\S\n]*([0-9A-HJKMNP-TV-Z]{4}[- ]?[0-9A-HJKMNP-TV-Z]{4})[^\S\n]*\r?$`)
 )
 
 // linksOf returns the web addresses in a text, or if there is no text, in the links of an HTML page.
@@ -147,7 +148,7 @@ func linksOf(text, page string) []string {
 	return links
 }
 
-// codeOf returns the first code that is alone on a line of a text, or nil.
+// codeOf returns the first code in a text, or nil.
 func codeOf(text string) *string {
 	match := code.FindStringSubmatch(text)
 	if match == nil {
