@@ -32,10 +32,12 @@ type AWS struct {
 	BedrockEndpoint string `env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"`
 }
 
-// Tables names two DynamoDB tables: one for users, and one for workspaces and projects.
+// Tables names the DynamoDB tables of users, of workspaces and projects, and of mails. Mail is empty in functions that
+// store no mails.
 type Tables struct {
 	Accounts string `env:"ACCOUNTS_TABLE,required,notEmpty"`
 	Projects string `env:"PROJECTS_TABLE,required,notEmpty"`
+	Mail     string `env:"MAIL_TABLE"`
 }
 
 // ProjectTables names the DynamoDB tables of file contents and of events.
