@@ -29,7 +29,7 @@ type settings struct {
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client := db.New(cfg.AWS, now)
 	s, err := sender.New(sender.Deps{
-		DB: client, AWS: cfg.AWS, Mails: client.Table(cfg.Mails), Accounts: client.Table(cfg.Accounts),
+		DB: client, SES: sender.NewSES(cfg.AWS), Mails: client.Table(cfg.Mails), Accounts: client.Table(cfg.Accounts),
 		Keys:  config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now), Settings: cfg.Mail,
 	})

@@ -11,6 +11,8 @@ import (
 	netmail "net/mail"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
+
 	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -44,7 +46,7 @@ type Settings struct {
 // Deps are the dependencies of a Sender.
 type Deps struct {
 	DB              *db.Client
-	AWS             config.AWS
+	SES             *sesv2.Client // see NewSES
 	Mails, Accounts db.Table
 	Keys            *config.Keys
 	Clock           clock.Clock
@@ -78,7 +80,7 @@ func New(d Deps) (*Sender, error) {
 	from := netmail.Address{Name: d.Settings.Texts.Name, Address: d.Settings.From}
 	return &Sender{
 		store:    store{client: d.DB, mails: d.Mails, accounts: d.Accounts, now: d.Clock},
-		ses:      newService(d.AWS, from.String(), d.Settings.ConfigurationSet),
+		ses:      service{d.SES, from.String(), d.Settings.ConfigurationSet},
 		counters: limit.New(d.DB, d.Accounts, d.Clock),
 		rule:     limit.Rule{Name: "mails", Limit: d.Settings.PerHour, Window: time.Hour},
 		keys:     d.Keys, texts: texts, now: d.Clock, logger: d.Logger, metrics: d.Metrics,

@@ -25,14 +25,15 @@ type service struct {
 	configurationSet string
 }
 
-func newService(cfg config.AWS, from, configurationSet string) service {
-	return service{from: from, configurationSet: configurationSet, sdk: sesv2.New(sesv2.Options{
+// NewSES returns a client of SES, configured by Lambda's environment. It does not access the network.
+func NewSES(cfg config.AWS) *sesv2.Client {
+	return sesv2.New(sesv2.Options{
 		Region:       cfg.Region,
 		Credentials:  awsclient.Credentials(cfg),
 		BaseEndpoint: awsclient.Endpoint(cfg.SESEndpoint, cfg.Endpoint),
 		HTTPClient:   awsclient.TransferHTTP(), // a response that takes long must not cause a second mail
 		Retryer:      awsclient.Retryer(),
-	})}
+	})
 }
 
 // send sends a mail and returns the ID that SES gave it. Errors: errRejected, or an error after which a retry may
