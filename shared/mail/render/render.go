@@ -98,7 +98,7 @@ func (r *Renderer) Render(m mail.Message, at time.Time) (Mail, error) {
 	}
 	v := values{m: m, service: r.settings.Name}
 	p := page{
-		Subject: v.plain(w.subject), Service: r.settings.Name, Home: string(r.settings.AppURL), Username: clean(m.Username),
+		Subject: v.plain(w.subject), Service: r.settings.Name, Home: string(r.settings.AppURL), Username: v.of("username"),
 		Before: v.paragraphs(w.before), After: v.paragraphs(w.after), Details: v.details(at),
 		Link: r.settings.link(m), Code: clean(m.Code),
 	}

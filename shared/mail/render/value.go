@@ -31,12 +31,10 @@ type values struct {
 // of returns the value with a name, ready for a mail.
 func (v values) of(name string) string {
 	switch name {
-	case "service":
-		return v.service
 	case "username":
-		return clean(v.m.Username)
+		return unlinked(clean(v.m.Username))
 	case "email":
-		return clean(v.m.Values[name]) // not broken: the reader compares it
+		return clean(v.m.Values[name]) // not changed, because the reader compares it
 	}
 	return unlinked(clean(v.m.Values[name]))
 }
@@ -55,7 +53,11 @@ func (v values) paragraphs(text string) (all []paragraph) {
 			}
 			var name string
 			name, rest, _ = strings.Cut(after, "}")
-			p = append(p, part{Text: v.of(name), IsValue: true})
+			if name == "service" {
+				p = append(p, part{Text: v.service})
+			} else {
+				p = append(p, part{Text: v.of(name), IsValue: true})
+			}
 		}
 		if p != nil {
 			all = append(all, p)
