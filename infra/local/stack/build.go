@@ -9,7 +9,6 @@ import (
 const (
 	typeAPI           = "AWS::Serverless::Api"
 	typeBucket        = "AWS::S3::Bucket"
-	typeConfiguration = "AWS::SES::ConfigurationSet"
 	typeDomainMapping = "AWS::ApiGateway::BasePathMapping"
 	typeDomainName    = "AWS::ApiGateway::DomainName"
 	typeFunction      = "AWS::Serverless::Function"
@@ -55,24 +54,23 @@ func init() { // the table refers to functions that refer to the table
 		typeBucket: {build: (*builder).bucket, ref: "{name}", attributes: map[string]string{"Arn": "arn:aws:s3:::{name}"}},
 		typeSecret: {build: (*builder).secret, ref: "{secret}", attributes: map[string]string{"Id": "{secret}"}},
 
-		typeDomainName:    {ref: "{domain}"},
-		typeConfiguration: {ref: "{name}"}, // of mails
+		typeDomainName: {ref: "{domain}"},
 	}
 	for typ := range strings.FieldsSeq(ignoredTypes) {
 		resourceTypes[typ] = resourceType{}
 	}
 }
 
-// ignoredTypes have no effect on a laptop: permissions, logs, alarms, domains, reports of SES, and the way of
-// deployment. A reference to them is an error, except in properties without effect. Other types that a function can
-// call (a parameter, a state machine) must not be here.
+// ignoredTypes have no effect on a laptop: permissions, logs, alarms, domains, and the way of deployment. A reference
+// to them is an error, except in properties without effect. Other types that a function can call (a parameter, a state
+// machine) must not be here.
 const ignoredTypes = `
 	AWS::ApiGateway::Account AWS::Budgets::Budget AWS::CertificateManager::Certificate AWS::CloudWatch::Alarm
 	AWS::CloudWatch::CompositeAlarm AWS::CloudWatch::Dashboard AWS::Events::Rule AWS::IAM::ManagedPolicy AWS::IAM::Policy
 	AWS::IAM::Role AWS::KMS::Alias AWS::KMS::Key AWS::Lambda::Permission AWS::Logs::LogGroup AWS::Logs::MetricFilter
-	AWS::Logs::SubscriptionFilter AWS::Route53::RecordSet AWS::S3::BucketPolicy
-	AWS::SES::ConfigurationSetEventDestination AWS::SES::EmailIdentity AWS::SNS::Subscription AWS::SNS::Topic
-	AWS::SNS::TopicPolicy AWS::SQS::QueuePolicy AWS::WAFv2::WebACL AWS::WAFv2::WebACLAssociation`
+	AWS::Logs::SubscriptionFilter AWS::Route53::RecordSet AWS::S3::BucketPolicy AWS::SES::ConfigurationSet
+	AWS::SES::ConfigurationSetEventDestination AWS::SNS::Subscription AWS::SNS::Topic AWS::SNS::TopicPolicy
+	AWS::SQS::QueuePolicy AWS::WAFv2::WebACL AWS::WAFv2::WebACLAssociation`
 
 // builder builds the stack from the resources.
 type builder struct {
