@@ -105,6 +105,7 @@ var requests = []struct {
 	{"webhooks-delivery-read", 401, noSession},
 	{"webhooks-redeliver", 401, noSession},
 	{"webhooks-recover", 401, noSession},
+	{"auth-page", 200, `<title>Confirmyoure-mailaddress</title>`},
 	{"docs-openapi", 200, `"servers":[{"url":"https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/dev"}]`},
 	{"docs-page", 200, `<mainid="docs">`},
 	{"docs-file", 200, ``},

@@ -133,6 +133,7 @@ var sampleSteps = []sampleStep{
 
 	{sample: "projects-delete", status: 200},
 	{sample: "projects-read", status: 404},
+	{sample: "auth-page", status: 200},
 	{sample: "docs-page", status: 200},
 	{sample: "docs-openapi", status: 200},
 	{sample: "docs-file", status: 200},

@@ -42,9 +42,10 @@ var development = map[string]string{
 }
 
 // parameters replace the defaults of the template's parameters: with them, this project's template has the API of the
-// sites, and does not need a model. Functions get SITES_ORIGIN and AI_PROVIDER instead of these values.
+// sites, sends mails, and does not need a model. Functions get SITES_ORIGIN and AI_PROVIDER instead of these values.
 var parameters = map[string]string{
 	"AiProvider":          "scaffold",
+	"MailFrom":            "mail@devplatform.localhost",
 	"SitesDomain":         "sites.localhost",
 	"SitesCertificateArn": "arn:aws:acm:us-east-1:" + platform.Account + ":certificate/local",
 }
@@ -63,6 +64,9 @@ func loadSettings(ctx context.Context) (settings, error) {
 	environment := env.ToMap(os.Environ())
 	if environment["SITES_PORT"] == "" && s.Port == 0 {
 		s.SitesPort = 0
+	}
+	if environment["CONSOLE_PORT"] == "" && s.Port == 0 {
+		s.ConsolePort = 0
 	}
 	if environment["OAUTH_PROVIDER"] == "" {
 		s.CodeHost = &platform.CodeHost{ClientID: "local", ClientSecret: rand.Text()}

@@ -54,16 +54,18 @@ func TestSettings(t *testing.T) { // not parallel: the environment
 	}
 }
 
-// The sites get a free port if the gateway does.
-func TestSitesPort(t *testing.T) {
+// The sites and the console get free ports if the gateway does.
+func TestFreePorts(t *testing.T) {
 	for _, tc := range []struct {
-		port, sites string
-		want        int
-	}{{"3000", "", 3001}, {"0", "", 0}, {"3000", "0", 0}, {"0", "3005", 3005}} {
+		port, other    string
+		sites, console int
+	}{{"3000", "", 3001, 3002}, {"0", "", 0, 0}, {"3000", "0", 0, 0}, {"0", "3005", 3005, 3005}} {
 		t.Setenv("PORT", tc.port)
-		t.Setenv("SITES_PORT", tc.sites)
-		if s, err := loadSettings(t.Context()); err != nil || s.SitesPort != tc.want {
-			t.Errorf("PORT=%s SITES_PORT=%s: got %d, error %v, want %d", tc.port, tc.sites, s.SitesPort, err, tc.want)
+		t.Setenv("SITES_PORT", tc.other)
+		t.Setenv("CONSOLE_PORT", tc.other)
+		s, err := loadSettings(t.Context())
+		if err != nil || s.SitesPort != tc.sites || s.ConsolePort != tc.console {
+			t.Errorf("%+v: got %d and %d, error %v", tc, s.SitesPort, s.ConsolePort, err)
 		}
 	}
 }

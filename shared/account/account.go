@@ -5,6 +5,7 @@
 //   - session has sessions and their tokens. The functions of other slices use only user and session.
 //   - password has the login and the change of a password, signup the creation of accounts with a password.
 //   - identity decides which account a user of a code host signs in to, codehost runs the flow in the browser.
+//   - page serves the pages to which the links in mails lead. It imports no other room.
 //
 // The rooms must not contain projects or workspaces, except for the personal workspace that a sign-up creates. They
 // must not depend on Lambda or read the environment.
@@ -18,6 +19,7 @@ import (
 	"devplatform/shared/account/codehost"
 	"devplatform/shared/account/identity"
 	"devplatform/shared/account/oauth"
+	"devplatform/shared/account/page"
 	"devplatform/shared/account/password"
 	"devplatform/shared/account/session"
 	"devplatform/shared/account/signup"
@@ -103,4 +105,5 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.sessions.Register(r, tag)
 	s.codehost.Register(r, tag)
 	s.identities.Register(r, tag)
+	page.Register(r, tag)
 }

@@ -335,6 +335,12 @@ func SlowPartition(webhookID string) string { return join("SLOW", idPart(id.Webh
 // a workspace whose account is not known.
 func SlotsKey(account string) Key { return newKey(join("ACCOUNT", account), "SLOTS") }
 
+// MailKey returns the key of a mail.
+func MailKey(mailID string) Key { return newKey(join("MAIL", idPart(id.Mail, mailID)), "MAIL") }
+
+// MailStateKey returns the key of the item that records whether mail arrives at an address. Case is ignored.
+func MailStateKey(address string) Key { return newKey(emailPK(address), "MAIL") }
+
 func userPK(userID string) string { return join("USER", idPart(id.User, userID)) }
 
 func webhookPK(webhookID string) string { return join("WEBHOOK", idPart(id.Webhook, webhookID)) }

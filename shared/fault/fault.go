@@ -40,6 +40,7 @@ const (
 	CodeDeploymentNotFound   Code = "DEPLOYMENT_NOT_FOUND"
 	CodeSiteNotFound         Code = "SITE_NOT_FOUND"
 	CodeSitesNotConfigured   Code = "SITES_NOT_CONFIGURED"
+	CodeMailNotConfigured    Code = "MAIL_NOT_CONFIGURED"
 	CodeRouteNotFound        Code = "ROUTE_NOT_FOUND"
 	CodeMethodNotAllowed     Code = "METHOD_NOT_ALLOWED"
 	CodePreconditionFailed   Code = "PRECONDITION_FAILED"
@@ -83,6 +84,7 @@ var StatusOf = map[Code]int{
 	CodeDeploymentNotFound:   http.StatusNotFound,
 	CodeSiteNotFound:         http.StatusNotFound,
 	CodeSitesNotConfigured:   http.StatusNotImplemented,
+	CodeMailNotConfigured:    http.StatusNotImplemented,
 	CodeRouteNotFound:        http.StatusNotFound,
 	CodeMethodNotAllowed:     http.StatusMethodNotAllowed,
 	CodePreconditionFailed:   http.StatusPreconditionFailed,

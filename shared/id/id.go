@@ -34,6 +34,7 @@ const (
 	Upload       Kind = "upl"
 	Export       Kind = "exp"
 	Deployment   Kind = "dpl"
+	Mail         Kind = "mail"
 )
 
 // Valid reports whether s is an ID of kind k in canonical form: not of another kind, not in lower case, and with

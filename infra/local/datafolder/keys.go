@@ -33,6 +33,9 @@ const (
 
 	// Secrets Manager.
 	SpaceSecret = 0x30 // secret name → secret (JSON)
+
+	// SES.
+	SpaceMail = 0x40 // mail number → mail (JSON)
 )
 
 // PrefixEnd returns the first key after all keys that begin with prefix.

@@ -109,6 +109,25 @@ func (p *Platform) serveSites(api *resources.API) error {
 	return nil
 }
 
+// serveConsole serves the console. It closes the port if another platform has the mails.
+func (p *Platform) serveConsole(context.Context) error {
+	if p.mails == nil {
+		p.Console = ""
+		p.console.close()
+		return nil
+	}
+	console := p.mails.Console()
+	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !loopback.Accepts(r.Host, p.config.hosts()...) {
+			http.Error(w, wrongHost, http.StatusForbidden)
+			return
+		}
+		console.ServeHTTP(w, r)
+	})
+	p.serveGateway(gateway.NewServer(guarded, nil, p.logger), p.console)
+	return nil
+}
+
 // serveGateway runs a server on the listeners of a port.
 func (p *Platform) serveGateway(server *http.Server, at *listeners) {
 	p.gateways = append(p.gateways, server)

@@ -19,6 +19,7 @@ import (
 	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/mailbox"
 	"devplatform/infra/local/provision"
 	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
@@ -42,6 +43,7 @@ type Addresses struct {
 	HTTPS    string // the API over HTTPS with a self-signed certificate, "" if the template has none
 	Sites    string // the origin below which the API with a wildcard domain is, "" if the template has none
 	AWS      string // the AWS services
+	Console  string // the console with the mailbox, "" if another platform has the AWS services
 	CodeHost string // the built-in code host, "" if there is none
 }
 
@@ -54,14 +56,14 @@ type Platform struct {
 	config Config
 	logger *slog.Logger
 
-	http, https, sites, aws *listeners
-	gateways                []*http.Server // of the APIs
-	awsServer               *http.Server
-	services                *awsPort
-	failed                  chan error // the first error of a server or a store
-	cancelStart             func()     // ends Open
-	closing                 sync.Once
-	closeErr                error
+	http, https, sites, aws, console *listeners
+	gateways                         []*http.Server // of the APIs and the console
+	awsServer                        *http.Server
+	services                         *awsPort
+	failed                           chan error // the first error of a server or a store
+	cancelStart                      func()     // ends Open
+	closing                          sync.Once
+	closeErr                         error
 
 	// The data folder and the embedded services are nil if the configuration has an EndpointURL.
 	data     *datafolder.Folder
@@ -69,6 +71,7 @@ type Platform struct {
 	queues   *sqs.Store
 	secrets  *secrets.Store
 	objects  *s3.Store
+	mails    *mailbox.Store
 
 	codehost  *codehost.Server // nil without a code host
 	functions *functions
@@ -99,7 +102,7 @@ func open(ctx context.Context, config Config) (*Platform, error) {
 	defer cancel()
 	p := &Platform{config: config, logger: config.Logger, failed: make(chan error, 1), cancelStart: cancel}
 	for _, step := range []func(context.Context) error{
-		p.listen, p.load, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateways, p.openTriggers,
+		p.listen, p.load, p.openData, p.serveAWS, p.serveConsole, p.provision, p.openRuntime, p.serveGateways, p.openTriggers,
 		p.openSchedules,
 	} {
 		err := step(ctx)
@@ -206,7 +209,7 @@ func (p *Platform) closeServices() error {
 	if p.awsServer != nil {
 		_ = p.awsServer.Close()
 	}
-	for _, l := range []*listeners{p.http, p.https, p.sites, p.aws} {
+	for _, l := range []*listeners{p.http, p.https, p.sites, p.aws, p.console} {
 		l.close()
 	}
 	if p.queues != nil {
@@ -279,6 +282,10 @@ func (p *Platform) openData(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	p.mails, err = mailbox.Open(mailbox.Options{Folder: p.data, Now: now, Logger: p.logger})
+	if err != nil {
+		return err
+	}
 	p.objects, err = s3.Open(s3.Options{Folder: p.data, Now: now, Logger: p.logger, Region: region, Account: Account})
 	if err != nil {
 		return err
@@ -289,7 +296,7 @@ func (p *Platform) openData(context.Context) (err error) {
 	return err
 }
 
-// endpoint returns the URL of DynamoDB, SQS, S3 and Secrets Manager.
+// endpoint returns the URL of DynamoDB, SQS, S3, Secrets Manager and SES.
 func (p *Platform) endpoint() string {
 	if p.config.EndpointURL != "" {
 		return p.config.EndpointURL
@@ -302,6 +309,7 @@ func (p *Platform) serveAWS(context.Context) error {
 	p.services = &awsPort{hosts: p.config.hosts(), dynamodbLatency: p.config.DynamoDBLatency}
 	if p.database != nil {
 		p.services.dynamodb, p.services.sqs, p.services.secrets, p.services.s3 = p.database, p.queues, p.secrets, p.objects
+		p.services.ses = p.mails
 	}
 	if p.codehost != nil {
 		p.services.codehost = p.codehost

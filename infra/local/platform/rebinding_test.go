@@ -43,9 +43,10 @@ func TestRebinding(t *testing.T) {
 		}
 		return response.StatusCode, string(text)
 	}
-	aws, gateway := p.AWS, p.URL
+	aws, gateway, console := p.AWS, p.URL, p.Console
 	for _, request := range []struct{ method, url, target string }{
 		{http.MethodGet, gateway + "/", ""},
+		{http.MethodGet, console + "/mail", ""},
 		{http.MethodPost, aws + "/", "DynamoDB_20120810.ListTables"},
 		{http.MethodPost, aws + "/", "secretsmanager.ListSecrets"},
 		{http.MethodPost, aws + "/2015-03-31/functions/Reader/invocations", ""},
@@ -64,7 +65,7 @@ func TestRebinding(t *testing.T) {
 		}
 	}
 	for _, host := range []string{"localhost", "127.0.0.1:1", "[::1]:1", "app.example"} {
-		for _, url := range []string{gateway + "/", aws + codehost.Path + "/", aws + "/2015-03-31/functions"} {
+		for _, url := range []string{gateway + "/", console + "/mail", aws + codehost.Path + "/", aws + "/2015-03-31/functions"} {
 			if status, text := send(http.MethodGet, url, host, ""); status == http.StatusForbidden {
 				t.Errorf("%s as %s: got %d %s", url, host, status, text)
 			}
