@@ -154,6 +154,33 @@ func TestVariablesOfFunctions(t *testing.T) {
 	}
 }
 
+// Links in mails lead to APP_URL, or else to the gateway. With an empty MAIL_FROM, no function sends mails.
+func TestMailVariables(t *testing.T) {
+	for _, tc := range []struct{ appURL, origin string }{{"", "http://localhost:3000"}, {"https://a.example", "https://a.example"}} {
+		t.Setenv("APP_URL", tc.appURL)
+		senders := 0
+		for _, f := range loadTemplate(t).Functions {
+			if origin, isSet := f.Env["MAIL_ORIGIN"]; isSet {
+				if senders++; origin != tc.origin || f.Env["MAIL_FROM"] == "" {
+					t.Errorf("%s has MAIL_ORIGIN=%s and MAIL_FROM=%s", f.Name, origin, f.Env["MAIL_FROM"])
+				}
+			}
+			if appURL, isSet := f.Env["APP_URL"]; isSet && appURL != tc.appURL {
+				t.Errorf("%s has APP_URL=%s", f.Name, appURL)
+			}
+		}
+		if senders != 1 {
+			t.Errorf("%d functions send mails, want 1", senders)
+		}
+	}
+	t.Setenv("MAIL_FROM", "")
+	for _, f := range loadTemplate(t).Functions {
+		if _, isSet := f.Env["MAIL_ORIGIN"]; isSet || f.Env["MAIL_FROM"] != "" {
+			t.Errorf("%s sends mails without MAIL_FROM", f.Name)
+		}
+	}
+}
+
 // The help lists subcommands, flags and variables.
 func TestHelp(t *testing.T) {
 	t.Parallel()

@@ -20,8 +20,8 @@ import (
 type Settings struct {
 	// Name is the name of the service in mails.
 	Name string `env:"MAIL_NAME" envDefault:"devplatform"`
-	// AppURL is the origin of the links in mails.
-	AppURL config.Origin `env:"APP_URL,required,notEmpty"`
+	// AppURL is the origin of the links in mails. It is not APP_URL, which may be empty in functions that get requests.
+	AppURL config.Origin `env:"MAIL_ORIGIN,required,notEmpty"`
 	// The paths of the pages of a front end below AppURL. Without them, links lead to the pages of the service.
 	ConfirmPath    string `env:"CONFIRM_PATH"`
 	ResetPath      string `env:"RESET_PATH"`
