@@ -44,8 +44,6 @@ type request struct {
 
 	presigned bool
 	payload   string // x-amz-content-sha256
-	signer    signer
-	seed      string // the signature
 }
 
 // ServeHTTP handles a request in path style (/bucket/key) or in virtual-host style (<bucket>.localhost).
