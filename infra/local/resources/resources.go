@@ -211,7 +211,6 @@ type GenerateSecretString struct {
 type Bucket struct {
 	LogicalID, Name string
 	CORS            []CORSRule
-	Lifecycle       []LifecycleRule
 }
 
 // CORSRule lets pages of other origins use a bucket.
@@ -223,11 +222,4 @@ type CORSRule struct {
 	ExposedHeaders []string
 	// MaxAge is how many seconds a browser keeps the response to a preflight request; 0: the browser's default.
 	MaxAge int `cfn:",max=2147483647"`
-}
-
-// LifecycleRule deletes objects whose keys begin with Prefix.
-type LifecycleRule struct {
-	ID, Prefix     string
-	Enabled        bool
-	ExpirationDays int
 }

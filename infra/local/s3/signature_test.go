@@ -214,21 +214,6 @@ func TestPresignedContentHash(t *testing.T) {
 	s.wantContent("upload", "content")
 }
 
-// A bucket may be in the host's name: SDKs put it there if the endpoint is not an address.
-func TestVirtualHost(t *testing.T) {
-	t.Parallel()
-	s := start(t, Options{})
-	s.put("a/b", "content")
-	r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/a/b", nil))
-	r.Host = "bkt.localhost:4566"
-	r.Header.Set("X-Amz-Content-Sha256", hexSHA256(""))
-	s.sign(r, SecretKey, time.Now())
-	s.want(r, http.StatusOK, "content")
-	if got := BucketOfHost("localhost:4566"); got != "" {
-		t.Errorf("localhost names the bucket %q", got)
-	}
-}
-
 func FuzzSignature(f *testing.F) {
 	f.Add("GET", "/bkt/k", "AWS4-HMAC-SHA256 Credential=local/20130524/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0")
 	f.Add("GET", "/bkt/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=1&X-Amz-Date=20130524T000000Z&X-Amz-SignedHeaders=host", "")
