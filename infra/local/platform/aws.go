@@ -35,11 +35,10 @@ var lambdaPath = regexp.MustCompile(`^/20\d\d-\d\d-\d\d/`)
 func (p *awsPort) handler() http.Handler {
 	services := http.NewCrossOriginProtection().Handler(http.HandlerFunc(p.service))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		isBucket := s3.BucketOfHost(r.Host) != ""
 		switch {
-		case !isBucket && !loopback.Accepts(r.Host, p.hosts...), isBucket && !isS3(r):
+		case !loopback.Accepts(r.Host, p.hosts...):
 			http.Error(w, wrongHost, http.StatusForbidden)
-		case p.codehost != nil && !isBucket && strings.HasPrefix(r.URL.Path, codehost.Path+"/"):
+		case p.codehost != nil && strings.HasPrefix(r.URL.Path, codehost.Path+"/"):
 			p.codehost.ServeHTTP(w, r)
 		case p.s3 != nil && isS3(r):
 			p.s3.ServeHTTP(w, r)

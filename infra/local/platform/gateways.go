@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -78,7 +77,7 @@ func (p *Platform) serveGateways(context.Context) error {
 
 // serveAPI serves the API over HTTP and HTTPS.
 func (p *Platform) serveAPI(api *resources.API) error {
-	certificate, err := gateway.LoadOrMakeCertificate(filepath.Join(p.config.DataDir, "tls"), now)
+	certificate, err := gateway.NewCertificate(now())
 	if err != nil {
 		return err
 	}

@@ -65,8 +65,9 @@ type Platform struct {
 	closing                          sync.Once
 	closeErr                         error
 
-	// The data folder and the embedded services are nil if the configuration has an EndpointURL.
-	data     *datafolder.Folder
+	data *datafolder.Folder
+
+	// The embedded services are nil if the configuration has an EndpointURL.
 	database *dynamodb.DB
 	queues   *sqs.Store
 	secrets  *secrets.Store
@@ -262,14 +263,11 @@ func (p *Platform) openCodeHost() (err error) {
 	return err
 }
 
-// openData opens the embedded services.
+// openData opens the data folder and the embedded services.
 func (p *Platform) openData(context.Context) (err error) {
-	if p.config.EndpointURL != "" {
-		return nil
-	}
-	dir, region := p.config.DataDir, p.config.Region
-	p.data, err = datafolder.Open(datafolder.Options{Dir: filepath.Join(dir, "data"), Logger: p.logger, Failed: p.fail})
-	if err != nil {
+	dir, region := filepath.Join(p.config.DataDir, "data"), p.config.Region
+	p.data, err = datafolder.Open(datafolder.Options{Dir: dir, Logger: p.logger, Failed: p.fail})
+	if err != nil || p.config.EndpointURL != "" {
 		return err
 	}
 	p.secrets, err = secrets.Open(secrets.Options{
