@@ -78,6 +78,9 @@ func SessionKey(userID, sessionID string) Key {
 // SessionsOf selects the sessions of a user.
 func SessionsOf(userID string) Prefix { return newPrefix(userPK(userID), "SESSION"+separator) }
 
+// MailTokensKey returns the key of the tokens and codes of a kind of mail that are valid for a user.
+func MailTokensKey(userID, kind string) Key { return newKey(userPK(userID), join("MAILTOKENS", kind)) }
+
 // CounterKey returns the key of the counter of a rate limit rule, for the window of time that begins at start. subjects
 // identify whose attempts are counted, such as an IP address and an e-mail address. Only the last of them may contain
 // the separator.

@@ -79,6 +79,13 @@ func (a *Login) Success() []db.Write {
 	return writes
 }
 
+// Forgive returns the writes that forget the failed logins with an e-mail address, except for the failed logins from
+// other networks than the client's.
+func (l *Limiter) Forgive(email string, client httpapi.RequestInfo) []db.Write {
+	a := l.Login(email, client)
+	return []db.Write{l.accounts.Delete(a.pair.Key()), l.accounts.Delete(a.anyIP.Key())}
+}
+
 // Know returns the write that makes the network of a client known to the account with an e-mail address.
 func (l *Limiter) Know(email string, client httpapi.RequestInfo) db.Write {
 	return l.know(email, network(client))
