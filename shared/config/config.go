@@ -27,6 +27,7 @@ type AWS struct {
 	DynamoDBEndpoint string `env:"AWS_ENDPOINT_URL_DYNAMODB"`
 	SQSEndpoint      string `env:"AWS_ENDPOINT_URL_SQS"`
 	S3Endpoint       string `env:"AWS_ENDPOINT_URL_S3"`
+	SESEndpoint      string `env:"AWS_ENDPOINT_URL_SESV2"`
 	SecretsEndpoint  string `env:"AWS_ENDPOINT_URL_SECRETS_MANAGER"`
 	// BedrockEndpoint does not default to Endpoint as the others do: the local platform's endpoint serves no models.
 	BedrockEndpoint string `env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"`

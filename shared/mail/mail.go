@@ -15,7 +15,7 @@ type Kind string
 
 // The kinds of mails that have a link, and most of them a code.
 const (
-	// Confirm goes to a new or unconfirmed address. With the same token, its reader reports that the account is not theirs.
+	// Confirm goes to a new or unconfirmed address. Its token also lets the reader report that the account is not theirs.
 	Confirm Kind = "confirm"
 	// Reset lets the reader choose a new password.
 	Reset Kind = "reset"

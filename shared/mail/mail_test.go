@@ -100,8 +100,8 @@ func plain(item db.Item) (texts []string) {
 	return texts
 }
 
-// TestItemsRevealNothing checks that a mail that is discarded has the same attributes and the same size as a mail to a user
-// with the longest name.
+// TestItemsRevealNothing checks that a mail that is discarded has the same attributes and the same size as a mail to a
+// user with the longest name.
 func TestItemsRevealNothing(t *testing.T) {
 	t.Parallel()
 	address := strings.Repeat("a", 64) + "@" + strings.Repeat(strings.Repeat("b", 60)+".", 3) + "com"

@@ -37,8 +37,9 @@ func (b sealedBox) seal(ctx context.Context, mailID string, m Message) (keyID st
 		return "", nil, fmt.Errorf("mail: encoding: %w", err)
 	}
 	units := (len(text) + sealUnit - 1) / sealUnit
-	padding := bytes.Repeat([]byte(" "), units*sealUnit-len(text)) // JSON ignores spaces at the end
-	return keyID, newAEAD(key).Seal(nil, nil, append(text, padding...), []byte(mailID)), nil
+	padding := bytes.Repeat([]byte(" "), units*sealUnit-len(text))                 // JSON ignores spaces at the end
+	sealed = newAEAD(key).Seal(nil, nil, append(text, padding...), []byte(mailID)) //nolint:gosec // generates a nonce
+	return keyID, sealed, nil
 }
 
 // open returns the message of a record. Errors: ErrUnreadable, config.ErrUnavailable.
