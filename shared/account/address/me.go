@@ -25,7 +25,7 @@ type meOutput struct {
 
 		EmailVerified          bool             `json:"emailVerified" doc:"Whether the address is confirmed" example:"true"`
 		PendingEmail           *string          `json:"pendingEmail" doc:"The address to which the account changes when its mail is used; null if there is none" example:"ada@new.example.com"`
-		MailUndeliverableSince *clock.Timestamp `json:"mailUndeliverableSince" doc:"Since when mail to the address is rejected; null if it arrives" example:"2026-01-31T08:15:30.123Z"`
+		MailUndeliverableSince *clock.Timestamp `json:"mailUndeliverableSince" nullable:"true" doc:"Since when mail to the address is rejected; null if it arrives" example:"2026-01-31T08:15:30.123Z"`
 		Mail                   bool             `json:"mail" doc:"Whether the service sends mail" example:"true"`
 	}
 }
@@ -49,4 +49,3 @@ func (s *Service) handleMe(ctx context.Context, caller httpapi.Caller, _ *struct
 	out.Body.MailUndeliverableSince = state.UndeliverableSince
 	return out, err
 }
-

@@ -256,7 +256,7 @@ func (s *Service) start(
 	started, err := s.Sessions.New(ctx, s.IDs.New(id.Session), u, client)
 	writes := []db.Write{s.Sessions.Create(started.Session)}
 	if u.Email != "" {
-		writes = append(writes, s.Limiter.Know(u.Email, client))
+		writes = append(writes, s.Limiter.Know(u.Email, u.ID, client))
 	}
 	return started, writes, err
 }

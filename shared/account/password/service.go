@@ -97,7 +97,7 @@ func (s *Service) check(
 	if c.credential, err = db.Decode[user.Credential](items[db.EmailKey(email)]); err != nil {
 		return c, err
 	}
-	if err = c.attempt.Count(ctx, items); err != nil {
+	if err = c.attempt.Count(ctx, c.credential.UserID, items); err != nil {
 		return c, err
 	}
 	verdict, err := s.Hasher.Verify(ctx, c.credential.PasswordHash, password)
