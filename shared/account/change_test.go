@@ -121,8 +121,8 @@ func TestPasswordChangeDropsThePendingAddress(t *testing.T) {
 	codeInvalid(t, ada.changeEmail(f.lastMail(mail.Change, "new@example.com").Token))
 }
 
-// TestNoUserEnumerationByChanges checks that a request for an address that another account has, or has reserved, does not
-// differ from a request for a free one. Its owner gets a mail.
+// TestNoUserEnumerationByChanges checks that a request for an address that another account has, or has reserved, does
+// not differ from a request for a free one. Its owner gets a mail.
 func TestNoUserEnumerationByChanges(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -166,7 +166,7 @@ func size(value any) int {
 		}
 		return n
 	case *types.AttributeValueMemberM:
-		return size(db.Item(v.Value))
+		return size(v.Value)
 	case *types.AttributeValueMemberL:
 		n := 0
 		for _, value := range v.Value {

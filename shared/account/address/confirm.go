@@ -50,7 +50,7 @@ func (s *Service) reject(ctx context.Context, c claimed) error {
 	after := c.User
 	after.Email, after.PendingEmail = "", ""
 	after.Generation++
-	tx := s.DB.Tx(s.Users.Change(c.User, after), s.release(c.Email, c.ID), s.Tokens.End(c.set))
+	tx := s.DB.Tx(s.Users.Change(c.User, after), s.Users.Release(c.Email, c.ID), s.Tokens.End(c.set))
 	tx.Add(s.Tokens.EndAll(c.ID, mail.Reset, mail.Change)...)
 	return tx.CommitOnce(ctx)
 }

@@ -33,8 +33,8 @@ type Service struct {
 	Clock   clock.Clock
 }
 
-// Signup creates a user with a personal workspace, and sends the mail that confirms the address. The arguments must be valid (see the Check functions of the packages
-// user and password). Errors: AUTH_RATE_LIMITED, AUTH_USER_EXISTS.
+// Signup creates a user with a personal workspace, and sends the mail that confirms the address. The arguments must be
+// valid (see the Check functions of the packages user and password). Errors: AUTH_RATE_LIMITED, AUTH_USER_EXISTS.
 func (s *Service) Signup(
 	ctx context.Context, email, username, password string, client httpapi.RequestInfo,
 ) (userID string, _ limit.Status, _ error) {

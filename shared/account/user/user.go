@@ -19,7 +19,7 @@ var errNotFound = fault.New(fault.CodeUserNotFound, "The user does not exist. Ch
 // User is the owner of an account. The attribute names are part of the data format.
 type User struct {
 	ID        string          `dynamodbav:"id"`
-	Email     string          `dynamodbav:"email"`    // in lower case; empty after the owner of the address rejected the account
+	Email     string          `dynamodbav:"email"`    // in lower case; empty after its owner rejected the account
 	Username  string          `dynamodbav:"username"` // as entered at sign-up
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 	// Verified reports whether the user has proven that mail to Email reaches them, with a mail or at a code host.
