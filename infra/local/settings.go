@@ -37,6 +37,7 @@ var development = map[string]string{
 	"COOKIE_PLAIN_HTTP":     "true",
 	"LIMIT_CODE_IP":         "10000",
 	"LIMIT_LOGIN_IP":        "10000",
+	"LIMIT_MAILS_HOUR":      "1000000",
 	"LIMIT_MAIL_IP":         "10000",
 	"LIMIT_OAUTH_IP":        "10000",
 	"LIMIT_SIGNUP_IP":       "10000",
