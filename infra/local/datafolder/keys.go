@@ -35,7 +35,7 @@ const (
 	SpaceSecret = 0x30 // secret name → secret (JSON)
 
 	// SES.
-	SpaceMail = 0x40 // mail number → mail (JSON)
+	SpaceMail = 0x50 // mail number → mail (JSON)
 )
 
 // PrefixEnd returns the first key after all keys that begin with prefix.
