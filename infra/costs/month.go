@@ -13,8 +13,8 @@ import (
 
 const template = "template.yaml"
 
-// The metrics that functions write: the metrics of the retry job without deliveries, all others of deliveries, and those
-// of mails that have data while all mails arrive.
+// The metrics that functions write: the metrics of the retry job without deliveries, all others of deliveries, and the
+// metrics of mails that have data while all mails arrive.
 const (
 	jobMetrics      = 2
 	deliveryMetrics = 11
