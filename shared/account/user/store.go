@@ -43,8 +43,8 @@ func (s Store) Create(u User, c Credential, workspaceID string) []db.Write {
 	}, workspace.Personal(s.projects, workspaceID, u.ID, u.Username, u.CreatedAt.Time())...)
 }
 
-// Change returns the write that replaces the record of a user. Error: db.ErrStale if the record changed since before was
-// read.
+// Change returns the write that replaces the record of a user. Error: db.ErrStale if the record changed since before
+// was read.
 func (s Store) Change(before, after User) db.Write {
 	after.Revision = before.Revision + 1
 	isUnchanged := expression.Name("revision").Equal(expression.Value(before.Revision))
