@@ -135,7 +135,7 @@ func (f *fixture) observe(send func() slicetest.Response) request {
 			continue
 		}
 		kind, _, _ := strings.Cut(key.PK, "#")
-		part, _, _ := strings.Cut(key.SK, "usr_")
+		part, _, _ := strings.Cut(key.SK, "act_")
 		if kind == "RATE" {
 			kind, part = strings.Join(strings.Split(key.PK, "#")[:2], "#"), ""
 		}

@@ -8,6 +8,7 @@ package address
 import (
 	"context"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/identity"
 	"devplatform/shared/account/mailtoken"
@@ -30,6 +31,7 @@ type Deps struct {
 	Limiter    *attempt.Limiter
 	Tokens     *mailtoken.Store
 	Mails      notice.Mails
+	Activity   *activity.Log
 	Clock      clock.Clock
 }
 
