@@ -113,12 +113,12 @@ func TestResetRemovesIdentitiesOfAnUnconfirmedAddress(t *testing.T) {
 
 // request is the part of a request that an observer can measure.
 type request struct {
-	Status       int
-	Body         string
-	RetryAfter   string
-	Calls, Depth int64
-	Hashes       int64
-	Written      map[string]int // bytes of the items that were written or changed, by table and kind
+	Status     int
+	Body       string
+	RetryAfter string
+	Calls      int64
+	Hashes     int64
+	Written    map[string]int // bytes of the items that were written or changed, by table and kind
 }
 
 // observe sends a request, and returns what an observer can measure.
@@ -128,7 +128,7 @@ func (f *fixture) observe(send func() slicetest.Response) request {
 	response := send()
 	r := request{
 		Status: response.Status, Body: response.Raw, RetryAfter: response.Header.Get("Retry-After"),
-		Calls: response.Calls, Depth: response.Depth, Hashes: f.hashes.Load() - hashes, Written: map[string]int{},
+		Calls: response.Calls, Hashes: f.hashes.Load() - hashes, Written: map[string]int{},
 	}
 	for key, item := range f.dump() {
 		if reflect.DeepEqual(before[key], item) {

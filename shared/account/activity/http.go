@@ -33,7 +33,9 @@ type activityOutput struct {
 	}
 }
 
-func (s Service) handleList(ctx context.Context, caller httpapi.Caller, in *activityInput) (out *activityOutput, err error) {
+func (s Service) handleList(
+	ctx context.Context, caller httpapi.Caller, in *activityInput,
+) (out *activityOutput, err error) {
 	out = &activityOutput{}
 	read := func(ctx context.Context, after string, n int) ([]Entry, error) {
 		return s.Log.store.list(ctx, caller.UserID, after, n)

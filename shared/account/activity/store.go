@@ -23,7 +23,7 @@ func (s store) add(userID string, e Entry) db.Write {
 func (s store) count(ctx context.Context, userID string, e Entry) error {
 	update := expression.Add(expression.Name("failures"), expression.Value(1))
 	for name, value := range map[string]any{
-		"at": e.At, "type": e.Type, "ip": e.IP, "userAgent": e.UserAgent, "id": e.ID, db.AttrExpiresAt: e.ExpiresAt,
+		"at": e.At.String(), "type": e.Type, "ip": e.IP, "userAgent": e.UserAgent, "id": e.ID, db.AttrExpiresAt: e.ExpiresAt,
 	} {
 		update = update.Set(expression.Name(name), expression.Value(value))
 	}

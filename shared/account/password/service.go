@@ -133,8 +133,8 @@ func (s *Service) check(
 	return c, err
 }
 
-// ChangePassword replaces the caller's password and ends all other sessions. It drops a change of the address that waits
-// for its mail, because a stolen session could have requested it. next must be valid (see Check). The
+// ChangePassword replaces the caller's password and ends all other sessions. It drops a change of the address that
+// waits for its mail, because a stolen session could have requested it. next must be valid (see Check). The
 // attempt counts as a login attempt, so that a stolen session does not allow more guesses of the password than the
 // login does. ChangePassword returns the status of the limits. Errors: AUTH_RATE_LIMITED; AUTH_INVALID_CREDENTIALS if
 // current is wrong or the account has no password; CONFLICT.
