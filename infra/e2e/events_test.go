@@ -137,6 +137,7 @@ var sampleSteps = []sampleStep{
 	{sample: "docs-page", status: 200},
 	{sample: "docs-openapi", status: 200},
 	{sample: "docs-file", status: 200},
+	{sample: "auth-activity-list", status: 200},
 	{sample: "auth-email-confirm", status: 400}, // the token is not of a mail
 	{sample: "auth-email-resend", status: 202},
 	{sample: "auth-email-request", status: 202},

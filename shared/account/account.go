@@ -2,6 +2,7 @@
 // only the rooms before it in this list:
 //
 //   - user has the records of accounts, attempt the limits of attempts, and oauth talks to code hosts.
+//   - activity has the list of what happened to an account.
 //   - session has sessions and their tokens. The functions of other slices use only user and session.
 //   - mailtoken has the links and codes of mails, notice stores the mails.
 //   - password has the login and the change of a password, signup the creation of accounts with a password.
@@ -17,6 +18,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/address"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/codehost"
@@ -76,6 +78,7 @@ type Service struct {
 	codehost   *codehost.Service
 	addresses  *address.Service
 	recovery   *recovery.Service
+	activity   activity.Service
 }
 
 // New returns a Service. It does no I/O.
@@ -87,17 +90,19 @@ func New(d Deps) *Service {
 	limiter := attempt.New(d.DB, accounts, d.Limits, d.Clock)
 	s := &Service{deps: d, sessions: session.New(d.DB, d.Tables, d.Keys, d.Clock, d.Logger)}
 	tokens := mailtoken.NewStore(d.DB, accounts, d.Keys, d.Clock)
-	mails := notice.Mails{Outbox: mail.NewOutbox(d.DB, d.Tables, d.Keys, d.IDs, d.Clock, d.Mail), Tokens: tokens}
+	outbox := mail.NewOutbox(d.DB, d.Tables, d.Keys, d.IDs, d.Clock, d.Mail)
+	mails, log := notice.Mails{Outbox: outbox, Tokens: tokens, Users: users}, activity.New(d.DB, accounts, d.Clock)
+	s.activity = activity.Service{Log: log, Cursors: db.NewCursors(d.Keys)}
 	s.passwords = password.New(password.Deps{
 		DB: d.DB, Accounts: accounts, Sessions: s.sessions, Limiter: limiter, Hasher: d.Hasher, Tokens: tokens, Mails: mails,
-		IDs: d.IDs, Clock: d.Clock,
+		Activity: log, IDs: d.IDs, Clock: d.Clock,
 	})
 	s.signup = &signup.Service{
 		DB: d.DB, Users: users, Limiter: limiter, Hasher: d.Hasher, Mails: mails, IDs: d.IDs, Clock: d.Clock,
 	}
 	s.identities = identity.New(identity.Deps{
 		DB: d.DB, Accounts: accounts, Users: users, Sessions: s.sessions, Passwords: s.passwords, Limiter: limiter,
-		Cursors: db.NewCursors(d.Keys), IDs: d.IDs, Clock: d.Clock,
+		Mails: mails, Activity: log, Cursors: db.NewCursors(d.Keys), IDs: d.IDs, Clock: d.Clock,
 	})
 	s.codehost = codehost.New(codehost.Deps{
 		DB: d.DB, Accounts: accounts, Provider: d.Provider, Identities: s.identities, Passwords: s.passwords,
@@ -105,11 +110,11 @@ func New(d Deps) *Service {
 	})
 	s.addresses = address.New(address.Deps{
 		DB: d.DB, Accounts: accounts, Users: users, Sessions: s.sessions, Identities: s.identities, Limiter: limiter,
-		Tokens: tokens, Mails: mails, Clock: d.Clock,
+		Tokens: tokens, Mails: mails, Activity: log, Clock: d.Clock,
 	})
 	s.recovery = recovery.New(recovery.Deps{
 		DB: d.DB, Accounts: accounts, Users: users, Identities: s.identities, Limiter: limiter, Hasher: d.Hasher,
-		Tokens: tokens, Mails: mails,
+		Tokens: tokens, Mails: mails, Activity: log,
 	})
 	return s
 }
@@ -131,4 +136,5 @@ func (s *Service) Register(r *httpapi.Routes) {
 	page.Register(r, tag)
 	s.addresses.Register(r, tag)
 	s.recovery.Register(r, tag)
+	s.activity.Register(r, tag)
 }

@@ -113,12 +113,12 @@ func TestResetRemovesIdentitiesOfAnUnconfirmedAddress(t *testing.T) {
 
 // request is the part of a request that an observer can measure.
 type request struct {
-	Status       int
-	Body         string
-	RetryAfter   string
-	Calls, Depth int64
-	Hashes       int64
-	Written      map[string]int // bytes of the items that were written or changed, by table and kind
+	Status     int
+	Body       string
+	RetryAfter string
+	Calls      int64
+	Hashes     int64
+	Written    map[string]int // bytes of the items that were written or changed, by table and kind
 }
 
 // observe sends a request, and returns what an observer can measure.
@@ -128,14 +128,14 @@ func (f *fixture) observe(send func() slicetest.Response) request {
 	response := send()
 	r := request{
 		Status: response.Status, Body: response.Raw, RetryAfter: response.Header.Get("Retry-After"),
-		Calls: response.Calls, Depth: response.Depth, Hashes: f.hashes.Load() - hashes, Written: map[string]int{},
+		Calls: response.Calls, Hashes: f.hashes.Load() - hashes, Written: map[string]int{},
 	}
 	for key, item := range f.dump() {
 		if reflect.DeepEqual(before[key], item) {
 			continue
 		}
 		kind, _, _ := strings.Cut(key.PK, "#")
-		part, _, _ := strings.Cut(key.SK, "usr_")
+		part, _, _ := strings.Cut(key.SK, "act_")
 		if kind == "RATE" {
 			kind, part = strings.Join(strings.Split(key.PK, "#")[:2], "#"), ""
 		}
@@ -215,7 +215,8 @@ func TestNoUserEnumerationByResets(t *testing.T) {
 	if got := len(f.mails("nobod@example.com")); got != 0 {
 		t.Errorf("got %d mails to an unknown address, want none", got)
 	}
-	if got := f.item(f.tables.Accounts, db.MailTokensKey(mailtoken.UnknownUser("nobod@example.com"), "reset")); got == nil {
+	stored := db.MailTokensKey(mailtoken.UnknownUser("nobod@example.com"), "reset")
+	if f.item(f.tables.Accounts, stored) == nil {
 		t.Error("there is no record of the requests for the unknown address")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/notice"
@@ -98,7 +99,8 @@ func (s *Service) Request(
 		if err != nil {
 			return err
 		}
-		return s.sendRequest(ctx, r, client, append(reported, s.Users.Change(r.User, after))...)
+		asked := s.Activity.Add(r.ID, activity.EmailRequested, client, activity.Detail{Email: email})
+		return s.sendRequest(ctx, r, client, append(reported, s.Users.Change(r.User, after), asked)...)
 	})
 }
 
@@ -145,6 +147,8 @@ func (s *Service) Change(
 		tx := s.DB.Tx(s.Users.Change(c.User, after), s.Tokens.End(c.set), s.Mails.Outbox.ClearState(after.Email))
 		tx.Add(s.Tokens.EndAll(c.ID, mail.Confirm, mail.Reset)...)
 		tx.Add(moved...)
+		tx.Add(s.Limiter.Know(after.Email, c.ID, client))
+		tx.Add(s.Activity.Add(c.ID, activity.EmailChanged, client, activity.Detail{Email: after.Email}))
 		return tx.CommitOnce(ctx)
 	})
 }

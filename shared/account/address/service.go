@@ -2,13 +2,13 @@
 // change. It must not contain passwords.
 //
 // An address belongs to the account whose ID is in the item of the address. A former address stays reserved for the
-// account in the same item, until the link that undoes the change expires. So it cannot be taken, and nobody can sign in
-// with it.
+// account in the same item, until the link that undoes the change expires. So it cannot be taken, and cannot sign in.
 package address
 
 import (
 	"context"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/identity"
 	"devplatform/shared/account/mailtoken"
@@ -31,6 +31,7 @@ type Deps struct {
 	Limiter    *attempt.Limiter
 	Tokens     *mailtoken.Store
 	Mails      notice.Mails
+	Activity   *activity.Log
 	Clock      clock.Clock
 }
 

@@ -3,6 +3,7 @@ package address
 import (
 	"context"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/notice"
 	"devplatform/shared/account/user"
@@ -39,6 +40,7 @@ func (s *Service) Undo(ctx context.Context, token string, client httpapi.Request
 		tx := s.DB.Tx(append(writes, s.Users.Change(c.User, after))...)
 		tx.Add(s.Tokens.EndAll(c.ID, mail.Confirm, mail.Change)...)
 		tx.Add(removed...)
+		tx.Add(s.Activity.Add(c.ID, activity.EmailRestored, client, activity.Detail{Email: after.Email}))
 		return tx.CommitOnce(ctx)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/identity"
 	"devplatform/shared/account/mailtoken"
@@ -30,6 +31,7 @@ type Deps struct {
 	Hasher     *password.Hasher
 	Tokens     *mailtoken.Store
 	Mails      notice.Mails
+	Activity   *activity.Log
 }
 
 // Service resets passwords. It is safe for concurrent use.
@@ -162,6 +164,7 @@ func (s *Service) reset(ctx context.Context, a account, hash string, client http
 		s.Users.Replace(a.Email, credential),
 		s.Tokens.End(a.resets),
 		s.Mails.Outbox.ClearState(a.Email),
+		s.Activity.Add(a.ID, activity.PasswordReset, client, activity.Detail{}),
 	)
 	tx.Add(s.Tokens.EndAll(a.ID, mail.Confirm, mail.Change)...)
 	tx.Add(s.Limiter.Forgive(a.Email, client)...)

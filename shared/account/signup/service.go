@@ -51,6 +51,7 @@ func (s *Service) Signup(
 	}
 	credential := user.Credential{UserID: u.ID, PasswordHash: hash}
 	tx := s.DB.Tx(s.Users.Create(u, credential, s.IDs.New(id.Workspace))...)
+	tx.Add(s.Limiter.Know(u.Email, u.ID, client))
 	if s.Mails.Outbox.Enabled() {
 		set := mailtoken.Set{UserID: u.ID, Kind: mail.Confirm}
 		sent, err := s.Mails.Send(ctx, notice.Link{Set: set, To: u.Email, User: u}, client)

@@ -43,8 +43,8 @@ func (s Store) Create(u User, c Credential, workspaceID string) []db.Write {
 	}, workspace.Personal(s.projects, workspaceID, u.ID, u.Username, u.CreatedAt.Time())...)
 }
 
-// Change returns the write that replaces the record of a user. Error: db.ErrStale if the record changed since before was
-// read.
+// Change returns the write that replaces the record of a user. Error: db.ErrStale if the record changed since before
+// was read.
 func (s Store) Change(before, after User) db.Write {
 	after.Revision = before.Revision + 1
 	isUnchanged := expression.Name("revision").Equal(expression.Value(before.Revision))
@@ -67,6 +67,18 @@ func (s Store) Take(email string, c Credential) db.Write {
 // db.ErrStale.
 func (s Store) Replace(email string, c Credential) db.Write {
 	return s.accounts.Put(db.EmailKey(email), c).If(belongsTo(c.UserID)).Else(db.ErrStale)
+}
+
+// Notice returns the write that stores the time of a mail about a login from an unknown network, in seconds since 1970.
+// Error: db.ErrStale if another request has stored such a time since the credential was read.
+func (s Store) Notice(email string, c Credential, at int64) db.Write {
+	noticed := expression.Name("noticedAt")
+	isUnchanged := noticed.Equal(expression.Value(c.NoticedAt))
+	if c.NoticedAt == 0 {
+		isUnchanged = expression.AttributeNotExists(noticed)
+	}
+	return s.accounts.Update(db.EmailKey(email), expression.Set(noticed, expression.Value(at))).
+		If(belongsTo(c.UserID)).If(isUnchanged).Else(db.ErrStale)
 }
 
 // Reserve returns the write that keeps a former address for its user until a time, in seconds since 1970. Error:

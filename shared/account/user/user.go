@@ -38,6 +38,8 @@ type Credential struct {
 	UserID       string `dynamodbav:"userId"`
 	PasswordHash string `dynamodbav:"passwordHash,omitempty"` // empty if the account signs in with a code host
 	Generation   int    `dynamodbav:"generation"`             // User.Generation
+	// NoticedAt is the time of the last mail about a login from an unknown network, in seconds since 1970.
+	NoticedAt int64 `dynamodbav:"noticedAt,omitempty"`
 	// Reserved reports that the address is a former one of the account: it cannot sign in, but the account can get it back
 	// until ExpiresAt. Until then, no other account can have it.
 	Reserved  bool  `dynamodbav:"reserved,omitempty"`
