@@ -20,7 +20,7 @@ func (p *Platform) Mails(to string) []Mail {
 	p.t.Helper()
 	body := NewClient(p.t, p.Console).Do(http.MethodGet, "/mail?to="+url.QueryEscape(to), "").Body
 	var list struct{ Mails []Mail }
-	if err := json.Unmarshal([]byte(body), &list); err != nil {
+	if err := json.Unmarshal(body, &list); err != nil {
 		p.t.Fatalf("the mailbox: %s: %v", body, err)
 	}
 	return list.Mails
