@@ -35,7 +35,10 @@ var development = map[string]string{
 	"AI_PROVIDER":           "scaffold",
 	"ALLOWED_ORIGINS":       "http://localhost:5173", // the development server of Vite
 	"COOKIE_PLAIN_HTTP":     "true",
+	"LIMIT_CODE_IP":         "10000",
 	"LIMIT_LOGIN_IP":        "10000",
+	"LIMIT_MAILS_HOUR":      "1000000",
+	"LIMIT_MAIL_IP":         "10000",
 	"LIMIT_OAUTH_IP":        "10000",
 	"LIMIT_SIGNUP_IP":       "10000",
 	"NPM_ALLOW_PRIVATE":     "true",

@@ -18,6 +18,7 @@ const (
 	CodeAuthRateLimited      Code = "AUTH_RATE_LIMITED"
 	CodeInvalidToken         Code = "AUTH_INVALID_TOKEN" //nolint:gosec // a code
 	CodeReauthRequired       Code = "AUTH_REAUTHENTICATION_REQUIRED"
+	CodeCodeInvalid          Code = "AUTH_CODE_INVALID"
 	CodeCSRFRejected         Code = "AUTH_CSRF_REJECTED"
 	CodeOAuthNotConfigured   Code = "AUTH_OAUTH_NOT_CONFIGURED"
 	CodeOAuthStateInvalid    Code = "AUTH_OAUTH_STATE_INVALID"
@@ -62,6 +63,7 @@ var StatusOf = map[Code]int{
 	CodeAuthRateLimited:      http.StatusTooManyRequests,
 	CodeInvalidToken:         http.StatusUnauthorized,
 	CodeReauthRequired:       http.StatusForbidden,
+	CodeCodeInvalid:          http.StatusBadRequest,
 	CodeCSRFRejected:         http.StatusForbidden,
 	CodeOAuthNotConfigured:   http.StatusNotImplemented,
 	CodeOAuthStateInvalid:    http.StatusBadRequest,

@@ -35,6 +35,7 @@ const (
 	Export       Kind = "exp"
 	Deployment   Kind = "dpl"
 	Mail         Kind = "mail"
+	Activity     Kind = "act"
 )
 
 // Valid reports whether s is an ID of kind k in canonical form: not of another kind, not in lower case, and with

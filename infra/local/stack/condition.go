@@ -101,8 +101,8 @@ func same(a, b *node) bool {
 		slices.EqualFunc(a.fields, b.fields, func(x, y field) bool { return x.key == y.key && same(x.value, y.value) })
 }
 
-// checkRules checks the parameters against the Rules section, as CloudFormation does before it creates resources. Values
-// in Options.Defaults may break an assertion, because assertions are about deployments.
+// checkRules checks the parameters against the Rules section, as CloudFormation does before it creates resources. With
+// Options.Defaults, an assertion may fail, because assertions are about deployments.
 func (e *evaluator) checkRules() {
 	for _, f := range e.section(sectionRules) {
 		at := place{subject: sectionRules, path: f.key}

@@ -5,9 +5,11 @@ package password
 import (
 	"context"
 	"errors"
-	"time"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/notice"
 	"devplatform/shared/account/session"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
@@ -15,6 +17,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/limit"
+	"devplatform/shared/mail"
 )
 
 // Deps are the dependencies of a Service.
@@ -24,6 +27,9 @@ type Deps struct {
 	Sessions *session.Service
 	Limiter  *attempt.Limiter
 	Hasher   *Hasher
+	Tokens   *mailtoken.Store
+	Mails    notice.Mails
+	Activity *activity.Log
 	IDs      *id.Generator
 	Clock    clock.Clock
 }
@@ -36,7 +42,7 @@ type Service struct {
 
 // New returns a Service. It does no I/O.
 func New(d Deps) *Service {
-	return &Service{Deps: d, store: store{client: d.DB, accounts: d.Accounts}}
+	return &Service{Deps: d, store: store{accounts: d.Accounts}}
 }
 
 // Login checks a password and starts a session. For an unknown e-mail address, it does the same work, counts the
@@ -54,21 +60,38 @@ func (s *Service) Login(
 		return started, limit.Status{}, err
 	}
 	writes := append([]db.Write{s.Sessions.Create(started.Session)}, c.attempt.Success()...)
-	tx := s.DB.Tx(writes...)
-	if c.outdated {
-		hash, err := s.Hasher.Hash(ctx, password)
-		if err != nil {
-			return started, limit.Status{}, err
-		}
-		tx.Add(s.store.rehash(c, hash))
+	writes = append(writes, s.Activity.Add(u.ID, activity.Login, client, activity.Detail{SessionID: started.ID}))
+	others, err := s.afterLogin(ctx, c, password, client)
+	if err != nil {
+		return started, limit.Status{}, err
 	}
+	tx := s.DB.Tx(writes...)
+	tx.Add(others...)
 	err = tx.Commit(ctx)
-	if errors.Is(err, db.ErrStale) && c.outdated {
-		// Another login stored a new hash first, or the password was changed. If it was changed, this session belongs to
+	if errors.Is(err, db.ErrStale) && len(others) > 0 {
+		// Another login made these writes first, or the password was changed. If it was changed, this session belongs to
 		// the old generation, and is never accepted.
 		err = s.DB.Tx(writes...).Commit(ctx)
 	}
 	return started, c.attempt.RefundedStatus(), err
+}
+
+// afterLogin returns the writes of a login that another login can make instead: the mail about an unknown network, or a
+// new hash of the same password. Error of the writes: db.ErrStale.
+func (s *Service) afterLogin(
+	ctx context.Context, c checkResult, password string, client httpapi.RequestInfo,
+) ([]db.Write, error) {
+	if !c.attempt.IsKnown() {
+		writes, err := s.Mails.NewNetwork(ctx, c.email, c.credential, client, s.Clock())
+		if err != nil || len(writes) > 0 {
+			return writes, err
+		}
+	}
+	if !c.outdated {
+		return nil, nil
+	}
+	hash, err := s.Hasher.Hash(ctx, password)
+	return []db.Write{s.store.rehash(c, hash)}, err
 }
 
 // checkResult is the result of check.
@@ -93,18 +116,25 @@ func (s *Service) check(
 	if c.credential, err = db.Decode[user.Credential](items[db.EmailKey(email)]); err != nil {
 		return c, err
 	}
-	if err = c.attempt.Count(ctx, items); err != nil {
+	if err = c.attempt.Count(ctx, c.credential.UserID, items); err != nil {
 		return c, err
 	}
 	verdict, err := s.Hasher.Verify(ctx, c.credential.PasswordHash, password)
 	if err == nil && !verdict.OK {
-		err = c.attempt.Status().WithHeaders(errWrongPassword)
+		userID := c.credential.UserID
+		if userID == "" || c.credential.Reserved {
+			userID = mailtoken.UnknownUser(email)
+		}
+		if err = s.Activity.AddFailure(ctx, userID, client); err == nil {
+			err = c.attempt.Status().WithHeaders(errWrongPassword)
+		}
 	}
 	c.outdated = verdict.Outdated
 	return c, err
 }
 
-// ChangePassword replaces the caller's password and ends all other sessions. next must be valid (see Check). The
+// ChangePassword replaces the caller's password and ends all other sessions. It drops a change of the address that
+// waits for its mail, because a stolen session could have requested it. next must be valid (see Check). The
 // attempt counts as a login attempt, so that a stolen session does not allow more guesses of the password than the
 // login does. ChangePassword returns the status of the limits. Errors: AUTH_RATE_LIMITED; AUTH_INVALID_CREDENTIALS if
 // current is wrong or the account has no password; CONFLICT.
@@ -125,16 +155,22 @@ func (s *Service) ChangePassword(
 	if err != nil {
 		return limit.Status{}, err
 	}
-	err = s.store.change(ctx, caller, c, hash)
+	u := user.User{ID: caller.UserID, Email: c.email, Username: caller.Account().Username}
+	reported, err := s.Mails.Report(ctx, mail.PasswordChanged, u, client, nil)
+	if err != nil {
+		return limit.Status{}, err
+	}
+	tx := s.DB.Tx(s.store.change(caller, c, hash)...)
+	tx.Add(s.Tokens.EndAll(caller.UserID, mail.Change)...)
+	tx.Add(c.attempt.Refunds()...)
+	tx.Add(reported...)
+	tx.Add(s.Activity.Add(caller.UserID, activity.PasswordChanged, client, activity.Detail{}))
+	err = tx.Commit(ctx)
 	if errors.Is(err, db.ErrStale) {
 		return limit.Status{}, c.attempt.Status().WithHeaders(errPasswordChanged.WithCause(err))
 	}
 	return c.attempt.RefundedStatus(), err
 }
-
-// recentLogin is the maximum time since the login during which a session may link or remove identities without the
-// password.
-const recentLogin = 10 * time.Minute
 
 // Confirm returns an error unless the caller logged in within the last 10 minutes, or password is the password of the
 // caller's account. Otherwise, a stolen session would be enough to add another way to sign in. After a recent login,
@@ -143,7 +179,7 @@ const recentLogin = 10 * time.Minute
 func (s *Service) Confirm(
 	ctx context.Context, caller httpapi.Caller, password string, client httpapi.RequestInfo,
 ) error {
-	if s.Clock().Sub(caller.Account().LoggedInAt) <= recentLogin {
+	if caller.IsFresh(s.Clock()) {
 		return nil
 	}
 	if password == "" {

@@ -24,14 +24,11 @@ func (s *Service) Create(session Session) db.Write {
 	return s.store.accounts.Create(db.SessionKey(session.UserID, session.ID), session).Else(db.ErrStale)
 }
 
-// Replace returns the writes that end another session of the same user. Error: db.ErrStale if that session is no longer
-// active.
-func (s *Service) Replace(session Session, replaced string) []db.Write {
+// Replace returns the write that ends another session of the same user. The transaction must also contain
+// user.Store.Touch. Error: db.ErrStale if that session is no longer active.
+func (s *Service) Replace(session Session, replaced string) db.Write {
 	accounts, current := s.store.accounts, expression.Name("generation").Equal(expression.Value(session.Generation))
-	return []db.Write{
-		accounts.Delete(db.SessionKey(session.UserID, replaced)).If(accounts.Exists()).If(current).Else(db.ErrStale),
-		accounts.Check(db.UserKey(session.UserID), current).Else(db.ErrStale),
-	}
+	return accounts.Delete(db.SessionKey(session.UserID, replaced)).If(accounts.Exists()).If(current).Else(db.ErrStale)
 }
 
 // refs returns the references of a session and its user.
@@ -125,11 +122,11 @@ func (s store) end(ctx context.Context, userID, sessionID string) error {
 	return nil
 }
 
-// endExisting deletes a session that was just read. It uses a transaction, so that a retry after a lost response does
-// not return an error. Error: db.ErrNotFound.
-func (s store) endExisting(ctx context.Context, session Session) error {
+// endExisting deletes a session that was just read, and makes another write. It uses a transaction, so that a retry
+// after a lost response does not return an error. Error: db.ErrNotFound.
+func (s store) endExisting(ctx context.Context, session Session, other db.Write) error {
 	key := db.SessionKey(session.UserID, session.ID)
-	tx := s.client.Tx(s.accounts.Delete(key).If(s.accounts.Exists()).Else(db.ErrNotFound))
+	tx := s.client.Tx(s.accounts.Delete(key).If(s.accounts.Exists()).Else(db.ErrNotFound), other)
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("ending a session: %w", err)
 	}

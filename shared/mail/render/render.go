@@ -54,7 +54,6 @@ type Mail struct {
 // Renderer renders messages. It is safe for concurrent use.
 type Renderer struct {
 	settings Settings
-	words    map[mail.Kind]words
 }
 
 var (
@@ -76,7 +75,7 @@ func New(settings Settings) (*Renderer, error) {
 			return nil, fmt.Errorf("render: the path %q of a link must begin with / and have no fragment", path)
 		}
 	}
-	return &Renderer{settings: settings, words: allWords()}, nil
+	return &Renderer{settings: settings}, nil
 }
 
 // errUnknownKind reports a message of a kind without a text.
@@ -92,7 +91,7 @@ type page struct {
 
 // Render renders a message that was stored at a time.
 func (r *Renderer) Render(m mail.Message, at time.Time) (Mail, error) {
-	w, ok := r.words[m.Kind]
+	w, ok := allWords[m.Kind]
 	if !ok {
 		return Mail{}, errUnknownKind
 	}
