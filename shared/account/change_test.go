@@ -107,6 +107,11 @@ func TestOtherPendingAddress(t *testing.T) {
 	ada.requestEmail("two@example.com").Want(t, http.StatusAccepted)
 	codeInvalid(t, ada.changeEmail(f.lastMail(mail.Change, "one@example.com").Token))
 	ada.checkAddress("ada@example.com", true, "two@example.com")
+	older := f.lastMail(mail.Change, "one@example.com").Token
+	f.clock.Advance(time.Minute)
+	ada.requestEmail("one@example.com").Want(t, http.StatusAccepted)
+	codeInvalid(t, ada.changeEmail(older))
+	ada.requestEmail("two@example.com").Want(t, http.StatusAccepted)
 	ada.changeEmail(f.lastMail(mail.Change, "two@example.com").Token).Want(t, http.StatusOK)
 }
 
