@@ -208,7 +208,7 @@ func TestUndo(t *testing.T) {
 	ada.link(host, octocat(1))
 	f.clock.Advance(time.Minute)
 	ada.moveTo("eve@example.com") // by somebody who stole the session
-	for i := range 32 {           // more than one transaction removes
+	for i := range 50 {           // more than one transaction removes
 		ada.link(host, octocat(2+i))
 	}
 	f.clock.Advance(time.Minute)
