@@ -46,7 +46,9 @@ func TestTypedCodes(t *testing.T) {
 // A token that is not one belongs to a user who does not exist.
 func TestUserOfOtherTexts(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "x", userID, userID[4:], strings.ToLower(userID[4:]) + "x", strings.Repeat("#", 128)} {
+	for _, text := range []string{
+		"", "x", userID, userID[4:], strings.ToLower(userID[4:]) + "x", strings.Repeat("#", 128),
+	} {
 		at, ok := id.User.Time(UserOf(text))
 		if !ok || at.Unix() != 0 {
 			t.Errorf("%q: got the user %s, want one of 1970", text, UserOf(text))
