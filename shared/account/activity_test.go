@@ -3,6 +3,7 @@ package account
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,7 +114,8 @@ func TestFailedLoginsWriteTheSame(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.newUser("known")
-	f.newConfirmedUser("moved").moveTo("elsewhere@example.com")
+	moved := f.newConfirmedUser("moved")
+	moved.moveTo("elsewhere@example.com")
 	client := f.newClient()
 	login := func(name, ip string) request {
 		return f.observe(func() slicetest.Response { return client.from(ip).login(name, "wrong") })
@@ -123,6 +125,9 @@ func TestFailedLoginsWriteTheSame(t *testing.T) {
 		if diff := cmp.Diff(want, login(name, fmt.Sprintf("198.51.100.%d", i+2))); diff != "" {
 			t.Errorf("%s (-unknown +got):\n%s", name, diff)
 		}
+	}
+	if raw := moved.activity("").Raw; strings.Contains(raw, "login.failed") {
+		t.Errorf("got the activity %s, want no failed login with a former address", raw)
 	}
 }
 

@@ -253,6 +253,10 @@ func TestParallelGuesses(t *testing.T) {
 	responses := slicetest.Concurrently(16, func(i int) slicetest.Response {
 		return f.newClient().from(fmt.Sprintf("198.51.100.%d", i)).resetWithCode("ada@example.com", "00000000", newPassword)
 	})
+	counted := slicetest.CountStatuses(responses)[http.StatusBadRequest]
+	if got := f.guesses("reset"); counted < mailtoken.MaxGuesses || got != counted {
+		t.Errorf("%d wrong codes were counted, and %d were rejected, want the same number, at least 5", got, counted)
+	}
 	for _, response := range responses {
 		if response.Status != http.StatusBadRequest && response.Status != http.StatusServiceUnavailable {
 			t.Errorf("got %d %s, want 400, or 503 after many conflicts", response.Status, response.Raw)
@@ -260,6 +264,23 @@ func TestParallelGuesses(t *testing.T) {
 	}
 	codeInvalid(t, f.newClient().resetWithCode("ada@example.com", m.Code, newPassword))
 	f.newClient().reset(m.Token, newPassword).Want(t, http.StatusOK)
+}
+
+// guesses returns the number of wrong codes that were counted for the only set of tokens of a kind.
+func (f *fixture) guesses(kind string) int {
+	f.t.Helper()
+	for key, item := range slicetest.Dump(f.t, f.sdk, f.tables.Accounts) {
+		if key.SK == "MAILTOKENS#"+kind {
+			stored, err := db.Decode[struct {
+				Tokens []mailtoken.Token `dynamodbav:"tokens"`
+			}](item)
+			if err != nil || len(stored.Tokens) != 1 {
+				f.t.Fatalf("got the tokens %+v and the error %v, want one token", stored.Tokens, err)
+			}
+			return stored.Tokens[0].Guesses
+		}
+	}
+	return 0
 }
 
 // Of several requests with the same link or code, one succeeds.

@@ -8,6 +8,7 @@ import (
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/mail"
 )
 
@@ -140,6 +141,22 @@ func TestSignInAfterSomebodyElseOpenedTheAccount(t *testing.T) {
 	if attacker.canUse() {
 		t.Error("the attacker can use the account of the victim")
 	}
+}
+
+// An account with a password is never linked automatically, even if its address is confirmed: whoever controls the
+// address at the code host does not get into it.
+func TestSignInWithTheAddressOfAConfirmedAccount(t *testing.T) {
+	t.Parallel()
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	ada := f.newConfirmedUser("ada")
+	user := octocat(1, verified("ada@example.com"))
+	f.newClient().signIn(host, user).Want(t, http.StatusConflict, fault.CodeUserExists)
+	ada.moveTo("new@example.com")
+	f.newClient().undo(f.lastMail(mail.Undo, "ada@example.com").Token).Want(t, http.StatusOK) // removes the password
+	f.newClient().signIn(host, user).Want(t, http.StatusFound)
+	ada.reset(f.lastMail(mail.Reset, "ada@example.com").Token, newPassword).Want(t, http.StatusOK)
+	f.newClient().signIn(host, octocat(2, verified("ada@example.com"))).Want(t, http.StatusConflict)
 }
 
 // The reader of a mail can confirm an account of another person by mistake. A reset still gives it to the reader, and

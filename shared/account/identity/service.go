@@ -215,9 +215,10 @@ func (s *Service) Link(
 }
 
 // SignIn signs in to the account that is linked to an identity. If there is none, it links the identity to an account
-// with the same e-mail address, if the address is verified both for the account and at the code host. Otherwise, it
-// creates an account. If another request changes the account or the identity at the same time, it tries again, so that
-// two sign-ins never create two accounts for one identity. Errors: AUTH_OAUTH_FAILED, AUTH_USER_EXISTS, CONFLICT.
+// with the same e-mail address, if the account has no password, and the address is verified both for the account and at
+// the code host. Otherwise, it creates an account. If another request changes the account or the identity at the same
+// time, it tries again, so that two sign-ins never create two accounts for one identity. Errors: AUTH_OAUTH_FAILED,
+// AUTH_USER_EXISTS, CONFLICT.
 func (s *Service) SignIn(
 	ctx context.Context, at oauth.Identity, client httpapi.RequestInfo,
 ) (started session.Started, err error) {
@@ -282,7 +283,7 @@ func (s *Service) account(
 	}
 	for _, email := range emails {
 		owner, exists := owners[email]
-		if !exists || owner.Reserved {
+		if !exists || owner.PasswordHash != "" {
 			continue
 		}
 		u, err := s.Users.Read(ctx, owner.UserID)
