@@ -60,8 +60,8 @@ type Options struct {
 }
 
 // Writer writes one stream. Each method sends its frame immediately, in one piece. If a write fails, because the client
-// has disconnected or the stream is too large, all later calls return the same error and write nothing. Bytes that are not UTF-8 are sent as
-// U+FFFD. A nil Writer discards everything. A Writer is safe for concurrent use.
+// has disconnected or the stream is too large, all later calls return the same error and write nothing. Bytes that are
+// not UTF-8 are sent as U+FFFD. A nil Writer discards everything. A Writer is safe for concurrent use.
 type Writer struct {
 	to        io.Writer
 	flush     func() error

@@ -97,8 +97,8 @@ var (
 	errMemory = &failure.Error{Code: failure.BuildFailed, Message: "The project needs more memory than a build may use. " +
 		"Remove code and packages that are not needed, or move large files to /public, where they are not bundled."}
 	errNesting   = &failure.Error{Code: failure.BuildFailed, Message: "The code is nested too deeply. Make it simpler."}
-	errManifests = &failure.Error{Code: failure.DependencyTooLarge, Message: "The files package.json of the project and its " +
-		"packages have more than 64 MiB. Remove dependencies from package.json."}
+	errManifests = &failure.Error{Code: failure.DependencyTooLarge, Message: "The files package.json of the project and " +
+		"its packages have more than 64 MiB. Remove dependencies from package.json."}
 	errCPU = &failure.Error{Code: failure.BuildTimeout, Message: "The build used too much processor time. Use fewer " +
 		"files or packages."}
 )
