@@ -219,10 +219,10 @@ func TestSecretErrors(t *testing.T) {
 	t.Parallel()
 	run(t, "Resources:\n  S:\n    Type: AWS::SecretsManager::Secret\n    Properties:\n", map[string]errorCase{
 		"text":    {"      SecretString: x", []string{"5: S: Properties.SecretString: %", "5: S: Properties.GenerateSecretString: is missing"}},
-		"half":    {"      GenerateSecretString: {GenerateStringKey: k}", []string{"5: S: Properties.GenerateSecretString: must have both SecretStringTemplate and GenerateStringKey, or neither"}},
-		"length":  {"      GenerateSecretString: {PasswordLength: 5000}", []string{`5: S: Properties.GenerateSecretString.PasswordLength: "5000" must be a whole number between 1 and 4096`}},
-		"boolean": {"      GenerateSecretString: {IncludeSpace: maybe}", []string{`5: S: Properties.GenerateSecretString.IncludeSpace: "maybe" must be true or false`}},
-		"unknown": {"      GenerateSecretString: {}\n      HostedRotationLambda: {}", []string{"6: S: Properties.HostedRotationLambda: %"}},
+		"half":    {"      GenerateSecretString: {GenerateStringKey: k, ExcludePunctuation: true}", []string{"5: S: Properties.GenerateSecretString.SecretStringTemplate: is missing"}},
+		"length":  {"      GenerateSecretString: {SecretStringTemplate: x, GenerateStringKey: k, ExcludePunctuation: true, PasswordLength: 5000}", []string{`5: S: Properties.GenerateSecretString.PasswordLength: "5000" must be a whole number between 1 and 4096`}},
+		"marks":   {"      GenerateSecretString: {SecretStringTemplate: x, GenerateStringKey: k, ExcludePunctuation: false}", []string{`5: S: Properties.GenerateSecretString.ExcludePunctuation: "false" is %: use true`}},
+		"unknown": {"      GenerateSecretString: {SecretStringTemplate: x, GenerateStringKey: k, ExcludePunctuation: true}\n      HostedRotationLambda: {}", []string{"6: S: Properties.HostedRotationLambda: %"}},
 	})
 }
 
