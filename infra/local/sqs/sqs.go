@@ -1,8 +1,7 @@
 // Package sqs is an embedded Amazon SQS: the JSON 1.0 protocol over Pebble, in a folder or in memory.
 //
 // It works with the AWS SDKs and the AWS CLI. It has standard queues with their attributes, delays, visibility
-// timeouts, long polling, batches, dead-letter queues and the move back from them, and fair queues, with AWS's limits
-// and error types. It rejects everything else (FIFO queues, attributes of messages, tags, permissions, the Query
+// timeouts, long polling, batches, dead-letter queues and fair queues, with AWS's limits and error types. It rejects everything else (FIFO queues, attributes of messages, tags, permissions, the Query
 // protocol) by name, and ignores nothing.
 //
 // Everything acknowledged is on the disk: sends, deletions and also receives. The receive count, the visibility
@@ -12,7 +11,7 @@
 // they can be computed when the folder is opened.
 //
 // An index of all messages is in memory, about 160 bytes each. It is rebuilt from small records when the folder is
-// opened. Bodies stay in Pebble. Only StartMessageMoveTask scans a queue.
+// opened. Bodies stay in Pebble.
 //
 // Nothing that belongs to one application may be here.
 package sqs
@@ -108,7 +107,6 @@ func (s *Store) service() *awsjson.Service {
 			"DeleteMessageBatch":           forEach(s.delete),
 			"ChangeMessageVisibility":      forOne(s.hide),
 			"ChangeMessageVisibilityBatch": forEach(s.hide),
-			"StartMessageMoveTask":         awsjson.Handle(s.startMoveTask),
 		}},
 	}
 }
