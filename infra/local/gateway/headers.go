@@ -90,16 +90,3 @@ func setHeader(into http.Header, name string, values []string) {
 	}
 	into[name] = append(into[name], values...)
 }
-
-// validHeader reports whether a function's header can be sent (RFC 9110, sections 5.1 and 5.5).
-func validHeader(name, value string) bool {
-	if name == "" {
-		return false
-	}
-	for i := 0; i < len(name); i++ {
-		if c := name[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
-			return false
-		}
-	}
-	return !strings.ContainsAny(value, "\r\n\x00")
-}
