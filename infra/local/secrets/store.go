@@ -7,10 +7,7 @@
 package secrets
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,13 +22,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Options configure a Store. Every field but Now has a default.
-type Options struct {
-	Folder          *datafolder.Folder // nil keeps everything in memory
-	Now             func() time.Time   // the clock
-	Region, Account string             // of ARNs; by default "us-east-1" and "000000000000"
-	Logger          *slog.Logger       // by default, nothing is logged
-}
+// Options configure a Store.
+type Options = datafolder.ServiceOptions
 
 // Store is one account's Secrets Manager. It is an http.Handler, and safe for concurrent use.
 type Store struct {
@@ -54,12 +46,9 @@ type secret struct {
 
 // Open opens the secrets in a folder. It returns an error if the data is damaged.
 func Open(options Options) (*Store, error) {
-	if options.Now == nil {
-		return nil, errors.New("secrets: Options.Now is required")
+	if err := options.Complete(); err != nil {
+		return nil, err
 	}
-	options.Region = cmp.Or(options.Region, "us-east-1")
-	options.Account = cmp.Or(options.Account, "000000000000")
-	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	s := &Store{options: options}
 	s.api = s.service()
 	if options.Folder == nil {

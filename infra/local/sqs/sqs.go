@@ -17,31 +17,15 @@
 package sqs
 
 import (
-	"cmp"
-	"errors"
-	"log/slog"
 	"net/http"
 	"sync"
-	"time"
 
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
 )
 
 // Options configure a Store.
-type Options struct {
-	Folder  *datafolder.Folder // nil keeps everything in memory
-	Now     func() time.Time   // the clock of timestamps, delays, visibility and retention; required
-	Logger  *slog.Logger       // nil discards
-	Region  string             // of queue ARNs; default "us-east-1"
-	Account string             // of queue URLs, ARNs and senders; default "000000000000"
-}
-
-func (o *Options) setDefaults() {
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	o.Region = cmp.Or(o.Region, "us-east-1")
-	o.Account = cmp.Or(o.Account, "000000000000")
-}
+type Options = datafolder.ServiceOptions
 
 // Store is one account's SQS in one region. It is an http.Handler, and safe for concurrent use.
 type Store struct {
@@ -63,11 +47,7 @@ type Store struct {
 
 // Open opens the queues in a folder. It returns an error if the data is damaged.
 func Open(options Options) (*Store, error) {
-	if options.Now == nil {
-		return nil, errors.New("sqs: Options.Now is required")
-	}
-	options.setDefaults()
-	folder, err := datafolder.OrMemory(options.Folder)
+	folder, err := options.OrMemory()
 	if err != nil {
 		return nil, err
 	}
