@@ -1,5 +1,5 @@
-// Package codehost is the smallest code host to sign in with, in the form of Gitea: an OAuth 2.0 provider with a consent
-// page, a token endpoint and a user API, for a laptop and for tests.
+// Package codehost is the smallest code host to sign in with, in the form of Gitea: an OAuth 2.0 provider with a
+// consent page, a token endpoint and a user API, for a laptop and for tests.
 //
 // It is as strict as a real code host where a client can make a mistake: it requires PKCE S256, a code works once and
 // for ten minutes, and the redirect URI must begin with a registered prefix. It has no passwords, ignores scopes and
@@ -198,7 +198,8 @@ func redirect(w http.ResponseWriter, r *http.Request, q url.Values, name, value 
 // askConsent handles GET /login/oauth/authorize.
 func (s *Server) askConsent(w http.ResponseWriter, r *http.Request) {
 	query, fields := r.URL.Query(), map[string]string{}
-	for _, name := range strings.Fields("client_id redirect_uri response_type state code_challenge code_challenge_method") {
+	for name := range strings.FieldsSeq(
+		"client_id redirect_uri response_type state code_challenge code_challenge_method") {
 		fields[name] = query.Get(name)
 	}
 	if s.checkAuthorization(w, r, query) {

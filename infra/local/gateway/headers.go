@@ -49,7 +49,8 @@ func (q *request) headers() map[string][]string {
 	}
 	port, proto := q.listener()
 	headers["Host"], headers[headerTrace] = []string{q.Host}, []string{q.ids.trace}
-	headers[headerForwardedFor] = []string{strings.Join(append(slices.Clip(q.Header[headerForwardedFor]), q.sourceIP), ", ")}
+	forwarded := append(slices.Clip(q.Header[headerForwardedFor]), q.sourceIP)
+	headers[headerForwardedFor] = []string{strings.Join(forwarded, ", ")}
 	headers[headerForwardedPort], headers[headerForwardedProto] = []string{port}, []string{proto}
 	return headers
 }
