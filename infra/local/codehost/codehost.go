@@ -155,7 +155,8 @@ var pagesSource string
 var pages = template.Must(template.New("").Parse(pagesSource))
 
 // pagePolicy allows form-action to all web addresses, because browsers also apply it to the redirects after the form.
-const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self' http: https:; frame-ancestors 'none'"
+const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self' http: https:; " +
+	"frame-ancestors 'none'"
 
 func (s *Server) show(w http.ResponseWriter, status int, name string, data any) {
 	w.Header().Set("Content-Security-Policy", pagePolicy)

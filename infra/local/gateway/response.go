@@ -28,8 +28,8 @@ type head struct {
 	MultiValueHeaders map[string][]string `json:"multiValueHeaders"`
 }
 
-// decodeOptions make the decoder strict: member names are case-sensitive, and unknown ones are refused. AWS also accepts
-// a status code that is a string, and headers that are booleans.
+// decodeOptions make the decoder strict: member names are case-sensitive, and unknown ones are refused. AWS also
+// accepts a status code that is a string, and headers that are booleans.
 var decodeOptions = json.JoinOptions(
 	json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 )

@@ -191,8 +191,8 @@ type Secret struct {
 	Generate    GenerateSecretString
 }
 
-// GenerateSecretString describes a secret's first value. Template is a JSON object that gets a random string of a length
-// under Key.
+// GenerateSecretString describes a secret's first value. Template is a JSON object that gets a random string of a
+// length under Key.
 type GenerateSecretString struct {
 	Template string `cfn:"SecretStringTemplate,required"`
 	Key      string `cfn:"GenerateStringKey,required"`

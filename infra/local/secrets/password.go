@@ -10,8 +10,8 @@ import (
 	"devplatform/infra/local/resources"
 )
 
-// Generate returns a secret's first value as CloudFormation generates it: the JSON object of the template, with a random
-// string as the value of the key. The string has capital letters and digits.
+// Generate returns a secret's first value as CloudFormation generates it: the JSON object of the template, with a
+// random string as the value of the key. The string has capital letters and digits.
 func Generate(spec resources.GenerateSecretString) (string, error) {
 	object := map[string]jsontext.Value{}
 	if err := json.Unmarshal([]byte(spec.Template), &object); err != nil {

@@ -1,8 +1,9 @@
 // Package sqs is an embedded Amazon SQS: the JSON 1.0 protocol over Pebble, in a folder or in memory.
 //
 // It works with the AWS SDKs and the AWS CLI. It has standard queues with their attributes, delays, visibility
-// timeouts, long polling, batches, dead-letter queues and fair queues, with AWS's limits and error types. It rejects everything else (FIFO queues, attributes of messages, tags, permissions, the Query
-// protocol) by name, and ignores nothing.
+// timeouts, long polling, batches, dead-letter queues and fair queues, with AWS's limits and error types. It rejects
+// everything else (FIFO queues, attributes of messages, tags, permissions, the Query protocol) by name, and ignores
+// nothing.
 //
 // Everything acknowledged is on the disk: sends, deletions and also receives. The receive count, the visibility
 // deadline and the receipt handle are synced before the response. This costs a receive one shared sync. In return, a
