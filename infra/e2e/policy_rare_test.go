@@ -53,7 +53,7 @@ func (w *watched) openCodehost() map[string]string {
 	w.t.Helper()
 	var err error
 	w.codehost, err = codehost.New(codehost.Options{
-		Now: time.Now, ClientID: "id", ClientSecret: codehostSecret, RedirectPrefixes: []string{"http://127.0.0.1/"},
+		Now: time.Now, ClientID: "id", ClientSecret: codehostSecret, RedirectPrefixes: []string{"http://127.0.0.1:"},
 	})
 	must(w.t, err)
 	base := w.services + codehost.Path

@@ -32,6 +32,12 @@ import (
 
 type permission = templatetest.Permission
 
+// noPositions lets every mapping begin at the oldest record.
+type noPositions struct{}
+
+func (noPositions) Load(string) ([]byte, error) { return nil, nil }
+func (noPositions) Save(string, []byte) error   { return nil }
+
 // watched is a platform in the process of the test, which records the permissions that the functions use. Each function
 // has its own credentials, so that a call to a service identifies the function.
 type watched struct {
@@ -123,7 +129,7 @@ func newWatched(t testing.TB) *watched {
 	w.url = server.URL
 	w.startSites()
 	readers, err := triggers.Open(triggers.Options{
-		Mappings: w.stack.EventSourceMappings, Invoke: w.invoke, Endpoint: services.URL, Dir: t.TempDir(), Now: time.Now,
+		Mappings: w.stack.EventSourceMappings, Invoke: w.invoke, Endpoint: services.URL, Positions: noPositions{}, Now: time.Now,
 	})
 	must(t, err)
 	readers.Start()

@@ -85,14 +85,6 @@ func Open(options Options) (*Folder, error) {
 	return f, nil
 }
 
-// OrMemory returns a folder, or if it is nil, a new one in memory. The service that gets it calls [Folder.Leave].
-func OrMemory(folder *Folder) (*Folder, error) {
-	if folder != nil {
-		return folder, nil
-	}
-	return Open(Options{})
-}
-
 func (f *Folder) open() (*pebble.DB, error) {
 	cache := pebble.NewCache(blockCacheBytes)
 	defer cache.Unref()

@@ -13,7 +13,6 @@
 package dynamodb
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,25 +27,11 @@ import (
 	"devplatform/infra/local/datafolder"
 )
 
-// Options configures a DB.
-type Options struct {
-	Folder  *datafolder.Folder // nil keeps all data in memory
-	Now     func() time.Time   // the clock for TTL, idempotency tokens and timestamps; required
-	Logger  *slog.Logger       // nil discards
-	Region  string             // for ARNs; default "us-east-1"
-	Account string             // for ARNs; default "000000000000"
+// Options configure a DB.
+type Options = datafolder.ServiceOptions
 
-	// SweepInterval is the time between two deletions of expired data. The default is one second, and a negative value
-	// disables the sweeper.
-	SweepInterval time.Duration
-}
-
-func (o *Options) setDefaults() {
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	o.Region = cmp.Or(o.Region, "us-east-1")
-	o.Account = cmp.Or(o.Account, "000000000000")
-	o.SweepInterval = cmp.Or(o.SweepInterval, time.Second)
-}
+// sweepInterval is the time between two deletions of expired data.
+const sweepInterval = time.Second
 
 // DB is an embedded DynamoDB of one account in one region. All methods are safe for concurrent use.
 type DB struct {
@@ -65,12 +50,11 @@ type DB struct {
 }
 
 // Open opens the database in a folder. It returns an error if the data is damaged.
-func Open(options Options) (*DB, error) {
-	if options.Now == nil {
-		return nil, errors.New("dynamodb: Options.Now is required")
-	}
-	options.setDefaults()
-	folder, err := datafolder.OrMemory(options.Folder)
+func Open(options Options) (*DB, error) { return open(options, sweepInterval) }
+
+// open is Open with another interval of the sweeper. 0 disables it.
+func open(options Options, sweep time.Duration) (*DB, error) {
+	folder, err := options.OrMemory()
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +74,8 @@ func Open(options Options) (*DB, error) {
 	if err := db.load(); err != nil {
 		return nil, store.Damaged(err)
 	}
-	if options.SweepInterval > 0 {
-		go db.sweepLoop()
+	if sweep > 0 {
+		go db.sweepLoop(sweep)
 	}
 	return db, nil
 }
@@ -134,8 +118,8 @@ func (db *DB) Close() error {
 	return db.store.Leave()
 }
 
-func (db *DB) sweepLoop() {
-	timer := time.NewTicker(db.options.SweepInterval)
+func (db *DB) sweepLoop(interval time.Duration) {
+	timer := time.NewTicker(interval)
 	defer timer.Stop()
 	for {
 		select {
@@ -212,9 +196,6 @@ func (db *DB) newService(folder *datafolder.Folder) awsjson.Service {
 				"DeleteTable":        handle(tables, db.deleteTable),
 				"UpdateTimeToLive":   handle(tables, db.updateTimeToLive),
 				"DescribeTimeToLive": handle(items, db.describeTimeToLive),
-				"TagResource":        handle(tables, db.tagResource),
-				"UntagResource":      handle(tables, db.tagResource),
-				"ListTagsOfResource": handle(items, db.listTags),
 				"PutItem":            handle(items, db.putItem),
 				"GetItem":            handle(items, db.getItem),
 				"UpdateItem":         handle(items, db.updateItem),

@@ -90,7 +90,6 @@ type createTableRequest struct {
 	tableSettings
 	KeySchema              []keySchemaElement
 	GlobalSecondaryIndexes []indexSpec
-	Tags                   []tag
 }
 
 func (in *createTableRequest) check() error {
@@ -236,24 +235,6 @@ type describeTTLResponse struct {
 		AttributeName    string `json:",omitzero"`
 	}
 }
-
-type tag struct {
-	Key   string
-	Value string
-}
-
-type tagsRequest struct {
-	ResourceArn string
-	Tags        []tag
-	TagKeys     []string
-	NextToken   string
-}
-
-func (in *tagsRequest) check() error { return nil }
-
-type tagsResponse struct{ Tags []tag }
-
-type emptyResponse struct{}
 
 // account is the place of tables: an account in a region.
 type account struct{ Region, ID string }

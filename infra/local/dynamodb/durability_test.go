@@ -27,7 +27,7 @@ func shut(t *testing.T, db *DB) {
 
 func openIn(t *testing.T, dir string, files vfs.FS) *DB {
 	t.Helper()
-	db, err := Open(Options{Folder: disktest.Open(t, dir, files), Now: newTestClock().Now, SweepInterval: -1})
+	db, err := open(Options{Folder: disktest.Open(t, dir, files), Now: newTestClock().Now}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestFullDisk(t *testing.T) {
 		return call(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"during"}}}`).status
 	}
 	disktest.TestFull(t, func(folder *datafolder.Folder) (*DB, error) {
-		return Open(Options{Folder: folder, Now: newTestClock().Now, SweepInterval: -1})
+		return open(Options{Folder: folder, Now: newTestClock().Now}, 0)
 	}, func(db *DB) {
 		must(t, db, "CreateTable", hashTable)
 		must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"before"}}}`)

@@ -44,11 +44,17 @@ func (c *testClock) advance(d time.Duration) {
 // openTest opens a database without the background sweeper.
 func openTest(t testing.TB, change func(*Options)) *DB {
 	t.Helper()
-	options := Options{Now: newTestClock().Now, SweepInterval: -1}
+	return openSweeping(t, 0, change)
+}
+
+// openSweeping opens a database with a background sweeper, unless its interval is 0.
+func openSweeping(t testing.TB, sweep time.Duration, change func(*Options)) *DB {
+	t.Helper()
+	options := Options{Now: newTestClock().Now}
 	if change != nil {
 		change(&options)
 	}
-	db, err := Open(options)
+	db, err := open(options, sweep)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,6 @@ type tableRecord struct {
 	Indexes            []indexRecord
 	TTLAttribute       string
 	DeletionProtection bool
-	Tags               []tag
 	StreamView         string `json:",omitzero"` // empty if it has no stream
 	StreamLabel        string `json:",omitzero"` // of its latest stream
 }

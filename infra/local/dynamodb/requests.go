@@ -17,7 +17,6 @@ import (
 // Error types.
 const (
 	typeValidation         = "ValidationException"
-	typeAccessDenied       = "AccessDeniedException"
 	typeConditionFailed    = "ConditionalCheckFailedException"
 	typeNotFound           = "ResourceNotFoundException"
 	typeInUse              = "ResourceInUseException"

@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 )
-
-const maxTags = 50
 
 // nowSeconds returns the time in seconds since 1970, with milliseconds.
 func (db *DB) nowSeconds() float64 {
@@ -49,7 +46,7 @@ func (db *DB) createTable(in *createTableRequest) (*tableResponse, error) {
 	}
 	record := tableRecord{
 		UUID: uuid.NewString(), Name: in.TableName, Created: db.nowSeconds(),
-		Attributes: in.AttributeDefinitions, Keys: in.KeySchema, Tags: in.Tags,
+		Attributes: in.AttributeDefinitions, Keys: in.KeySchema,
 	}
 	if err := record.apply(&in.tableSettings, record.Created); err != nil {
 		return nil, err
@@ -225,43 +222,4 @@ func (db *DB) describeTimeToLive(in *tableRequest) (*describeTTLResponse, error)
 		d.TimeToLiveStatus = "ENABLED"
 	}
 	return response, nil
-}
-
-func (db *DB) tagged(arn string) (*table, error) {
-	switch name, ours := strings.CutPrefix(arn, db.account.tableARN("")); {
-	case ours:
-		return db.table(name)
-	case strings.HasPrefix(arn, arnPrefix):
-		return nil, errorOf(typeAccessDenied, "The table is in another account or region: %s", arn)
-	}
-	return nil, invalid("Invalid ResourceArn: %s", arn)
-}
-
-func (db *DB) tagResource(in *tagsRequest) (*emptyResponse, error) {
-	t, err := db.tagged(in.ResourceArn)
-	if err != nil {
-		return nil, err
-	}
-	if len(in.Tags)+len(in.TagKeys) == 0 {
-		return nil, invalid("At least one tag or tag key is required")
-	}
-	replaced := func(old tag) bool {
-		return slices.Contains(in.TagKeys, old.Key) ||
-			slices.ContainsFunc(in.Tags, func(added tag) bool { return added.Key == old.Key })
-	}
-	record := t.tableRecord
-	record.Tags = append(slices.DeleteFunc(slices.Clone(t.Tags), replaced), in.Tags...)
-	if len(record.Tags) > maxTags {
-		return nil, errorOf(typeLimitExceeded, "There is a limit of %d tags per resource", maxTags)
-	}
-	_, err = db.save(&record, func(*pebble.Batch) (*streamInfo, error) { return nil, nil })
-	return &emptyResponse{}, err
-}
-
-func (db *DB) listTags(in *tagsRequest) (*tagsResponse, error) {
-	t, err := db.tagged(in.ResourceArn)
-	if err != nil {
-		return nil, err
-	}
-	return &tagsResponse{Tags: append([]tag{}, t.Tags...)}, nil
 }

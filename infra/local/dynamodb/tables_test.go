@@ -150,18 +150,6 @@ func TestCreateTableErrors(t *testing.T) {
 	}
 }
 
-func TestTags(t *testing.T) {
-	t.Parallel()
-	db := withTables(t)
-	const arn = `"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/hash"`
-	must(t, db, "TagResource", `{`+arn+`,"Tags":[{"Key":"a","Value":"1"},{"Key":"b","Value":"2"}]}`)
-	must(t, db, "TagResource", `{`+arn+`,"Tags":[{"Key":"a","Value":"3"}]}`)
-	must(t, db, "UntagResource", `{`+arn+`,"TagKeys":["b"]}`)
-	if got, want := must(t, db, "ListTagsOfResource", `{`+arn+`}`).raw, `{"Tags":[{"Key":"a","Value":"3"}]}`; got != want {
-		t.Errorf("got %s", got)
-	}
-}
-
 func TestUpdateTableSettings(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, nil)

@@ -74,7 +74,7 @@ func TestTimeToLiveDescriptions(t *testing.T) {
 // TestSweepInBackground checks that the background sweeper deletes expired items.
 func TestSweepInBackground(t *testing.T) {
 	t.Parallel()
-	db := openTest(t, func(o *Options) { o.SweepInterval = time.Millisecond })
+	db := openSweeping(t, time.Millisecond, nil)
 	must(t, db, "CreateTable", hashTable)
 	must(t, db, "UpdateTimeToLive", `{"TableName":"hash","TimeToLiveSpecification":{"AttributeName":"e","Enabled":true}}`)
 	for i := range 2*maxExpired + 3 {

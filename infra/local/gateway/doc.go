@@ -21,7 +21,7 @@
 //
 // # Decisions where AWS's documentation is not specific
 //
-//   - path and pathParameters have the bytes of the request line. They are not decoded. One trailing slash is ignored
+//   - path and pathParameters are percent-encoded, as in the request line. One trailing slash is ignored
 //     for routing and kept in path. Query strings are decoded, '+' included.
 //   - The resource is chosen by the path alone (literal before {param} before {proxy+}, with backtracking). Then its
 //     method is looked up, before ANY. If the resource does not have the method, no other resource is tried.

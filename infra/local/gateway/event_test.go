@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"bufio"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -166,8 +167,7 @@ func TestQuery(t *testing.T) {
 			t.Parallel()
 			f := &function{respond: buffered(ok)}
 			g := newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/x", nil)
-			r.RequestURI = "/x" + test.query
+			r := requestOf(t, "/x"+test.query)
 			g.ServeHTTP(httptest.NewRecorder(), r)
 			event := f.event(t)
 			if test.want == nil {
@@ -211,6 +211,16 @@ func TestManyQueryParameters(t *testing.T) {
 	}
 }
 
+// requestOf returns a request as net/http reads it.
+func requestOf(t *testing.T, target string) *http.Request {
+	t.Helper()
+	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func TestPathAsSent(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ target, path, proxy string }{
@@ -230,11 +240,7 @@ func TestPathAsSent(t *testing.T) {
 			t.Parallel()
 			f := &function{respond: buffered(ok)}
 			g := newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/api/{proxy+}"))})
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-			r.RequestURI = test.target
-			if strings.HasPrefix(test.target, "http") {
-				r.URL.Path, r.URL.RawPath, r.URL.RawQuery = "/api/a/b", "/api/a%2Fb", "x=1"
-			}
+			r := requestOf(t, test.target)
 			g.ServeHTTP(httptest.NewRecorder(), r)
 			event := f.event(t)
 			if event["path"] != test.path || at(t, event, "pathParameters")["proxy"] != test.proxy {
@@ -246,10 +252,9 @@ func TestPathAsSent(t *testing.T) {
 
 func TestBadTargets(t *testing.T) {
 	t.Parallel()
-	for _, target := range []string{"/api/%zz", "/api/%2", "/api/%", "/api/x?a=%zz", "/api/x?%=1", "/api/x?a={b}", "/api/x?a|b=1"} {
+	for _, target := range []string{"/api/x?a=%zz", "/api/x?%=1", "/api/x?a={b}", "/api/x?a|b=1"} {
 		f := &function{respond: buffered(ok)}
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-		r.RequestURI = target
+		r := requestOf(t, target)
 		w := httptest.NewRecorder()
 		newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/api/{proxy+}"))}).ServeHTTP(w, r)
 		status, body := w.Code, w.Body.String()

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,20 +115,14 @@ func (x *exchange) wantsLanding() bool {
 // resolve finds the route of the request, and checks its target and headers.
 func (x *exchange) resolve() error {
 	q := x.q
-	target, err := requestTarget(q.Request)
-	if err != nil {
-		return err
-	}
-	q.path, q.fullPath = target.path, target.path
+	q.fullPath = cmp.Or(q.URL.EscapedPath(), "/")
+	q.path = q.fullPath
 	if prefix := x.gateway.stagePrefix; prefix != "" {
-		rest, ok := strings.CutPrefix(target.path, prefix)
+		rest, ok := strings.CutPrefix(q.fullPath, prefix)
 		if !ok || rest != "" && rest[0] != '/' {
 			return errStage
 		}
-		q.path = rest
-		if rest == "" {
-			q.path = "/"
-		}
+		q.path = cmp.Or(rest, "/")
 	}
 	if len(q.RequestURI) > maxURL {
 		return errURLTooLong
@@ -135,7 +130,8 @@ func (x *exchange) resolve() error {
 	if headerSize(q.Request) > maxHeaders {
 		return errHeadersTooLong
 	}
-	if q.query, err = parseQuery(target.query); err != nil {
+	var err error
+	if q.query, err = parseQuery(q.URL.RawQuery); err != nil {
 		return err
 	}
 	if q.route, q.values = x.gateway.router.match(q.Method, q.path); q.route == nil {

@@ -49,7 +49,8 @@ func (q *request) headers() map[string][]string {
 	}
 	port, proto := q.listener()
 	headers["Host"], headers[headerTrace] = []string{q.Host}, []string{q.ids.trace}
-	headers[headerForwardedFor] = []string{strings.Join(append(slices.Clip(q.Header[headerForwardedFor]), q.sourceIP), ", ")}
+	forwarded := append(slices.Clip(q.Header[headerForwardedFor]), q.sourceIP)
+	headers[headerForwardedFor] = []string{strings.Join(forwarded, ", ")}
 	headers[headerForwardedPort], headers[headerForwardedProto] = []string{port}, []string{proto}
 	return headers
 }
@@ -89,17 +90,4 @@ func setHeader(into http.Header, name string, values []string) {
 		name = remappedPrefix + name
 	}
 	into[name] = append(into[name], values...)
-}
-
-// validHeader reports whether a function's header can be sent (RFC 9110, sections 5.1 and 5.5).
-func validHeader(name, value string) bool {
-	if name == "" {
-		return false
-	}
-	for i := 0; i < len(name); i++ {
-		if c := name[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
-			return false
-		}
-	}
-	return !strings.ContainsAny(value, "\r\n\x00")
 }

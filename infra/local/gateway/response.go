@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/net/http/httpguts"
 )
 
 // proxyResponse is a function's buffered response. AWS refuses other members.
@@ -27,8 +28,8 @@ type head struct {
 	MultiValueHeaders map[string][]string `json:"multiValueHeaders"`
 }
 
-// decodeOptions make the decoder strict: member names are case-sensitive, and unknown ones are refused. AWS accepts also
-// a status code that is a string, and headers that are booleans.
+// decodeOptions make the decoder strict: member names are case-sensitive, and unknown ones are refused. AWS also
+// accepts a status code that is a string, and headers that are booleans.
 var decodeOptions = json.JoinOptions(
 	json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 )
@@ -68,7 +69,7 @@ func setHeaders(into http.Header, single map[string]string, multi map[string][]s
 
 func setChecked(into http.Header, name string, values []string) error {
 	for _, value := range values {
-		if !validHeader(name, value) {
+		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
 			return fmt.Errorf("header %q cannot be sent", name)
 		}
 	}

@@ -113,7 +113,7 @@ func (c *Config) complete() error {
 			problems = append(problems, fmt.Errorf("%s=%d: must be %d to %d%s", p.name, p.value, p.min, p.most, p.note))
 		}
 	}
-	problems = append(problems, c.checkDistinctPorts(), c.checkEndpoint())
+	problems = append(problems, c.checkEndpoint())
 	public, err := url.Parse(c.PublicURL)
 	isOrigin := err == nil && public.Scheme != "" && public.Host != "" && c.PublicURL == public.Scheme+"://"+public.Host
 	if c.PublicURL != "" && !isOrigin {
@@ -141,25 +141,6 @@ func (c *Config) httpsPort() int {
 		return 0
 	}
 	return c.Port + httpsOffset
-}
-
-// checkDistinctPorts returns an error for each port that has two purposes.
-func (c *Config) checkDistinctPorts() error {
-	ports := []struct {
-		name string
-		port int
-	}{{"PORT", c.Port}, {"PORT+443", c.httpsPort()}, {"SITES_PORT", c.SitesPort}, {"AWS_PORT", c.AWSPort},
-		{"CONSOLE_PORT", c.ConsolePort}}
-	var problems []error
-	for i, later := range ports {
-		for _, p := range ports[:i] {
-			if p.port == later.port && p.port != 0 {
-				problems = append(problems, fmt.Errorf("%s and %s are both %d: set %s to another port",
-					p.name, later.name, p.port, later.name))
-			}
-		}
-	}
-	return errors.Join(problems...)
 }
 
 // checkEndpoint returns an error for an endpoint that is not a URL, or that is this platform. A shell in which the AWS

@@ -22,16 +22,10 @@ func TestConfig(t *testing.T) {
 	}{
 		{Config{}, ""},
 		{Config{Port: 70000}, "PORT=70000: must be 0 to 65092 (https is at PORT+443)"},
-		{Config{SitesPort: 70000, AWSPort: 70000}, "SITES_PORT=70000: must be 0 to 65535\n" +
-			"AWS_PORT=70000: must be 0 to 65535\nSITES_PORT and AWS_PORT are both 70000: set AWS_PORT to another port"},
+		{Config{SitesPort: 70000, AWSPort: 70000}, "SITES_PORT=70000: must be 0 to 65535\nAWS_PORT=70000: must be 0 to 65535"},
 		{Config{Concurrency: 1001}, "LAMBDA_CONCURRENCY=1001: must be 1 to 1000"},
-		{Config{SitesPort: 4566, AWSPort: 4566}, "SITES_PORT and AWS_PORT are both 4566: set AWS_PORT to another port"},
-		{Config{Port: 3001, SitesPort: 3001}, "PORT and SITES_PORT are both 3001: set SITES_PORT to another port"},
-		{Config{Port: 3000, SitesPort: 3443}, "PORT+443 and SITES_PORT are both 3443: set SITES_PORT to another port"},
-		{Config{Port: 3000, AWSPort: 3000}, "PORT and AWS_PORT are both 3000: set AWS_PORT to another port"},
 		{Config{AWSPort: 443}, ""},
 		{Config{ConsolePort: 70000}, "CONSOLE_PORT=70000: must be 0 to 65535"},
-		{Config{AWSPort: 3002, ConsolePort: 3002}, "AWS_PORT and CONSOLE_PORT are both 3002: set CONSOLE_PORT to another port"},
 		{Config{PublicURL: "app.example"}, "APP_URL=app.example: must be an origin such as https://app.example.com"},
 		{Config{PublicURL: "https://a.example/"}, "APP_URL=https://a.example/: must be an origin such as https://app.example.com"},
 		{Config{EndpointURL: "localhost:8000"}, "AWS_ENDPOINT_URL=localhost:8000: must start with http:// or https://"},

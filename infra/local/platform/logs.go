@@ -25,8 +25,8 @@ func (p *Platform) functionLines() func(function, line string) {
 
 // logFunctionLine logs one line of a function's output, after the function's name. A line in Lambda's JSON log format
 // (time, level, msg, requestId, …) becomes a log line with the same level and attributes. The definition of metrics for
-// CloudWatch (_aws) is left out. If isQuiet is set, and for lines about requests, which the gateway logs
-// too, the level info becomes debug.
+// CloudWatch (_aws) is left out. If isQuiet is set, and for lines about requests, which the gateway logs too, the level
+// info becomes debug.
 func logFunctionLine(logger *slog.Logger, function, line string, isQuiet bool) {
 	var head struct {
 		RequestID string         `json:"requestId"`

@@ -265,32 +265,27 @@ func (p *Platform) openCodeHost() (err error) {
 
 // openData opens the data folder and the embedded services.
 func (p *Platform) openData(context.Context) (err error) {
-	dir, region := filepath.Join(p.config.DataDir, "data"), p.config.Region
+	dir := filepath.Join(p.config.DataDir, "data")
 	p.data, err = datafolder.Open(datafolder.Options{Dir: dir, Logger: p.logger, Failed: p.fail})
 	if err != nil || p.config.EndpointURL != "" {
 		return err
 	}
-	p.secrets, err = secrets.Open(secrets.Options{
-		Folder: p.data, Now: now, Logger: p.logger, Region: region, Account: Account,
-	})
-	if err != nil {
+	options := datafolder.ServiceOptions{
+		Folder: p.data, Now: now, Logger: p.logger, Region: p.config.Region, Account: Account,
+	}
+	if p.secrets, err = secrets.Open(options); err != nil {
 		return err
 	}
-	p.queues, err = sqs.Open(sqs.Options{Folder: p.data, Now: now, Logger: p.logger, Region: region, Account: Account})
-	if err != nil {
+	if p.queues, err = sqs.Open(options); err != nil {
 		return err
 	}
-	p.mails, err = mailbox.Open(mailbox.Options{Folder: p.data, Now: now, Logger: p.logger})
-	if err != nil {
+	if p.mails, err = mailbox.Open(mailbox.Options{Folder: p.data, Now: now, Logger: p.logger}); err != nil {
 		return err
 	}
-	p.objects, err = s3.Open(s3.Options{Folder: p.data, Now: now, Logger: p.logger, Region: region, Account: Account})
-	if err != nil {
+	if p.objects, err = s3.Open(options); err != nil {
 		return err
 	}
-	p.database, err = dynamodb.Open(dynamodb.Options{
-		Folder: p.data, Now: now, Logger: p.logger, Region: region, Account: Account,
-	})
+	p.database, err = dynamodb.Open(options)
 	return err
 }
 

@@ -35,10 +35,7 @@ func (p *provisioner) bucket(ctx context.Context, want resources.Bucket) error {
 	if err != nil {
 		return fmt.Errorf("find or create: %w", err)
 	}
-	if err := p.setCORS(ctx, want); err != nil {
-		return fmt.Errorf("set CORS rules: %w", err)
-	}
-	return nil
+	return p.setCORS(ctx, want)
 }
 
 func (p *provisioner) setCORS(ctx context.Context, want resources.Bucket) error {
@@ -66,10 +63,11 @@ func (p *provisioner) setCORS(ctx context.Context, want resources.Bucket) error 
 			Bucket: &want.Name, CORSConfiguration: &types.CORSConfiguration{CORSRules: rules},
 		})
 	}
-	if err == nil {
-		p.note("rules of", want.Name)
+	if err != nil {
+		return fmt.Errorf("set CORS rules: %w", err)
 	}
-	return err
+	p.note("rules of", want.Name)
+	return nil
 }
 
 // equal reports whether two lists of rules are the same on the wire.

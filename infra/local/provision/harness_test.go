@@ -47,7 +47,7 @@ Resources:
       KeySchema: [{AttributeName: id, KeyType: HASH}]
   Keys:
     Type: AWS::SecretsManager::Secret
-    Properties: {Description: Ring, GenerateSecretString: {SecretStringTemplate: '{"current":"k1"}', GenerateStringKey: k1, PasswordLength: 64}}
+    Properties: {Description: Ring, GenerateSecretString: {SecretStringTemplate: '{"current":"k1"}', GenerateStringKey: k1, PasswordLength: 64, ExcludePunctuation: true}}
   Function:
     Type: AWS::Serverless::Function
     Properties: {CodeUri: f, Handler: h, Runtime: provided.al2023, Environment: {Variables: {KEYS: !Ref Keys}}}

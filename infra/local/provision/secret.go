@@ -17,7 +17,7 @@ import (
 func (p *provisioner) secret(ctx context.Context, want resources.Secret) error {
 	found, err := p.secrets.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &want.Name})
 	if _, isMissing := errors.AsType[*types.ResourceNotFoundException](err); isMissing {
-		value, err := secrets.Generate(*want.Generate)
+		value, err := secrets.Generate(want.Generate)
 		if err != nil {
 			return err
 		}

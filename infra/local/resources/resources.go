@@ -188,23 +188,17 @@ type Secret struct {
 	// ARN is the full ARN: see [SecretARN].
 	ARN         string
 	Description string
-	// Generate describes how the first value is generated.
-	Generate *GenerateSecretString
+	Generate    GenerateSecretString
 }
 
-// GenerateSecretString has the meaning of the CloudFormation property of this name.
+// GenerateSecretString describes a secret's first value. Template is a JSON object that gets a random string of a
+// length under Key.
 type GenerateSecretString struct {
-	Length                  int `cfn:"PasswordLength,default=32,min=1,max=4096"`
-	ExcludeCharacters       string
-	ExcludeLowercase        bool
-	ExcludeUppercase        bool
-	ExcludeNumbers          bool
-	ExcludePunctuation      bool
-	IncludeSpace            bool
-	RequireEachIncludedType bool `cfn:",default=true"`
-	// Template is a JSON object that gets the generated string under Key. Both are set, or neither is.
-	Template string `cfn:"SecretStringTemplate"`
-	Key      string `cfn:"GenerateStringKey"`
+	Template string `cfn:"SecretStringTemplate,required"`
+	Key      string `cfn:"GenerateStringKey,required"`
+	Length   int    `cfn:"PasswordLength,default=32,min=1,max=4096"`
+	// ExcludePunctuation must be true: the string has letters and digits.
+	ExcludePunctuation string `cfn:",required,oneof=true"`
 }
 
 // Bucket is a bucket of S3 (AWS::S3::Bucket).

@@ -14,11 +14,7 @@
 package s3
 
 import (
-	"cmp"
-	"errors"
-	"log/slog"
 	"net/http"
-	"time"
 
 	"devplatform/infra/local/datafolder"
 )
@@ -30,19 +26,7 @@ const (
 )
 
 // Options configure a Store.
-type Options struct {
-	Folder  *datafolder.Folder // nil keeps everything in memory
-	Now     func() time.Time   // the clock of signatures and timestamps; required
-	Logger  *slog.Logger       // nil discards
-	Region  string             // the region that requests are signed for; default "us-east-1"
-	Account string             // the owner of the buckets; default "000000000000"
-}
-
-func (o *Options) setDefaults() {
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	o.Region = cmp.Or(o.Region, "us-east-1")
-	o.Account = cmp.Or(o.Account, "000000000000")
-}
+type Options = datafolder.ServiceOptions
 
 // Store holds the buckets of one account in one region. It is an http.Handler and is safe for concurrent use.
 type Store struct {
@@ -55,11 +39,7 @@ type Store struct {
 
 // Open opens the buckets in a folder. It removes the files to which the index does not refer.
 func Open(options Options) (*Store, error) {
-	if options.Now == nil {
-		return nil, errors.New("s3: Options.Now is required")
-	}
-	options.setDefaults()
-	folder, err := datafolder.OrMemory(options.Folder)
+	folder, err := options.OrMemory()
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,6 @@ func FuzzRequests(f *testing.F) {
 		f.Add(uint8(i), `{"SecretId":"k"}`)
 		f.Add(uint8(i), `{"SecretId":"k","SecretString":"v"}`)
 		f.Add(uint8(i), `{"Name":"n","SecretString":"v"}`)
-		f.Add(uint8(i), `{"SecretId":"arn:aws:secretsmanager:us-east-1:123456789012:secret:k-abcdef","VersionStage":"AWSCURRENT"}`)
-		f.Add(uint8(i), `{"PasswordLength":4097}`)
 	}
 	f.Fuzz(func(t *testing.T, operation uint8, body string) {
 		name := names[int(operation)%len(names)]

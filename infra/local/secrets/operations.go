@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -16,16 +17,12 @@ import (
 // Limits of AWS.
 const (
 	maxValueBytes   = 65536
-	maxVersions     = 100 // older versions are deleted
 	minTokenLength  = 32
 	maxTokenLength  = 64
 	maxRequestBytes = 1 << 20 // leaves room for a value with escapes
 )
 
-const (
-	stageCurrent  = "AWSCURRENT"
-	stagePrevious = "AWSPREVIOUS"
-)
+const stageCurrent = "AWSCURRENT"
 
 const targetPrefix = "secretsmanager."
 
@@ -46,10 +43,6 @@ func invalidParameter(format string, args ...any) error {
 	return &awsjson.Error{Type: "InvalidParameterException", Message: fmt.Sprintf(format, args...)}
 }
 
-func notFound(format string, args ...any) error {
-	return &awsjson.Error{Type: "ResourceNotFoundException", Message: fmt.Sprintf(format, args...)}
-}
-
 func exists(format string, args ...any) error {
 	return &awsjson.Error{Type: "ResourceExistsException", Message: fmt.Sprintf(format, args...)}
 }
@@ -59,8 +52,12 @@ func epoch(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 type writtenOutput struct {
 	ARN           string   `json:"ARN"`
 	Name          string   `json:"Name"`
-	VersionID     string   `json:"VersionId,omitzero"`
-	VersionStages []string `json:"VersionStages,omitzero"`
+	VersionID     string   `json:"VersionId"`
+	VersionStages []string `json:"VersionStages"`
+}
+
+func (sec *secret) written() *writtenOutput {
+	return &writtenOutput{ARN: sec.ARN, Name: sec.Name, VersionID: sec.Version, VersionStages: []string{stageCurrent}}
 }
 
 // newValue is the value in a request. The token identifies the request when it is repeated, and is the version's ID.
@@ -70,13 +67,20 @@ type newValue struct {
 }
 
 func (in *newValue) check() error {
-	if n := len(in.ClientRequestToken); n > 0 && (n < minTokenLength || n > maxTokenLength) {
+	switch n := len(in.ClientRequestToken); {
+	case n > 0 && (n < minTokenLength || n > maxTokenLength):
 		return invalidParameter("ClientRequestToken must be %d-%d characters long.", minTokenLength, maxTokenLength)
-	}
-	if in.SecretString != nil && len(*in.SecretString) > maxValueBytes {
+	case in.SecretString == nil:
+		return invalidParameter("You must provide a value for the SecretString parameter.")
+	case len(*in.SecretString) > maxValueBytes:
 		return invalidParameter("The value must have at most %d bytes.", maxValueBytes)
 	}
 	return nil
+}
+
+// isRepeated reports whether the request has set the current value before.
+func (in *newValue) isRepeated(sec *secret) bool {
+	return in.ClientRequestToken == sec.Version && *in.SecretString == sec.Value
 }
 
 type createSecretInput struct {
@@ -88,32 +92,26 @@ type createSecretInput struct {
 
 var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]{1,512}$`)
 
-func (s *Store) createSecret(_ context.Context, in *createSecretInput) (*writtenOutput, error) {
+func (s *Store) createSecret(_ context.Context, in *createSecretInput) (out *writtenOutput, err error) {
 	if !secretName.MatchString(in.Name) {
 		return nil, invalidParameter("Name must have 1 to 512 letters, digits, and characters of /_+=.@-.")
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	var out *writtenOutput
-	err := s.change(func(all *[]secret) error {
+	err = s.change(func(all *[]secret) error {
 		if i := slices.IndexFunc(*all, func(sec secret) bool { return sec.Name == in.Name }); i >= 0 {
-			taken := &(*all)[i]
-			known := taken.find(in.ClientRequestToken, "")
-			if known == nil || in.SecretString == nil || known.Value != *in.SecretString {
+			if out = (*all)[i].written(); !in.isRepeated(&(*all)[i]) {
 				return exists("The secret %s already exists.", in.Name)
 			}
-			out = &writtenOutput{ARN: taken.ARN, Name: taken.Name, VersionID: in.ClientRequestToken}
 			return nil
 		}
 		created := secret{
 			Name: in.Name, ARN: resources.SecretARN(s.options.Region, s.options.Account, in.Name), Description: in.Description,
-			Created: s.now(), Changed: s.now(),
+			Created: s.now(),
 		}
-		out = &writtenOutput{ARN: created.ARN, Name: created.Name}
-		if in.SecretString != nil {
-			out.VersionID = created.put(in.newValue, s.now()).ID
-		}
+		created.put(&in.newValue, s.now())
+		out = created.written()
 		*all = append(*all, created)
 		return nil
 	})
@@ -126,102 +124,52 @@ type putSecretValueInput struct {
 	SecretID string `json:"SecretId"`
 }
 
-func (s *Store) putSecretValue(_ context.Context, in *putSecretValueInput) (*writtenOutput, error) {
-	if in.SecretString == nil {
-		return nil, invalidParameter("You must provide a value for the SecretString parameter.")
-	}
+func (s *Store) putSecretValue(_ context.Context, in *putSecretValueInput) (out *writtenOutput, err error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	var out *writtenOutput
-	err := s.change(func(all *[]secret) error {
+	err = s.change(func(all *[]secret) error {
 		found, err := s.find(*all, in.SecretID)
-		if err != nil {
-			return err
-		}
-		put := found.find(in.ClientRequestToken, "")
 		switch {
-		case put == nil:
-			put = found.put(in.newValue, s.now())
-		case put.Value != *in.SecretString:
-			return exists("ClientRequestToken %s is already in use for another value of %s.", in.ClientRequestToken, found.Name)
+		case err != nil:
+			return err
+		case in.isRepeated(found):
+		case in.ClientRequestToken == found.Version:
+			return exists("ClientRequestToken %s is already in use for another value of %s.", found.Version, found.Name)
+		default:
+			found.put(&in.newValue, s.now())
 		}
-		out = &writtenOutput{ARN: found.ARN, Name: found.Name, VersionID: put.ID, VersionStages: put.Stages}
+		out = found.written()
 		return nil
 	})
 	return out, err
 }
 
-// find returns the version with an ID or, if the ID is empty, with a stage. It returns nil if there is none.
-func (sec *secret) find(id, stage string) *version {
-	for i := range sec.Versions {
-		v := &sec.Versions[i]
-		if id != "" && v.ID == id || id == "" && slices.Contains(v.Stages, stage) {
-			return v
-		}
-	}
-	return nil
+// put replaces the value.
+func (sec *secret) put(in *newValue, now time.Time) {
+	sec.Version, sec.Value, sec.Changed = cmp.Or(in.ClientRequestToken, uuid.NewString()), *in.SecretString, now
 }
 
-// put adds the current version. The version that was current becomes the previous one.
-func (sec *secret) put(in newValue, now time.Time) *version {
-	if in.ClientRequestToken == "" {
-		in.ClientRequestToken = uuid.NewString()
-	}
-	for i := range sec.Versions {
-		v := &sec.Versions[i]
-		wasCurrent := slices.Contains(v.Stages, stageCurrent)
-		v.Stages = nil
-		if wasCurrent {
-			v.Stages = []string{stagePrevious}
-		}
-	}
-	sec.Versions = append(sec.Versions, version{
-		ID: in.ClientRequestToken, Stages: []string{stageCurrent}, Created: now, Value: *in.SecretString,
-	})
-	sec.Versions = sec.Versions[max(0, len(sec.Versions)-maxVersions):]
-	sec.Changed = now
-	return &sec.Versions[len(sec.Versions)-1]
-}
-
-type getSecretValueInput struct {
-	SecretID     string `json:"SecretId"`
-	VersionID    string `json:"VersionId"`
-	VersionStage string `json:"VersionStage"`
+// secretRequest names a secret. Only its current value can be read.
+type secretRequest struct {
+	SecretID string `json:"SecretId"`
 }
 
 type secretValueOutput struct {
-	ARN           string   `json:"ARN"`
-	Name          string   `json:"Name"`
-	CreatedDate   float64  `json:"CreatedDate"`
-	SecretString  string   `json:"SecretString"`
-	VersionID     string   `json:"VersionId"`
-	VersionStages []string `json:"VersionStages"`
+	writtenOutput
+
+	CreatedDate  float64 `json:"CreatedDate"`
+	SecretString string  `json:"SecretString"`
 }
 
-func (s *Store) getSecretValue(_ context.Context, in *getSecretValueInput) (*secretValueOutput, error) {
-	s.mutex.RLock()
-	defer s.mutex.RUnlock()
-	found, err := s.find(s.secrets, in.SecretID)
+func (s *Store) getSecretValue(_ context.Context, in *secretRequest) (*secretValueOutput, error) {
+	found, err := s.read(in.SecretID)
 	if err != nil {
 		return nil, err
 	}
-	stage := in.VersionStage
-	if stage == "" && in.VersionID == "" {
-		stage = stageCurrent
-	}
-	v := found.find(in.VersionID, stage)
-	if v == nil || stage != "" && !slices.Contains(v.Stages, stage) {
-		return nil, notFound("Secrets Manager can't find the specified secret value: %s%s.", in.VersionID, stage)
-	}
 	return &secretValueOutput{
-		ARN: found.ARN, Name: found.Name, CreatedDate: epoch(v.Created), SecretString: v.Value,
-		VersionID: v.ID, VersionStages: v.Stages,
+		writtenOutput: *found.written(), CreatedDate: epoch(found.Changed), SecretString: found.Value,
 	}, nil
-}
-
-type describeSecretInput struct {
-	SecretID string `json:"SecretId"`
 }
 
 type describeSecretOutput struct {
@@ -230,24 +178,16 @@ type describeSecretOutput struct {
 	Description        string              `json:"Description,omitzero"`
 	CreatedDate        float64             `json:"CreatedDate"`
 	LastChangedDate    float64             `json:"LastChangedDate"`
-	VersionIDsToStages map[string][]string `json:"VersionIdsToStages,omitzero"`
+	VersionIDsToStages map[string][]string `json:"VersionIdsToStages"`
 }
 
-func (s *Store) describeSecret(_ context.Context, in *describeSecretInput) (*describeSecretOutput, error) {
-	s.mutex.RLock()
-	defer s.mutex.RUnlock()
-	found, err := s.find(s.secrets, in.SecretID)
+func (s *Store) describeSecret(_ context.Context, in *secretRequest) (*describeSecretOutput, error) {
+	found, err := s.read(in.SecretID)
 	if err != nil {
 		return nil, err
 	}
-	out := &describeSecretOutput{
-		ARN: found.ARN, Name: found.Name, Description: found.Description,
-		CreatedDate: epoch(found.Created), LastChangedDate: epoch(found.Changed), VersionIDsToStages: map[string][]string{},
-	}
-	for _, v := range found.Versions {
-		if len(v.Stages) > 0 {
-			out.VersionIDsToStages[v.ID] = v.Stages
-		}
-	}
-	return out, nil
+	return &describeSecretOutput{
+		ARN: found.ARN, Name: found.Name, Description: found.Description, CreatedDate: epoch(found.Created),
+		LastChangedDate: epoch(found.Changed), VersionIDsToStages: map[string][]string{found.Version: {stageCurrent}},
+	}, nil
 }

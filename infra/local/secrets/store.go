@@ -1,16 +1,13 @@
 // Package secrets is AWS Secrets Manager for a laptop: the JSON 1.1 protocol over one record in the data folder, with
 // AWS's error types.
 //
-// It has the operations that the platform, its functions and its documents use: secrets with a description and a text
-// value, the current and the previous version. It rejects everything else by name. A value that was acknowledged
+// It has the operations that the platform, its functions and its documents use: secrets with a description and the
+// current text value. It rejects everything else by name. A value that was acknowledged
 // survives a kill. Which secrets exist does not belong here.
 package secrets
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,13 +22,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Options configure a Store. Every field but Now has a default.
-type Options struct {
-	Folder          *datafolder.Folder // nil keeps everything in memory
-	Now             func() time.Time   // the clock
-	Region, Account string             // of ARNs; by default "us-east-1" and "000000000000"
-	Logger          *slog.Logger       // by default, nothing is logged
-}
+// Options configure a Store.
+type Options = datafolder.ServiceOptions
 
 // Store is one account's Secrets Manager. It is an http.Handler, and safe for concurrent use.
 type Store struct {
@@ -48,25 +40,15 @@ type secret struct {
 	Description string    `json:"description,omitzero"`
 	Created     time.Time `json:"created"`
 	Changed     time.Time `json:"changed"`
-	Versions    []version `json:"versions,omitzero"` // oldest first
-}
-
-// version is one value of a secret. The value never changes.
-type version struct {
-	ID      string    `json:"id"`
-	Stages  []string  `json:"stages,omitzero"`
-	Created time.Time `json:"created"`
-	Value   string    `json:"value"`
+	Version     string    `json:"version"` // the ID of the value
+	Value       string    `json:"value"`
 }
 
 // Open opens the secrets in a folder. It returns an error if the data is damaged.
 func Open(options Options) (*Store, error) {
-	if options.Now == nil {
-		return nil, errors.New("secrets: Options.Now is required")
+	if err := options.Complete(); err != nil {
+		return nil, err
 	}
-	options.Region = cmp.Or(options.Region, "us-east-1")
-	options.Account = cmp.Or(options.Account, "000000000000")
-	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	s := &Store{options: options}
 	s.api = s.service()
 	if options.Folder == nil {
@@ -90,9 +72,6 @@ func (s *Store) change(edit func(*[]secret) error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	next := slices.Clone(s.secrets)
-	for i := range next {
-		next[i].Versions = slices.Clone(next[i].Versions)
-	}
 	if err := edit(&next); err != nil {
 		return err
 	}
@@ -114,6 +93,17 @@ func (s *Store) change(edit func(*[]secret) error) error {
 
 func (s *Store) now() time.Time { return s.options.Now().UTC().Truncate(time.Millisecond) }
 
+// read returns a copy of the secret with an ID.
+func (s *Store) read(id string) (secret, error) {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	found, err := s.find(s.secrets, id)
+	if err != nil {
+		return secret{}, err
+	}
+	return *found, nil
+}
+
 // find returns the secret with an ID: its name, its ARN, or its ARN without the six random characters at the end.
 func (s *Store) find(secrets []secret, id string) (*secret, error) {
 	if id == "" {
@@ -126,5 +116,7 @@ func (s *Store) find(secrets []secret, id string) (*secret, error) {
 			return &secrets[i], nil
 		}
 	}
-	return nil, notFound("Secrets Manager can't find the specified secret.")
+	return nil, &awsjson.Error{
+		Type: "ResourceNotFoundException", Message: "Secrets Manager can't find the specified secret.",
+	}
 }

@@ -29,7 +29,6 @@ var (
 	kindAttributeValue    = plainKind("InvalidAttributeValue", 400)
 	kindMessageContents   = plainKind("InvalidMessageContents", 400)
 	kindReceiptHandle     = plainKind("ReceiptHandleIsInvalid", 404)
-	kindResourceNotFound  = plainKind("ResourceNotFoundException", 404)
 	kindNotInFlight       = legacyKind("MessageNotInflight")
 	kindEmptyBatch        = legacyKind("EmptyBatchRequest")
 	kindTooManyEntries    = legacyKind("TooManyEntriesInBatchRequest")
@@ -138,5 +137,3 @@ func newBatchOutput[E batchEntry, T any](entries []E, errs []error, success func
 	}
 	return out
 }
-
-// onlyID is the result of entries without one.

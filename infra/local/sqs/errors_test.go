@@ -105,8 +105,6 @@ func TestErrors(t *testing.T) {
 		{"ChangeMessageVisibility", `{URL(q),"ReceiptHandle":"garbage"}`, absent + "VisibilityTimeout."},
 		{"ChangeMessageVisibility", `{URL(q),"ReceiptHandle":"garbage","VisibilityTimeout":43201}`, wrongValue},
 
-		{"StartMessageMoveTask", `{}`, "404 com.amazonaws.sqs#ResourceNotFoundException | ResourceNotFoundException;Sender | "},
-		{"StartMessageMoveTask", `{"SourceArn":"` + arnOf("none") + `"}`, "404 com.amazonaws.sqs#ResourceNotFoundException | ResourceNotFoundException;Sender | "},
 		{"DeleteQueue", `{URL(q)}`, "400 com.amazon.coral.service#UnknownOperationException |  | The local platform does not have the operation AmazonSQS.DeleteQueue."},
 		{"AddPermission", `{}`, "400 com.amazon.coral.service#UnknownOperationException |  | The local platform does not have the operation AmazonSQS.AddPermission."},
 	}

@@ -171,9 +171,7 @@ func (s *Store) take(batch *pebble.Batch, q *queue, in *receiveInput) ([]taken, 
 			break
 		}
 		if policy := q.Settings.Redrive; policy != nil && int64(m.receives) >= policy.MaxReceives {
-			// It keeps its ID, its receive count and the time at which it was sent, from which the retention is computed.
-			err := s.move(batch, q, m, s.findARN(policy.Target), now, func() { m.source = s.arn(q.Name) })
-			if err != nil {
+			if err := s.moveToDead(batch, q, m, s.findARN(policy.Target), now); err != nil {
 				return nil, err
 			}
 			continue

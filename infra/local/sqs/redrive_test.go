@@ -1,8 +1,6 @@
 package sqs
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -70,95 +68,6 @@ func TestRedriveRetention(t *testing.T) {
 	}
 	clock.advance(20 * time.Second)
 	if got := counts(t, client, dead); got != "0 0 0" {
-		t.Errorf("counts %s", got)
-	}
-}
-
-// deadLetters creates a queue with a dead-letter queue and moves messages to the latter.
-func deadLetters(t testing.TB, client *sdk.Client, source, dead string, bodies ...string) (url, deadURL string) {
-	t.Helper()
-	deadURL = create(t, client, dead, nil)
-	url = create(t, client, source, map[string]string{"RedrivePolicy": redriveTo(dead, 1), "VisibilityTimeout": "0"})
-	sendText(t, client, url, bodies...)
-	for range 2 {
-		receive(t, client, url, nil)
-	}
-	_, err := client.SetQueueAttributes(t.Context(), &sdk.SetQueueAttributesInput{QueueUrl: &url, Attributes: map[string]string{"VisibilityTimeout": "30"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return url, deadURL
-}
-
-func startMove(t *testing.T, client *sdk.Client) error {
-	t.Helper()
-	_, err := client.StartMessageMoveTask(t.Context(), &sdk.StartMessageMoveTaskInput{SourceArn: aws.String(arnOf("dead"))})
-	return err
-}
-
-func TestMoveBack(t *testing.T) {
-	t.Parallel()
-	s, clock := openClock(t)
-	client := clientOf(t, s)
-	url, dead := deadLetters(t, client, "q", "dead", "a", "b", "c")
-	before := receive(t, client, dead, nil)
-	clock.advance(30 * time.Second)
-	if err := startMove(t, client); err != nil {
-		t.Fatal(err)
-	}
-	if got := counts(t, client, dead) + ", " + counts(t, client, url); got != "0 0 0, 3 0 0" {
-		t.Errorf("counts %s", got)
-	}
-	// They are new messages.
-	got := receive(t, client, url, nil)
-	if bodies(got) != "a b c" || got[0].Attributes["ApproximateReceiveCount"] != "1" || *got[0].MessageId == *before[0].MessageId ||
-		got[0].Attributes["SentTimestamp"] != fmt.Sprint(clock.Now().UnixMilli()) || got[0].Attributes["DeadLetterQueueSourceArn"] != "" {
-		t.Errorf("got %+v", got)
-	}
-	deleteOne(t, client, dead, before[0].ReceiptHandle)
-	if got := counts(t, client, url); got != "0 3 0" {
-		t.Errorf("the old handle: %s", got)
-	}
-}
-
-// Messages without a source queue stop the move, unless they are hidden.
-func TestMoveBackWithoutSource(t *testing.T) {
-	t.Parallel()
-	s, _ := openClock(t)
-	client := clientOf(t, s)
-	url, dead := deadLetters(t, client, "q", "dead", "a", "b")
-	sendText(t, client, dead, "sent here")
-	if err := startMove(t, client); err == nil || !strings.Contains(err.Error(), "was not moved there from a queue that exists") {
-		t.Errorf("got %v", err)
-	}
-	if got := counts(t, client, dead) + ", " + counts(t, client, url); got != "3 0 0, 0 0 0" {
-		t.Errorf("after the error: %s", got)
-	}
-	got := receive(t, client, dead, nil)
-	hide(t, client, dead, got[0].ReceiptHandle, 0)
-	if err := startMove(t, client); err != nil {
-		t.Fatal(err)
-	}
-	if got := counts(t, client, dead) + ", " + counts(t, client, url); got != "0 2 0, 1 0 0" {
-		t.Errorf("after the move: %s", got)
-	}
-}
-
-// A handle from before the move does not belong to the new message.
-func TestMoveBackInvalidatesHandles(t *testing.T) {
-	t.Parallel()
-	s, _ := openClock(t)
-	client := clientOf(t, s)
-	create(t, client, "dead", nil)
-	url := create(t, client, "q", map[string]string{"RedrivePolicy": redriveTo("dead", 1), "VisibilityTimeout": "0"})
-	sendText(t, client, url, "m")
-	slow := receive(t, client, url, nil)
-	receive(t, client, url, nil)
-	if err := startMove(t, client); err != nil {
-		t.Fatal(err)
-	}
-	deleteOne(t, client, url, slow[0].ReceiptHandle)
-	if got := counts(t, client, url); got != "1 0 0" {
 		t.Errorf("counts %s", got)
 	}
 }

@@ -1,9 +1,9 @@
 // Package sqs is an embedded Amazon SQS: the JSON 1.0 protocol over Pebble, in a folder or in memory.
 //
 // It works with the AWS SDKs and the AWS CLI. It has standard queues with their attributes, delays, visibility
-// timeouts, long polling, batches, dead-letter queues and the move back from them, and fair queues, with AWS's limits
-// and error types. It rejects everything else (FIFO queues, attributes of messages, tags, permissions, the Query
-// protocol) by name, and ignores nothing.
+// timeouts, long polling, batches, dead-letter queues and fair queues, with AWS's limits and error types. It rejects
+// everything else (FIFO queues, attributes of messages, tags, permissions, the Query protocol) by name, and ignores
+// nothing.
 //
 // Everything acknowledged is on the disk: sends, deletions and also receives. The receive count, the visibility
 // deadline and the receipt handle are synced before the response. This costs a receive one shared sync. In return, a
@@ -12,37 +12,21 @@
 // they can be computed when the folder is opened.
 //
 // An index of all messages is in memory, about 160 bytes each. It is rebuilt from small records when the folder is
-// opened. Bodies stay in Pebble. Only StartMessageMoveTask scans a queue.
+// opened. Bodies stay in Pebble.
 //
 // Nothing that belongs to one application may be here.
 package sqs
 
 import (
-	"cmp"
-	"errors"
-	"log/slog"
 	"net/http"
 	"sync"
-	"time"
 
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
 )
 
 // Options configure a Store.
-type Options struct {
-	Folder  *datafolder.Folder // nil keeps everything in memory
-	Now     func() time.Time   // the clock of timestamps, delays, visibility and retention; required
-	Logger  *slog.Logger       // nil discards
-	Region  string             // of queue ARNs; default "us-east-1"
-	Account string             // of queue URLs, ARNs and senders; default "000000000000"
-}
-
-func (o *Options) setDefaults() {
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	o.Region = cmp.Or(o.Region, "us-east-1")
-	o.Account = cmp.Or(o.Account, "000000000000")
-}
+type Options = datafolder.ServiceOptions
 
 // Store is one account's SQS in one region. It is an http.Handler, and safe for concurrent use.
 type Store struct {
@@ -64,11 +48,7 @@ type Store struct {
 
 // Open opens the queues in a folder. It returns an error if the data is damaged.
 func Open(options Options) (*Store, error) {
-	if options.Now == nil {
-		return nil, errors.New("sqs: Options.Now is required")
-	}
-	options.setDefaults()
-	folder, err := datafolder.OrMemory(options.Folder)
+	folder, err := options.OrMemory()
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +88,6 @@ func (s *Store) service() *awsjson.Service {
 			"DeleteMessageBatch":           forEach(s.delete),
 			"ChangeMessageVisibility":      forOne(s.hide),
 			"ChangeMessageVisibilityBatch": forEach(s.hide),
-			"StartMessageMoveTask":         awsjson.Handle(s.startMoveTask),
 		}},
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
 
 	"devplatform/infra/local/datafolder"
 )
@@ -85,58 +86,36 @@ func (s *Store) beginEpoch() error {
 	})
 }
 
-const entryBytes = 64
+// messageRecord is the stored state of a message. Its number is in the key.
+type messageRecord struct {
+	ID         uuid.UUID `json:"id"`
+	Sent       int64     `json:"sent"`
+	First      int64     `json:"first,omitzero"`
+	Last       int64     `json:"last,omitzero"`
+	Visible    int64     `json:"visible"`
+	Receives   uint32    `json:"receives,omitzero"`
+	Generation uint32    `json:"generation,omitzero"`
+	Group      string    `json:"group,omitzero"`
+	Source     string    `json:"source,omitzero"`
+}
 
-// encode encodes the state of a message without its number.
 func (m *message) encode(group string) []byte {
-	dst := append(make([]byte, 0, entryBytes+len(group)+len(m.source)), m.id[:]...)
-	for _, number := range []int64{m.sent, m.first, m.last, m.visible, int64(m.receives), int64(m.generation)} {
-		dst = binary.AppendVarint(dst, number)
+	value, err := json.Marshal(messageRecord{
+		m.id, m.sent, m.first, m.last, m.visible, m.receives, m.generation, group, m.source,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("sqs: encoding a message: %v", err)) // it has only numbers and valid texts
 	}
-	return appendString(appendString(dst, group), m.source)
+	return value
 }
 
 func parseEntry(number uint64, value []byte) (m *message, group string, err error) {
-	r := reader{rest: value}
-	m = &message{number: number}
-	copy(m.id[:], r.bytes(len(m.id)))
-	m.sent, m.first, m.last, m.visible = r.varint(), r.varint(), r.varint(), r.varint()
-	m.receives, m.generation = uint32(r.varint()), uint32(r.varint())
-	group, m.source = r.string(), r.string()
-	if r.damaged || len(r.rest) > 0 {
-		return nil, "", fmt.Errorf("message %d: %w", number, errDamaged)
+	var r messageRecord
+	if err := json.Unmarshal(value, &r, json.RejectUnknownMembers(true)); err != nil {
+		return nil, "", fmt.Errorf("message %d: %w: %w", number, errDamaged, err)
 	}
-	return m, group, nil
+	return &message{
+		number: number, id: r.ID, sent: r.Sent, first: r.First, last: r.Last, visible: r.Visible, receives: r.Receives,
+		generation: r.Generation, source: r.Source,
+	}, r.Group, nil
 }
-
-func appendString(dst []byte, text string) []byte {
-	return append(binary.AppendVarint(dst, int64(len(text))), text...)
-}
-
-// reader reads encoded values. After an error, damaged stays true.
-type reader struct {
-	rest    []byte
-	damaged bool
-}
-
-func (r *reader) varint() int64 {
-	number, n := binary.Varint(r.rest)
-	if n <= 0 {
-		r.damaged = true
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return number
-}
-
-func (r *reader) bytes(n int) []byte {
-	if n < 0 || n > len(r.rest) {
-		r.damaged = true
-		return nil
-	}
-	head := r.rest[:n]
-	r.rest = r.rest[n:]
-	return head
-}
-
-func (r *reader) string() string { return string(r.bytes(int(r.varint()))) }

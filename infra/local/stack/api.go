@@ -2,6 +2,7 @@ package stack
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -143,9 +144,11 @@ func (b *builder) apiEvent(ev eventProperties, f resources.Function) {
 		return
 	}
 	api := &b.stack.APIs[at]
-	if problem := checkRoute(api.Routes, route); problem != "" {
-		b.add(ev.at, p.lineOf("Path"), "%s", problem)
-		return
+	for _, other := range api.Routes {
+		if other.Method == route.Method && other.Path == route.Path {
+			b.add(ev.at, p.lineOf("Path"), "%s %s is already a route to %s", route.Method, route.Path, other.Function)
+			return
+		}
 	}
 	api.Routes = append(api.Routes, route)
 }
@@ -159,41 +162,12 @@ func checkPath(path string) string {
 		return ""
 	}
 	parts := strings.Split(path[1:], "/")
-	var names []string
 	for i, part := range parts {
-		name := strings.TrimSuffix(strings.Trim(part, "{}"), "+")
 		switch {
-		case part == "":
-			return "has an empty part"
-		case parameterPart.MatchString(part) && slices.Contains(names, name):
-			return "has the parameter " + name + " twice"
 		case parameterPart.MatchString(part) && strings.HasSuffix(part, "+}") && i < len(parts)-1:
 			return "has the greedy parameter " + part + " before its end"
-		case parameterPart.MatchString(part):
-			names = append(names, name)
-		case !literalPart.MatchString(part):
-			return "has the part " + part + ", which is neither literal nor a parameter"
-		}
-	}
-	return ""
-}
-
-// checkRoute returns why API Gateway refuses a route beside others, "" if it accepts it. A path has a method once, and
-// at each position of a path there is one parameter.
-func checkRoute(routes []resources.Route, route resources.Route) string {
-	for _, other := range routes {
-		if other.Method == route.Method && other.Path == route.Path {
-			return route.Method + " " + route.Path + " is already a route to " + other.Function
-		}
-		parts := strings.Split(other.Path, "/")
-		for i, part := range strings.Split(route.Path, "/") {
-			if i < len(parts) && part == parts[i] {
-				continue
-			}
-			if i < len(parts) && strings.HasPrefix(part, "{") && strings.HasPrefix(parts[i], "{") {
-				return route.Path + ": API Gateway can't have this parameter beside " + parts[i] + " of " + other.Path
-			}
-			break
+		case !parameterPart.MatchString(part) && !literalPart.MatchString(part):
+			return fmt.Sprintf("has the part %q, which is neither literal nor a parameter", part)
 		}
 	}
 	return ""

@@ -2,8 +2,8 @@ package stack
 
 import "devplatform/infra/local/resources"
 
-// bucketProperties are the properties of a bucket. On the local platform all objects are private, have one owner and one
-// version, are not encrypted, and do not expire.
+// bucketProperties are the properties of a bucket. On the local platform all objects are private, have one owner and
+// one version, are not encrypted, and do not expire.
 type bucketProperties struct {
 	object
 	_ struct{} `ignored:"BucketEncryption LifecycleConfiguration OwnershipControls PublicAccessBlockConfiguration"`

@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"cmp"
 	"time"
 
 	"devplatform/infra/local/resources"
@@ -74,7 +73,7 @@ func (b *builder) streamEvent(ev eventProperties, f resources.Function) {
 	if queue := b.resourceOf(p.DestinationConfig.OnFailure.object, "Destination", typeQueue, "Arn"); queue != nil {
 		m.OnFailureQueue = b.nameOf(queue)
 	}
-	b.addMapping(ev, m)
+	b.stack.EventSourceMappings = append(b.stack.EventSourceMappings, m)
 }
 
 // queueEvent lets a function read a queue.
@@ -87,18 +86,6 @@ func (b *builder) queueEvent(ev eventProperties, f resources.Function) {
 	if queue := b.resourceOf(p.object, "Queue", typeQueue, "Arn"); queue != nil {
 		m.Queue = b.nameOf(queue)
 		b.checkVisibility(ev, queue, f)
-	}
-	b.addMapping(ev, m)
-}
-
-// addMapping adds a mapping, unless the function already reads the source: AWS refuses that.
-func (b *builder) addMapping(ev eventProperties, m resources.EventSourceMapping) {
-	source := cmp.Or(m.Table, m.Queue)
-	for _, other := range b.stack.EventSourceMappings {
-		if source != "" && other.Function == m.Function && other.Table == m.Table && other.Queue == m.Queue {
-			b.add(ev.at, ev.lineOf("Type"), "%s already reads %s, with the event source mapping %s",
-				m.Function, source, other.Name)
-		}
 	}
 	b.stack.EventSourceMappings = append(b.stack.EventSourceMappings, m)
 }

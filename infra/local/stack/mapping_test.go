@@ -133,12 +133,9 @@ func TestEventSourceMappingErrors(t *testing.T) {
 		"no pattern":        one("FilterCriteria: {Filters: [{}]}", "FilterCriteria.Filters[0].Pattern", "is missing"),
 		"pattern as YAML":   one("FilterCriteria: {Filters: [{Pattern: {eventName: [INSERT]}}]}", "FilterCriteria.Filters[0].Pattern", "must be a string"),
 		"not JSON":          one("FilterCriteria: {Filters: [{Pattern: '{\"a\":[\"b\"]}'}, {Pattern: 'eventName = INSERT'}]}", "FilterCriteria.Filters[1].Pattern", broken("eventName = INSERT")),
-		"twice": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, " + constant + "}}\n" +
-			"        D: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, " + constant + "}}" + table, []string{
-			"11: F: Properties.Events.D: F already reads local-T, with the event source mapping FE"}},
-		"not a stream":  {event("T.Arn", constant), []string{at + ".Stream: must be the StreamArn of an AWS::DynamoDB::Table of this template"}},
-		"no stream":     {event("N.StreamArn", constant), []string{at + ".Stream: N has no StreamArn: the table has no StreamSpecification"}},
-		"no stream now": {event("M.StreamArn", constant), []string{at + ".Stream: M has no StreamArn: the table has no StreamSpecification"}},
+		"not a stream":      {event("T.Arn", constant), []string{at + ".Stream: must be the StreamArn of an AWS::DynamoDB::Table of this template"}},
+		"no stream":         {event("N.StreamArn", constant), []string{at + ".Stream: N has no StreamArn: the table has no StreamSpecification"}},
+		"no stream now":     {event("M.StreamArn", constant), []string{at + ".Stream: M has no StreamArn: the table has no StreamSpecification"}},
 		"in an environment": {"      Environment: {Variables: {STREAM: !GetAtt T.StreamArn}}" + table, []string{
 			"9: F: Properties.Environment.Variables.STREAM: attribute StreamArn of T (AWS::DynamoDB::Table) is %, except as an event source: it ends with the time at which the stream began"}},
 	})

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"cmp"
-	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
@@ -46,17 +45,8 @@ func (b *builder) scheduleEvent(ev eventProperties, f resources.Function) {
 			p.problem("ScheduleExpression", "%q %s", s.Expression, problem)
 		}
 	}
-	if s.Input != "" && !json.Valid([]byte(s.Input)) {
-		p.problem("Input", "must be JSON text")
-	}
 	if strings.Contains(s.Input, "<aws.scheduler.") {
 		p.problem("Input", "context attributes are %s", unsupported)
-	}
-	for _, other := range b.stack.Schedules {
-		if other.ARN == s.ARN {
-			b.add(ev.at, ev.lineOf("Type"), "has the same name as another schedule: %s", s.Name)
-			break
-		}
 	}
 	b.stack.Schedules = append(b.stack.Schedules, s)
 }

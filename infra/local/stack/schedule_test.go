@@ -73,11 +73,9 @@ func TestScheduleErrors(t *testing.T) {
 		"more":         rate("rate(5 days) x", noRate),
 		"time zone":    one("ScheduleExpressionTimezone: UTC", "ScheduleExpressionTimezone", "%"),
 		"state":        one("State: 'ON'", "State", `"ON" is %: use ENABLED or DISABLED`),
-		"input":        one("Input: text", "Input", "must be JSON text"),
 		"attribute":    one("Input: '\"<aws.scheduler.execution-id>\"'", "Input", "context attributes are %"),
 		"queue":        one("DeadLetterConfig: {}", "DeadLetterConfig", "%"),
 		"window":       one("FlexibleTimeWindow: {Mode: FLEXIBLE}", "FlexibleTimeWindow.Mode", `"FLEXIBLE" is %: use OFF`),
 		"retries":      {event("ScheduleExpression: rate(1 day), RetryPolicy: {MaximumRetryAttempts: 3}"), []string{at + `RetryPolicy.MaximumRetryAttempts: "3" is %: use 0`}},
-		"same name":    {valid("Name: a") + "        D: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), Name: a, RetryPolicy: {MaximumRetryAttempts: 0}}}", []string{"11: F: Properties.Events.D: has the same name as another schedule: a"}},
 	})
 }

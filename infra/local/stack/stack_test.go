@@ -79,7 +79,7 @@ func TestServiceTemplate(t *testing.T) {
 		Secrets: []resources.Secret{
 			{
 				LogicalID: "Keys", Name: "dev-Keys", ARN: keysARN, Description: "Key ring",
-				Generate: &resources.GenerateSecretString{Length: 64, ExcludePunctuation: true, RequireEachIncludedType: true, Template: `{"current":"k1"}`, Key: "k1"},
+				Generate: resources.GenerateSecretString{Length: 64, ExcludePunctuation: "true", Template: `{"current":"k1"}`, Key: "k1"},
 			},
 		},
 	}

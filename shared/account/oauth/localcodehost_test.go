@@ -260,15 +260,6 @@ func identify(t *testing.T, f *fixture, code, verifier string) error {
 	return err
 }
 
-// giteaWithScopes returns a configuration that requests other scopes than the preset.
-func giteaWithScopes(scopes string) func(base string) oauth.Config {
-	return func(base string) oauth.Config {
-		cfg := gitea(base)
-		cfg.Scopes = scopes
-		return cfg
-	}
-}
-
 func TestDenialsOfTheLocalCodeHost(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, gitea)
@@ -276,22 +267,5 @@ func TestDenialsOfTheLocalCodeHost(t *testing.T) {
 	query := f.authorize(t, "s", oauth.NewVerifier(), cancel)
 	if err := oauth.CallbackError(query.Get("error")); !errors.Is(err, oauth.ErrDenied) || query.Get("state") != "s" {
 		t.Errorf("cancelled: got %v in the callback %v, want %v and the state s", err, query, oauth.ErrDenied)
-	}
-	f = newFixture(t, giteaWithScopes("all"))
-	query = f.authorize(t, "s", oauth.NewVerifier(), adaConsents)
-	if code := query.Get("error"); code != "invalid_scope" || !errors.Is(oauth.CallbackError(code), oauth.ErrDenied) {
-		t.Errorf("unknown scope: got the callback %v, want invalid_scope", query)
-	}
-}
-
-func TestMissingScopeIsRejectedByTheAPI(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, giteaWithScopes("user:email")) // without read:user
-	verifier := oauth.NewVerifier()
-	query := f.authorize(t, "s", verifier, adaConsents)
-	err := identify(t, f, query.Get("code"), verifier)
-	e, ok := errors.AsType[*oauth.Error](err)
-	if !ok || !errors.Is(err, oauth.ErrRefused) || e.Step != "user" || e.Status != http.StatusForbidden {
-		t.Errorf("got the error %v, want %v with status 403 in step \"user\"", err, oauth.ErrRefused)
 	}
 }
