@@ -34,6 +34,7 @@ const (
 	Upload       Kind = "upl"
 	Export       Kind = "exp"
 	Deployment   Kind = "dpl"
+	Invitation   Kind = "inv"
 )
 
 // Valid reports whether s is an ID of kind k in canonical form: not of another kind, not in lower case, and with

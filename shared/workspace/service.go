@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/limit"
 )
 
 // MaxMemberships is the maximum number of workspaces of a user, including the personal workspace.
@@ -37,6 +39,9 @@ type Deps struct {
 	Clock           clock.Clock
 	// MaxMemberships is the maximum number of workspaces of a user. 0 means the constant MaxMemberships.
 	MaxMemberships int
+	// InvitationsPerDay is the number of invitations that a user can create in one day. 0 means the constant
+	// InvitationsPerDay.
+	InvitationsPerDay int
 }
 
 // Service implements the operations on workspaces and their members. Its methods return a *fault.Error or an error of
@@ -50,16 +55,18 @@ type Service struct {
 	now     clock.Clock
 
 	disableWebhooks DisableWebhooks
+	counters        *limit.Counters
+	invitationRule  limit.Rule
 }
 
 // New returns a Service. It makes no calls to storage.
 func New(d Deps) *Service {
-	if d.MaxMemberships == 0 {
-		d.MaxMemberships = MaxMemberships
-	}
 	return &Service{
-		store:  store{Access: Access{d.Projects}, client: d.DB, quota: d.MaxMemberships},
+		store:  store{Access: Access{d.Projects}, client: d.DB, quota: cmp.Or(d.MaxMemberships, MaxMemberships)},
 		outbox: d.Outbox, cursors: d.Cursors, people: d.People, ids: d.IDs, now: d.Clock,
-		disableWebhooks: d.DisableWebhooks,
+		disableWebhooks: d.DisableWebhooks, counters: limit.New(d.DB, d.Projects, d.Clock),
+		invitationRule: limit.Rule{
+			Name: "invitations", Limit: cmp.Or(d.InvitationsPerDay, InvitationsPerDay), Window: 24 * time.Hour,
+		},
 	}
 }
