@@ -38,7 +38,9 @@ type settings struct {
 	Jobs string `env:"JOBS_QUEUE,required,notEmpty"`
 	// ExportsPerHour is the number of exports that a user can start in one hour.
 	ExportsPerHour int `env:"LIMIT_EXPORTS_HOUR" envDefault:"10" min:"1"`
-	Sites          siteSettings
+	// InvitationsPerDay is the number of invitations that a user can create in one day (UTC).
+	InvitationsPerDay int `env:"LIMIT_INVITATIONS_DAY" envDefault:"20" min:"1"`
+	Sites             siteSettings
 }
 
 // siteSettings are the settings of deployments and sites.
@@ -64,6 +66,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		workspaces := workspace.New(workspace.Deps{
 			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: user.NewStore(client, cfg.Tables),
 			IDs: ids, Clock: now, DisableWebhooks: revocation.Store{Webhooks: client.Table(cfg.Webhooks.Webhooks)}.Disable,
+			InvitationsPerDay: cfg.InvitationsPerDay,
 		})
 		bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)
 		files := file.New(file.Deps{

@@ -136,6 +136,7 @@ func TestInvalidSettings(t *testing.T) {
 		{"jobs", one("LIMIT_BUILDS_ACCOUNT", "0"), "LIMIT_BUILDS_ACCOUNT=0"},
 		{"jobs", one("LIMIT_SITE_STORAGE_GIB", "0"), "LIMIT_SITE_STORAGE_GIB=0"},
 		{"projects", one("LIMIT_EXPORTS_HOUR", "0"), "LIMIT_EXPORTS_HOUR=0"},
+		{"projects", one("LIMIT_INVITATIONS_DAY", "0"), "LIMIT_INVITATIONS_DAY=0"},
 		{"projects", one("LIMIT_WRITTEN_MIB_DAY", "-1"), "LIMIT_WRITTEN_MIB_DAY=-1"},
 		{"projects", one("LIMIT_DEPLOYMENTS_MINUTE", "0"), "LIMIT_DEPLOYMENTS_MINUTE=0"},
 		{"projects", one("LIMIT_DEPLOYMENTS_DAY", "0"), "LIMIT_DEPLOYMENTS_DAY=0"},
