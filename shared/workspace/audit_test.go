@@ -19,7 +19,7 @@ type snapshot struct {
 	members     map[string]workspace.Membership // the copies in the partitions of workspaces
 	memberships map[string]workspace.Membership // the copies in the partitions of users
 	counts      map[string]int                  // stored number of memberships, by user ID
-	invitations map[string][]string             // invitations, by workspace ID: "invitationID userID role"
+	invitations map[string][]string             // invitations, by workspace ID: "invitationID userID role inviterID"
 	pointers    map[string]string               // workspace IDs, by "invitationID userID"
 }
 
@@ -60,7 +60,8 @@ func (f *fixture) snapshot() snapshot {
 			for _, i := range decode[struct {
 				List []workspace.Invitation `dynamodbav:"list"`
 			}](f, item).List {
-				s.invitations[partitionID] = append(s.invitations[partitionID], i.ID+" "+i.UserID+" "+string(i.Role))
+				s.invitations[partitionID] = append(s.invitations[partitionID],
+					i.ID+" "+i.UserID+" "+string(i.Role)+" "+i.InviterID)
 			}
 		case "INVITATION":
 			s.pointers[sortID+" "+partitionID] = decode[struct {
@@ -131,7 +132,8 @@ func (f *fixture) checkConsistency() {
 }
 
 // checkInvitations checks that every stored invitation can be found by the invited user, and that each user has at most
-// one invitation to a workspace: members only to become an owner, and other users only to another role.
+// one invitation to a workspace: members only to become an owner, and other users only to another role. The inviters
+// may still grant the roles.
 func (f *fixture) checkInvitations(s snapshot) {
 	for wsID, list := range s.invitations {
 		users := map[string]bool{}
@@ -142,6 +144,9 @@ func (f *fixture) checkInvitations(s snapshot) {
 			isOffer := role == string(workspace.Owner)
 			if users[userID] || isMember != isOffer || member.Role == workspace.Owner || s.pointers[id+" "+userID] != wsID {
 				f.t.Errorf("%s: the invitation %s is inconsistent (member: %+v)", wsID, invitation, member)
+			}
+			if by := s.members[wsID+" "+fields[3]].Role; !by.May(workspace.ManageMembers) || !by.Covers(workspace.Role(role)) {
+				f.t.Errorf("%s: the invitation %s is by a member with the role %q", wsID, invitation, by)
 			}
 			users[userID] = true
 		}

@@ -134,6 +134,8 @@ func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 	t.Parallel()
 	demoteCaller := func(f *teamFixture) response { return f.owner2.setRole(f.ws, f.owner1, workspace.Viewer) }
 	removeCaller := func(f *teamFixture) response { return f.owner2.remove(f.ws, f.owner1) }
+	otherInvites := func(f *teamFixture) response { return f.owner2.invite(f.ws, f.newUser("eve"), workspace.Admin) }
+	demoteOther := func(f *teamFixture) response { return f.owner1.setRole(f.ws, f.owner2, workspace.Member) }
 	otherOwnerLeaves := func(f *teamFixture) response { return f.owner2.remove(f.ws, f.owner2) }
 	for name, tc := range map[string]struct {
 		between, request func(*teamFixture) response
@@ -184,6 +186,12 @@ func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 		},
 		"member demoted before acceptance of ownership": {
 			demoteAdmin, acceptOffer, http.StatusOK, "",
+		},
+		"invitation before inviter leaves": {
+			otherInvites, otherOwnerLeaves, http.StatusOK, "",
+		},
+		"invitation before inviter is demoted": {
+			otherInvites, demoteOther, http.StatusOK, "",
 		},
 		"joined before invitation": {
 			acceptInvitation, changeInvitation, http.StatusConflict, fault.CodeConflict,

@@ -1,4 +1,4 @@
-// Package workspace implements workspaces, their members and the permissions of roles. Projects and webhooks belong to
+// Package workspace implements workspaces, their members, invitations and the permissions of roles. Projects and webhooks belong to
 // a workspace, but are in other packages. All packages use Access (access.go) to decide who may see or change a
 // project.
 //
