@@ -23,7 +23,8 @@ func TestInvitation(t *testing.T) {
 	invited := ada.Do(http.MethodPost, "/api/workspaces/"+ws+"/invitations",
 		map[string]string{"username": "gRACE", "role": "member"}).Want(t, http.StatusCreated)
 	wantFields(t, invited.Body, "createdAt", "expiresAt", "id", "invitedBy", "role", "status", "username")
-	if !id.Invitation.Valid(invited.Text("id")) || invited.Text("username") != "Grace" || invited.Text("status") != "open" {
+	isValid := id.Invitation.Valid(invited.Text("id"))
+	if !isValid || invited.Text("username") != "Grace" || invited.Text("status") != "open" {
 		t.Errorf("got invitation %s, want an open one of Grace", invited.Raw)
 	}
 	if diff := cmp.Diff(map[string]any{"id": ada.id, "username": "Ada"}, invited.Body["invitedBy"]); diff != "" {
@@ -52,8 +53,9 @@ func TestInvitation(t *testing.T) {
 func wantNoInvitations(t *testing.T, admin, u *user, ws string) {
 	t.Helper()
 	list := admin.Do(http.MethodGet, "/api/workspaces/"+ws+"/invitations", nil).Want(t, http.StatusOK)
-	if n, own := len(list.List("invitations")), len(u.invitations().Want(t, http.StatusOK).List("invitations")); n+own != 0 {
-		t.Errorf("the workspace has %d open invitations, and %s has %d, want none", n, u.username, own)
+	own := u.invitations().Want(t, http.StatusOK)
+	if len(list.List("invitations"))+len(own.List("invitations")) != 0 {
+		t.Errorf("got open invitations %s of the workspace and %s of %s, want none", list.Raw, own.Raw, u.username)
 	}
 }
 
@@ -169,7 +171,8 @@ func TestInvitationQuotas(t *testing.T) {
 	list := ada.Do(http.MethodGet, "/api/workspaces/"+ws+"/invitations?limit=30", nil).Want(t, http.StatusOK)
 	next := list.Text("nextCursor")
 	rest := ada.Do(http.MethodGet, "/api/workspaces/"+ws+"/invitations?limit=30&cursor="+next, nil).Want(t, http.StatusOK)
-	if n, m := len(list.List("invitations")), len(rest.List("invitations")); n != 30 || m != 20 || rest.Text("nextCursor") != "" {
+	n, m := len(list.List("invitations")), len(rest.List("invitations"))
+	if n != 30 || m != 20 || rest.Text("nextCursor") != "" {
 		t.Errorf("got pages of %d and %d invitations, want 30 and 20", n, m)
 	}
 	// Ada has created 26 invitations today, Grace 25.
@@ -207,7 +210,8 @@ func TestListUserInvitations(t *testing.T) {
 	for _, limit := range []int{1, 2, 3, 5, 100} {
 		var got []string
 		for cursor := ""; ; {
-			page := grace.Do(http.MethodGet, fmt.Sprintf("/api/invitations?limit=%d%s", limit, cursor), nil).Want(t, http.StatusOK)
+			path := fmt.Sprintf("/api/invitations?limit=%d%s", limit, cursor)
+			page := grace.Do(http.MethodGet, path, nil).Want(t, http.StatusOK)
 			got = append(got, page.Texts("invitations", "id")...)
 			if page.Text("nextCursor") == "" {
 				break
@@ -292,7 +296,8 @@ func TestAcceptanceWhileInviterLeaves(t *testing.T) {
 	t.Parallel()
 	for range 10 {
 		f := newTeamFixture(t)
-		statuses := concurrentStatuses(func() response { return acceptInvitation(f) }, func() response { return ownerLeaves(f) })
+		statuses := concurrentStatuses(
+			func() response { return acceptInvitation(f) }, func() response { return ownerLeaves(f) })
 		if statuses[http.StatusOK] < 1 || statuses[http.StatusOK]+statuses[http.StatusNotFound] != 2 {
 			t.Fatalf("got responses by status %v, want 200, and 200 or 404", statuses)
 		}
@@ -325,7 +330,8 @@ func TestRenameWorkspace(t *testing.T) {
 	if events := f.events(); events[len(events)-1].Data.Workspace.Name != "Design team" {
 		t.Errorf("got event %+v, want the new name", events[len(events)-1])
 	}
-	f.outsider.Do(http.MethodPut, at, map[string]string{"name": "Mine"}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+	denied := f.outsider.Do(http.MethodPut, at, map[string]string{"name": "Mine"})
+	denied.Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	before := f.snapshot()
 	wantCalls(t, "a request without changes", f.admin.Do(http.MethodPut, at, `{}`).Want(t, http.StatusOK), 1)
 	if diff := cmp.Diff(before, f.snapshot(), cmp.AllowUnexported(snapshot{})); diff != "" {

@@ -1,6 +1,6 @@
-// Package workspace implements workspaces, their members, invitations and the permissions of roles. Projects and webhooks belong to
-// a workspace, but are in other packages. All packages use Access (access.go) to decide who may see or change a
-// project.
+// Package workspace implements workspaces, their members, invitations and the permissions of roles. Projects and
+// webhooks belong to a workspace, but are in other packages. All packages use Access (access.go) to decide who may see
+// or change a project.
 //
 // The package is the example of the shape of all slices: service.go has the Service and its dependencies, errors.go the
 // errors, <resource>.go a type with its rules and use cases, http_<resource>.go its endpoints, and store*.go the access
