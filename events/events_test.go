@@ -122,10 +122,13 @@ const noSession = `"AUTH_INVALID_TOKEN"`
 // streams lists the samples with stream records. triggers lists the other samples that are not requests. The other
 // files of this package test them.
 var (
-	streams  = []string{"project-cleanup-project-deleted", "project-cleanup-replaced", "webhook-fanout-events"}
+	streams = []string{
+		"mailer-mails", "project-cleanup-project-deleted", "project-cleanup-replaced", "webhook-fanout-events",
+	}
 	triggers = []string{
 		"webhook-delivery-messages", "webhook-slow-delivery-creation", "webhook-slow-delivery-turn",
 		"webhook-retry-schedule", "project-cleanup-schedule", "jobs-message", "jobs-schedule",
+		"mailer-reports",
 	}
 )
 
@@ -134,7 +137,7 @@ var (
 func functionOf(sample string) string {
 	words := strings.Split(sample, "-")
 	switch {
-	case strings.HasPrefix(sample, "jobs-"):
+	case strings.HasPrefix(sample, "jobs-"), strings.HasPrefix(sample, "mailer-"):
 		words = words[:1]
 	case strings.HasPrefix(sample, "webhook-slow-delivery-"):
 		words = words[:3]

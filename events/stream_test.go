@@ -78,7 +78,9 @@ func storedEvents(t *testing.T, sample string) []event.Record {
 // source mapping.
 func TestStreamSamplesPassTheFilters(t *testing.T) {
 	t.Parallel()
-	options := stack.Options{Parameters: map[string]string{"AiProvider": "scaffold"}}
+	options := stack.Options{Parameters: map[string]string{
+		"AiProvider": "scaffold", "MailFrom": "no-reply@example.com", "AppUrl": "https://app.example.com",
+	}}
 	template, err := stack.Load(filepath.Join("..", "template.yaml"), options)
 	if err != nil {
 		t.Fatal(err)

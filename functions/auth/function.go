@@ -16,6 +16,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/mail"
 )
 
 // settings are the environment variables of the function.
@@ -29,6 +30,7 @@ type settings struct {
 	Edge           config.Edge
 	Metrics        config.Metrics
 	Limits         attempt.Limits
+	Mail           mail.Settings
 	OAuth          oauth.Config
 	// ClientAddressHeader is the header in which a CDN in front of the gateway sends the client's address, "" if there is
 	// none.
@@ -50,7 +52,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		return proxy.Handler(account.New(account.Deps{
 			DB: db.New(cfg.AWS, now), Tables: cfg.Tables, Keys: keys, Provider: provider,
 			IDs: id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, Limits: cfg.Limits,
-			Edge: cfg.Edge,
+			Mail: cfg.Mail, Edge: cfg.Edge,
 		}).Router())
 	}), nil
 }

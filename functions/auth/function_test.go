@@ -32,10 +32,13 @@ func setEnv(t *testing.T) {
 	sdk := dynamotest.Start(t)
 	dynamotest.CreateTable(t, sdk, "accounts", "pk", "sk")
 	dynamotest.CreateTable(t, sdk, "projects", "pk", "sk")
+	dynamotest.CreateTable(t, sdk, "mail", "pk", "sk")
 	endpoint := functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint))
 	functiontest.SetEnv(t, endpoint, map[string]string{
 		"ACCOUNTS_TABLE":    "accounts",
 		"PROJECTS_TABLE":    "projects",
+		"MAIL_TABLE":        "mail",
+		"MAIL_FROM":         "",
 		"CODEHOST_SECRET":   "codehost",
 		"APP_URL":           "",
 		"ALLOWED_ORIGINS":   "",

@@ -35,6 +35,7 @@ func checks(sitesOrigin string) map[string]check {
 		},
 
 		"JobsFunction":                emptyBatch,
+		"MailerFunction":              emptyBatch,
 		"ProjectCleanupFunction":      emptyBatch,
 		"WebhookFanoutFunction":       emptyBatch,
 		"WebhookDeliveryFunction":     emptyBatch,

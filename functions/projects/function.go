@@ -65,8 +65,8 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		table, cursors := client.Table(cfg.Tables.Projects), db.NewCursors(keys)
 		workspaces := workspace.New(workspace.Deps{
 			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: user.NewStore(client, cfg.Tables),
-			IDs: ids, Clock: now, DisableWebhooks: revocation.Store{Webhooks: client.Table(cfg.Webhooks.Webhooks)}.Disable,
 			InvitationsPerDay: cfg.InvitationsPerDay,
+			IDs: ids, Clock: now, DisableWebhooks: revocation.Store{Webhooks: client.Table(cfg.Webhooks.Webhooks)}.Disable,
 		})
 		bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)
 		files := file.New(file.Deps{

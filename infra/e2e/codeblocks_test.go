@@ -93,7 +93,7 @@ func command(t testing.TB, name string) string {
 // only targets of the Makefile.
 var testOfComment = map[string]string{
 	"tour": "TestReadmeTour", "aws": "TestInvoke", "invoke": "TestInvoke", "https": "TestHTTPS", "sam": "TestMakeDeploy",
-	"secret": "TestSecretCommands", "account": "TestAccountCommands", "model": "TestConfiguredModel",
+	"secret": "TestSecretCommands", "account": "TestAccountCommands", "mail": "TestAccountCommands", "model": "TestConfiguredModel",
 	"codehost": "TestConfiguredCodeHost", "endpoint": "TestOtherDynamoDB", "change": "TestContributing",
 }
 

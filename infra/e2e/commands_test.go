@@ -109,7 +109,7 @@ func TestConfiguredCodeHost(t *testing.T) {
 func TestAccountCommands(t *testing.T) {
 	t.Parallel()
 	platformtest.Required(t, "aws")
-	for line := range strings.Lines(command(t, "account")) {
+	for line := range strings.Lines(command(t, "account") + command(t, "mail")) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}

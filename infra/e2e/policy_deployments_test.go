@@ -30,6 +30,7 @@ import (
 // parameters are the parameters of the template with which sites and a model are available.
 var parameters = map[string]string{
 	"AiModel": "model", "AiFoundationModel": "model",
+	"MailFrom": "no-reply@example.com", "AppUrl": "https://app.example.com",
 	"SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:000000000000:certificate/c",
 }
 

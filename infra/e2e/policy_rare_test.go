@@ -68,17 +68,21 @@ func (w *watched) openCodehost() map[string]string {
 // giveSecret sets the value of a secret.
 func (w *watched) giveSecret(logicalID, text string) {
 	w.t.Helper()
-	client := secretsmanager.New(secretsmanager.Options{
-		Region: "us-east-1", BaseEndpoint: &w.services, Credentials: credentials.NewStaticCredentialsProvider("operator", "secret", ""),
-	})
 	for _, s := range w.stack.Secrets {
 		if s.LogicalID == logicalID {
-			_, err := client.PutSecretValue(w.t.Context(), &secretsmanager.PutSecretValueInput{SecretId: aws.String(s.Name), SecretString: &text})
+			_, err := w.secretsManager().PutSecretValue(w.t.Context(), &secretsmanager.PutSecretValueInput{SecretId: aws.String(s.Name), SecretString: &text})
 			must(w.t, err)
 			return
 		}
 	}
 	w.t.Fatalf("the template has no secret %s", logicalID)
+}
+
+// secretsManager returns a client with the credentials of an operator.
+func (w *watched) secretsManager() *secretsmanager.Client {
+	return secretsmanager.New(secretsmanager.Options{
+		Region: "us-east-1", BaseEndpoint: &w.services, Credentials: credentials.NewStaticCredentialsProvider("operator", "secret", ""),
+	})
 }
 
 // signIns signs in with the code host three times: as a new user, as a user with an identity, and as a user who has only

@@ -33,6 +33,7 @@ func (w *watched) callEverything() {
 	w.exports(ada, project)
 	w.deployments(ada)
 	w.deployCheck()
+	w.mails()
 	w.callRareOperations(ada, workspace, project)
 	ada.Do("DELETE", "/api/projects/"+project, "").Want(w.t, http.StatusOK)
 	w.poison()
@@ -42,6 +43,7 @@ func (w *watched) callEverything() {
 			"dynamodb:BatchWriteItem ConversationsTable", "sqs:SendMessage CleanupFailuresQueue",
 		},
 		"WebhookFanoutFunction":       {"sqs:SendMessage FanoutFailuresQueue"},
+		"MailerFunction":              {"sqs:SendMessage MailerFailuresQueue"},
 		"WebhookDeliveryFunction":     {"sqs:SendMessage DeliveryFailuresQueue", "sqs:SendMessage SlowDeliveriesQueue"},
 		"WebhookSlowDeliveryFunction": {"sqs:SendMessage DeliveryFailuresQueue"},
 	})
@@ -317,6 +319,7 @@ func (w *watched) poison() {
 	const record = `{"Records":[{"eventName":"INSERT","eventSource":"aws:dynamodb","dynamodb":{"SequenceNumber":"1","ApproximateCreationDateTime":1,"NewImage":{"pk":{"S":"x"}}}}]}`
 	w.run("ProjectCleanupFunction", record)
 	w.run("WebhookFanoutFunction", record)
+	w.run("MailerFunction", record)
 	w.run("WebhookDeliveryFunction", queueEvent)
 	w.run("WebhookSlowDeliveryFunction", queueEvent)
 	w.change("EventsTable", "WS#", "workspaceId", "damaged")

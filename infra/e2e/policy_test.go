@@ -70,6 +70,10 @@ func newWatched(t testing.TB) *watched {
 			w.bedrock(rw, r)
 			return
 		}
+		if strings.HasPrefix(r.URL.Path, mailPath) {
+			w.ses(rw)
+			return
+		}
 		if versionOf(r) != "" {
 			w.invokeVersion(rw, r)
 			return
@@ -107,7 +111,11 @@ func newWatched(t testing.TB) *watched {
 	w.giveSecret("CodeHostSecret", `{"oauthClientSecret":"`+codehostSecret+`"}`)
 	w.giveSecret("ModelSecret", `{"openaiApiKey":"key"}`)
 	for _, f := range w.stack.Functions {
-		w.lambda[f.Name] = w.start(f, nil)
+		changed := map[string]string{"APP_URL": ""} // browsers use the URL of the gateway
+		if f.Name == "MailerFunction" {
+			changed = nil
+		}
+		w.lambda[f.Name] = w.start(f, changed)
 	}
 	front, err := gateway.New(gateway.Options{API: w.api("Api"), Now: time.Now, Logger: slog.New(slog.DiscardHandler), Invoke: w.invoke})
 	must(t, err)
@@ -192,7 +200,7 @@ func (w *watched) record(r *http.Request) {
 	if w.used[function] == nil {
 		w.used[function] = map[permission]bool{}
 	}
-	needed := modelPermissions(r.URL.Path)
+	needed := slices.Concat(modelPermissions(r.URL.Path), mailPermissions(r.URL.Path))
 	switch {
 	case versionOf(r) != "":
 		needed = []permission{permission("lambda:InvokeFunction " + versionOf(r) + ":*")}

@@ -26,6 +26,8 @@ var validSettings = environment{
 	"DELIVERIES_QUEUE": "http://127.0.0.1:1/deliveries", "SLOW_DELIVERIES_QUEUE": "http://127.0.0.1:1/slow",
 	"CREATIONS_QUEUE": "http://127.0.0.1:1/creations", "FAILURES_QUEUE": "http://127.0.0.1:1/failures",
 	"AI_PROVIDER": "bedrock", "AI_MODEL": "a-model", "OAUTH_PROVIDER": "none",
+	"MAIL_TABLE": "mail", "MAIL_FROM": "no-reply@example.com", "MAIL_CONFIGURATION_SET": "set",
+	"APP_URL": "https://app.example.com",
 }
 
 // requiredSettings are the variables without which a function does not start.
@@ -35,6 +37,7 @@ var requiredSettings = map[string]string{
 	"auth":            "ACCOUNTS_TABLE PROJECTS_TABLE KEYS_SECRET CODEHOST_SECRET",
 	"docs":            "",
 	"jobs":            "PROJECTS_TABLE CONTENTS_TABLE EVENTS_TABLE SITES_TABLE FILES_BUCKET JOBS_QUEUE",
+	"mailer":          "MAIL_TABLE ACCOUNTS_TABLE KEYS_SECRET FAILURES_QUEUE MAIL_FROM MAIL_CONFIGURATION_SET APP_URL",
 	"project-cleanup": "PROJECTS_TABLE CONTENTS_TABLE CONVERSATIONS_TABLE FILES_BUCKET FAILURES_QUEUE",
 	"projects": "ACCOUNTS_TABLE PROJECTS_TABLE CONTENTS_TABLE EVENTS_TABLE SITES_TABLE WEBHOOKS_TABLE FILES_BUCKET " +
 		"JOBS_QUEUE KEYS_SECRET",
@@ -135,6 +138,8 @@ func TestInvalidSettings(t *testing.T) {
 		{"jobs", one("SITES_ORIGIN", "https://example.app/"), `\"https://example.app/\" is not an origin`},
 		{"jobs", one("LIMIT_BUILDS_ACCOUNT", "0"), "LIMIT_BUILDS_ACCOUNT=0"},
 		{"jobs", one("LIMIT_SITE_STORAGE_GIB", "0"), "LIMIT_SITE_STORAGE_GIB=0"},
+		{"mailer", one("LIMIT_MAILS_HOUR", "0"), "LIMIT_MAILS_HOUR=0"},
+		{"mailer", one("RESET_PATH", "reset"), `the path \"reset\" of a link must begin with /`},
 		{"projects", one("LIMIT_EXPORTS_HOUR", "0"), "LIMIT_EXPORTS_HOUR=0"},
 		{"projects", one("LIMIT_INVITATIONS_DAY", "0"), "LIMIT_INVITATIONS_DAY=0"},
 		{"projects", one("LIMIT_WRITTEN_MIB_DAY", "-1"), "LIMIT_WRITTEN_MIB_DAY=-1"},

@@ -48,6 +48,7 @@ var metricsOf = map[string]map[string][]string{
 		"ApproximateAgeOfOldestMessage": {"QueueName"}, "ApproximateNumberOfMessagesVisible": {"QueueName"},
 	},
 	"AWS/DynamoDB":   {"ReadThrottleEvents": {"TableName"}, "WriteThrottleEvents": {"TableName"}},
+	"AWS/SES":        {"Reputation.BounceRate": nil, "Reputation.ComplaintRate": nil}, // of the whole account
 	"AWS/ApiGateway": {"Count": {"ApiName", "Stage"}, "5XXError": {"ApiName", "Stage"}},
 }
 
@@ -118,6 +119,8 @@ func (c *alarmCheck) reported(condition string, m alarmMetric) bool {
 		return ok && (!usesIndex || slices.ContainsFunc(List(p["GlobalSecondaryIndexes"]), func(i any) bool {
 			return Name(At(i, "IndexName")) == index
 		}))
+	case "AWS/SES":
+		return true
 	case "AWS/ApiGateway":
 		return slices.ContainsFunc(resourcesOf(c.tpl, "AWS::Serverless::Api"), func(id string) bool {
 			api := c.tpl.Resources[id]

@@ -253,8 +253,8 @@ func TestFailedEventsAreKept(t *testing.T) {
 			t.Errorf("%s has no alarm on its number of messages", queue)
 		}
 	}
-	if len(failureQueues) != 3 { // of the functions for cleanup, fan-out and delivery
-		t.Errorf("got the failure queues %v, want 3 queues", failureQueues)
+	if len(failureQueues) != 4 { // of the functions for cleanup, fan-out, delivery and mails
+		t.Errorf("got the failure queues %v, want 4 queues", failureQueues)
 	}
 	// A schedule invokes its function asynchronously, so the function needs a limit on the number of retries.
 	for _, id := range resourcesOf(tpl, "AWS::Scheduler::Schedule") {

@@ -176,6 +176,14 @@ func TestParameterRules(t *testing.T) {
 		{parameters: "Stage=prod AlarmEmail=nobody", want: "AllowedPattern"},
 		{parameters: "Stage=dev"},
 		{parameters: "Stage=dev AlarmEmail=a@example.com"},
+		{parameters: "MailFrom=no-reply@example.com AppUrl=https://app.example.com"},
+		{parameters: "MailFrom=no-reply@example.com DomainName=api.example.com CertificateArn=" + certificate},
+		{parameters: "MailFrom=no-reply@example.com", want: "MailFrom needs DomainName or AppUrl"},
+		{parameters: "MailFrom=example.com AppUrl=https://app.example.com", want: "AllowedPattern"},
+		{parameters: "MailFrom=a@example.com,b@example.com AppUrl=https://app.example.com", want: "AllowedPattern"},
+		{parameters: "MailName=a@b", want: "AllowedPattern"},
+		{parameters: "ResetPath=/reset ConfirmPath=/a/b?c"},
+		{parameters: "ResetPath=reset", want: "AllowedPattern"},
 		{parameters: "Probe=true"},
 		{parameters: "Probe=true ProbeSite=status SitesDomain=example.app SitesCertificateArn=" + certificate},
 		{parameters: "Probe=true ProbeSite=status", want: "ProbeSite has no effect without Probe=true and SitesDomain"},
@@ -246,6 +254,48 @@ func TestSitesAreOptional(t *testing.T) {
 		}
 		if want := c.apis + 2; functions != want { // projects, jobs and deploy-check, and sites if it exists
 			t.Errorf("%v: %d functions have SITES_ORIGIN, want %d", c.parameters, functions, want)
+		}
+	}
+}
+
+// TestMailIsOptional checks that a stack without MailFrom has no resources that depend on an identity of SES and no function
+// that sends mails, and that the functions that store mails know the address.
+func TestMailIsOptional(t *testing.T) {
+	t.Parallel()
+	for from, parameters := range map[string]map[string]string{
+		"": nil, "no-reply@example.com": {"MailFrom": "no-reply@example.com", "AppUrl": "https://app.example.com"},
+	} {
+		loaded, err := loadTemplate(parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := 0
+		for _, f := range loaded.Functions {
+			if got, isSet := f.Env["MAIL_FROM"]; isSet {
+				if stored++; got != from {
+					t.Errorf("%s has MAIL_FROM=%q, want %q", f.Name, got, from)
+				}
+			}
+			if f.Name == "MailerFunction" && (from == "" || f.Env["APP_URL"] != "https://app.example.com") {
+				t.Errorf("MAIL_FROM=%q: the function exists with APP_URL=%q", from, f.Env["APP_URL"])
+			}
+		}
+		if want := map[bool]int{true: 2, false: 3}[from == ""]; stored != want { // auth, projects, and the mailer if it exists
+			t.Errorf("%d functions have MAIL_FROM=%q, want %d", stored, from, want)
+		}
+	}
+	tpl := Source(t)
+	for _, typ := range []string{
+		"AWS::SES::ConfigurationSet", "AWS::SES::ConfigurationSetEventDestination", "AWS::Events::Rule", "AWS::SQS::QueuePolicy",
+	} {
+		ids := resourcesOf(tpl, typ)
+		if len(ids) == 0 {
+			t.Errorf("the template has no resource of the type %s", typ)
+		}
+		for _, id := range ids {
+			if tpl.Resources[id].Condition != "HasMail" {
+				t.Errorf("%s: got the condition %q, want HasMail", id, tpl.Resources[id].Condition)
+			}
 		}
 	}
 }

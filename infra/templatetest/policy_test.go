@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	allAlarms = "arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*"
-	oneModel  = "arn:AWS::Partition:bedrock:*::foundation-model/AiFoundationModel"
-	contents  = "FilesBucket/contents/*"
-	exports   = "FilesBucket/exports/*"
-	sites     = "FilesBucket/sites/*"
-	packages  = "FilesBucket/packages/*"
+	allAlarms  = "arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*"
+	oneModel   = "arn:AWS::Partition:bedrock:*::foundation-model/AiFoundationModel"
+	contents   = "FilesBucket/contents/*"
+	exports    = "FilesBucket/exports/*"
+	sites      = "FilesBucket/sites/*"
+	identities = "arn:AWS::Partition:ses:AWS::Region:AWS::AccountId:identity/*"
+	packages   = "FilesBucket/packages/*"
 
 	deployments = "arn:AWS::Partition:codedeploy:AWS::Region:AWS::AccountId:deploymentgroup:" +
 		"AWS::StackName-ServerlessDeploymentApplication-*/*"
@@ -44,6 +45,9 @@ var wildcards = map[Permission]string{
 	"s3:GetObject " + packages:    "all objects under one prefix",
 	"s3:PutObject " + packages:    "all objects under one prefix",
 	"s3:DeleteObject " + packages: "all objects under one prefix",
+
+	"ses:SendEmail " + identities:       "the identity is the address or its domain; a condition allows only the address",
+	"ses:DeleteSuppressedDestination *": "the suppression list has no resources",
 
 	"codedeploy:GetDeployment " + deployments:                        "the end of the name is random",
 	"codedeploy:PutLifecycleEventHookExecutionStatus " + deployments: "the end of the name is random",
@@ -126,7 +130,7 @@ func TestPermissionsAreOnlyInRoles(t *testing.T) {
 	tpl := Transformed(t)
 	for _, typ := range []string{
 		"AWS::IAM::Policy", "AWS::IAM::RolePolicy", "AWS::IAM::ManagedPolicy",
-		"AWS::SQS::QueuePolicy", "AWS::SecretsManager::ResourcePolicy", "AWS::S3::BucketPolicy",
+		"AWS::SecretsManager::ResourcePolicy", "AWS::S3::BucketPolicy",
 	} {
 		if ids := resourcesOf(tpl, typ); len(ids) > 0 {
 			t.Errorf("the template has resources of the type %s: %v", typ, ids)
@@ -142,6 +146,57 @@ func TestPermissionsAreOnlyInRoles(t *testing.T) {
 		source := Name(At(r.Properties, "SourceArn"))
 		if r.Properties["Principal"] != "apigateway.amazonaws.com" || !strings.Contains(source, "execute-api") {
 			t.Errorf("%s allows calls by %v from %s, want only calls by the gateway", id, r.Properties["Principal"], source)
+		}
+	}
+}
+
+// TestQueuePolicies checks that only the rule of the events of SES can send messages to the queue of these events, and that
+// no other queue has a policy.
+func TestQueuePolicies(t *testing.T) {
+	t.Parallel()
+	tpl := Transformed(t)
+	if ids := resourcesOf(tpl, "AWS::SQS::QueuePolicy"); !slices.Equal(ids, []string{"MailEventsQueuePolicy"}) {
+		t.Fatalf("got the policies %v, want one", ids)
+	}
+	p := tpl.Resources["MailEventsQueuePolicy"].Properties
+	statements := List(At(p, "PolicyDocument", "Statement"))
+	if len(statements) != 1 || Name(List(p["Queues"])[0]) != "MailEventsQueue" {
+		t.Fatalf("got the policy %v", p)
+	}
+	s := statements[0]
+	if At(s, "Principal", "Service") != "events.amazonaws.com" || At(s, "Action") != "sqs:SendMessage" ||
+		Name(At(s, "Condition", "ArnEquals", "aws:SourceArn")) != "MailEventsRule" ||
+		Name(At(s, "Resource")) != "MailEventsQueue" {
+		t.Errorf("got the statement %v, want only messages of the rule", s)
+	}
+}
+
+// TestMailerRole checks that the function that sends mails can read and change only the states of addresses and its
+// counter, and that it can send mails only from the address of the service.
+func TestMailerRole(t *testing.T) {
+	t.Parallel()
+	tpl := Transformed(t)
+	var got []string
+	for _, p := range slices.Sorted(maps.Keys(tpl.Granted(t, "MailerRole"))) {
+		if action, _, _ := strings.Cut(string(p), ":"); action == "ses" ||
+			action == "dynamodb" && !strings.Contains(string(p), "Stream") && !strings.Contains(string(p), "Records") &&
+				!strings.Contains(string(p), "Shard") {
+			got = append(got, string(p))
+		}
+	}
+	want := []string{
+		"dynamodb:GetItem AccountsTable", "dynamodb:UpdateItem AccountsTable", "dynamodb:UpdateItem MailTable",
+		"ses:DeleteSuppressedDestination *",
+		"ses:SendEmail arn:AWS::Partition:ses:AWS::Region:AWS::AccountId:configuration-set/AWS::StackName-mail",
+		"ses:SendEmail " + identities,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got the permissions %q, want %q", got, want)
+	}
+	for _, s := range tpl.Statements(t, "MailerRole") {
+		if isLimited := slices.Contains(s.Actions, "ses:SendEmail") || slices.Contains(s.Resources, "AccountsTable"); isLimited &&
+			!s.HasCondition {
+			t.Errorf("the statement %+v has no condition", s)
 		}
 	}
 }

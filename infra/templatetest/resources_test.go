@@ -157,6 +157,7 @@ var nameProperties = map[string]string{
 	"AWS::CodeDeploy::Application":     "ApplicationName",
 	"AWS::CodeDeploy::DeploymentGroup": "DeploymentGroupName",
 	"AWS::DynamoDB::Table":             "TableName",
+	"AWS::Events::Rule":                "Name",
 	"AWS::IAM::Role":                   "RoleName",
 	"AWS::KMS::Alias":                  "AliasName",
 	"AWS::Lambda::Function":            "FunctionName",
@@ -164,6 +165,7 @@ var nameProperties = map[string]string{
 	"AWS::Logs::MetricFilter":          "FilterName",
 	"AWS::Route53::RecordSet":          "Name",
 	"AWS::S3::Bucket":                  "BucketName",
+	"AWS::SES::ConfigurationSet":       "Name",
 	"AWS::SNS::Topic":                  "TopicName",
 	"AWS::SQS::Queue":                  "QueueName",
 	"AWS::Scheduler::Schedule":         "Name",
@@ -175,8 +177,9 @@ var nameProperties = map[string]string{
 var unnamedTypes = []string{
 	"AWS::ApiGateway::Account", "AWS::ApiGateway::BasePathMapping", "AWS::ApiGateway::Deployment",
 	"AWS::ApiGateway::Stage", "AWS::Budgets::Budget", "AWS::KMS::Key", "AWS::Lambda::Alias", "AWS::Lambda::EventInvokeConfig",
-	"AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission", "AWS::Lambda::Version", "AWS::SNS::Subscription",
-	"AWS::SNS::TopicPolicy", "AWS::WAFv2::WebACLAssociation",
+	"AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission", "AWS::Lambda::Version",
+	"AWS::SES::ConfigurationSetEventDestination", "AWS::SNS::Subscription", "AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy",
+	 "AWS::WAFv2::WebACLAssociation",
 }
 
 // TestStacksShareAnAccount checks that two stacks can exist in one account: no resource has a fixed name. Either

@@ -3,8 +3,10 @@
 //
 //   - user has the records of accounts, attempt the limits of attempts, and oauth talks to code hosts.
 //   - session has sessions and their tokens. The functions of other slices use only user and session.
+//   - mailtoken has the links and codes of mails, notice stores the mails.
 //   - password has the login and the change of a password, signup the creation of accounts with a password.
 //   - identity decides which account a user of a code host signs in to, codehost runs the flow in the browser.
+//   - address confirms and changes e-mail addresses, recovery resets forgotten passwords.
 //
 // The rooms must not contain projects or workspaces, except for the personal workspace that a sign-up creates. They
 // must not depend on Lambda or read the environment.
@@ -14,11 +16,15 @@ import (
 	"log/slog"
 	"net/http"
 
+	"devplatform/shared/account/address"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/codehost"
 	"devplatform/shared/account/identity"
+	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/notice"
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/account/password"
+	"devplatform/shared/account/recovery"
 	"devplatform/shared/account/session"
 	"devplatform/shared/account/signup"
 	"devplatform/shared/account/user"
@@ -27,6 +33,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/mail"
 )
 
 var tag = httpapi.Tag{
@@ -51,6 +58,7 @@ type Deps struct {
 	Clock    clock.Clock
 	Logger   *slog.Logger
 	Limits   attempt.Limits
+	Mail     mail.Settings
 	Hasher   *password.Hasher // optional: nil selects password.DefaultHashParams
 	Edge     config.Edge
 }
@@ -64,6 +72,8 @@ type Service struct {
 	signup     *signup.Service
 	identities *identity.Service
 	codehost   *codehost.Service
+	addresses  *address.Service
+	recovery   *recovery.Service
 }
 
 // New returns a Service. It does no I/O.
@@ -74,10 +84,15 @@ func New(d Deps) *Service {
 	accounts, users := d.DB.Table(d.Tables.Accounts), user.NewStore(d.DB, d.Tables)
 	limiter := attempt.New(d.DB, accounts, d.Limits, d.Clock)
 	s := &Service{deps: d, sessions: session.New(d.DB, d.Tables, d.Keys, d.Clock, d.Logger)}
+	tokens := mailtoken.NewStore(d.DB, accounts, d.Keys, d.Clock)
+	mails := notice.Mails{Outbox: mail.NewOutbox(d.DB, d.Tables, d.Keys, d.IDs, d.Clock, d.Mail), Tokens: tokens}
 	s.passwords = password.New(password.Deps{
-		DB: d.DB, Accounts: accounts, Sessions: s.sessions, Limiter: limiter, Hasher: d.Hasher, IDs: d.IDs, Clock: d.Clock,
+		DB: d.DB, Accounts: accounts, Sessions: s.sessions, Limiter: limiter, Hasher: d.Hasher, Tokens: tokens, Mails: mails,
+		IDs: d.IDs, Clock: d.Clock,
 	})
-	s.signup = &signup.Service{DB: d.DB, Users: users, Limiter: limiter, Hasher: d.Hasher, IDs: d.IDs, Clock: d.Clock}
+	s.signup = &signup.Service{
+		DB: d.DB, Users: users, Limiter: limiter, Hasher: d.Hasher, Mails: mails, IDs: d.IDs, Clock: d.Clock,
+	}
 	s.identities = identity.New(identity.Deps{
 		DB: d.DB, Accounts: accounts, Users: users, Sessions: s.sessions, Passwords: s.passwords, Limiter: limiter,
 		Cursors: db.NewCursors(d.Keys), IDs: d.IDs, Clock: d.Clock,
@@ -85,6 +100,14 @@ func New(d Deps) *Service {
 	s.codehost = codehost.New(codehost.Deps{
 		DB: d.DB, Accounts: accounts, Provider: d.Provider, Identities: s.identities, Passwords: s.passwords,
 		Limiter: limiter, Clock: d.Clock, Logger: d.Logger, Edge: d.Edge,
+	})
+	s.addresses = address.New(address.Deps{
+		DB: d.DB, Accounts: accounts, Users: users, Sessions: s.sessions, Identities: s.identities, Limiter: limiter,
+		Tokens: tokens, Mails: mails, Clock: d.Clock,
+	})
+	s.recovery = recovery.New(recovery.Deps{
+		DB: d.DB, Accounts: accounts, Users: users, Identities: s.identities, Limiter: limiter, Hasher: d.Hasher,
+		Tokens: tokens, Mails: mails,
 	})
 	return s
 }
@@ -103,4 +126,6 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.sessions.Register(r, tag)
 	s.codehost.Register(r, tag)
 	s.identities.Register(r, tag)
+	s.addresses.Register(r, tag)
+	s.recovery.Register(r, tag)
 }

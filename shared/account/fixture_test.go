@@ -20,6 +20,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/mail"
 )
 
 // The headers with which a test sets the source address and the scheme that the gateway reports.
@@ -53,12 +54,16 @@ type option func(*Deps)
 
 func withLimits(change func(*attempt.Limits)) option { return func(d *Deps) { change(&d.Limits) } }
 
+// withoutMail is the option of a stack that sends no mail.
+func withoutMail(d *Deps) { d.Mail = mail.Settings{} }
+
 func newFixture(t *testing.T, options ...option) *fixture {
 	t.Helper()
 	f := &fixture{t: t, clock: slicetest.NewClock(startTime, 0), log: slicetest.NewLog(), sdk: dynamotest.Start(t)}
 	f.tables = config.Tables{
 		Accounts: slicetest.Table(t, f.sdk, "accounts"),
 		Projects: slicetest.Table(t, f.sdk, "projects"),
+		Mail:     slicetest.Table(t, f.sdk, "mail"),
 	}
 	f.keys = config.NewKeys(func(context.Context) (string, error) { return testKeyRing, nil }, f.clock.Now)
 	f.deps = Deps{
@@ -68,7 +73,11 @@ func newFixture(t *testing.T, options ...option) *fixture {
 		IDs:    id.NewGenerator(f.clock.Now, rand.Reader),
 		Clock:  f.clock.Now,
 		Logger: slog.New(f.log),
-		Limits: attempt.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
+		Limits: attempt.Limits{
+			LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60, CodeIP: 20,
+			Mail: attempt.MailLimits{Minute: 1, Hour: 5, Day: 10, Address: 30, IP: 30},
+		},
+		Mail:   mail.Settings{From: "no-reply@example.com"},
 		Hasher: f.newHasher(1),
 		Edge:   testEdge,
 	}

@@ -40,6 +40,8 @@ func TestSignupLoginMeLogout(t *testing.T) {
 		"email":     "ada@example.com",
 		"username":  "Ada",
 		"createdAt": "2031-05-05T10:05:00.000Z",
+
+		"emailVerified": false, "pendingEmail": nil, "mailUndeliverableSince": nil, "mail": true,
 	}
 	if diff := cmp.Diff(want, me.Body); diff != "" {
 		t.Errorf("me (-want +got):\n%s", diff)
@@ -68,7 +70,7 @@ func TestDynamoDBCalls(t *testing.T) {
 	checkCalls("login", 4, client.login("ada", goodPassword).Want(t, http.StatusOK))
 	checkCalls("wrong password", 4, client.login("ada", "wrong").Want(t, http.StatusUnauthorized))
 	checkCalls("unknown user", 4, client.login("eve", "wrong").Want(t, http.StatusUnauthorized))
-	checkCalls("me", 1, client.me().Want(t, http.StatusOK))
+	checkCalls("me", 2, client.me().Want(t, http.StatusOK))
 	checkCalls("logout", 2, client.logout().Want(t, http.StatusOK))
 }
 
@@ -129,8 +131,9 @@ func TestSignupStoresItems(t *testing.T) {
 	if hash == nil || !strings.HasPrefix(hash.Value, "$argon2id$v=19$") {
 		t.Errorf("got the e-mail record %v, want an Argon2id hash", record)
 	}
+	record = f.item(f.tables.Accounts, db.UserKey(userID))
 	if verified, _ := record["verified"].(*types.AttributeValueMemberBOOL); verified == nil || verified.Value {
-		t.Errorf("got the e-mail record %v, want verified to be false", record)
+		t.Errorf("got the user record %v, want verified to be false", record)
 	}
 	f.checkPersonalWorkspace(userID)
 	if strings.Contains(f.log.String(), goodPassword) || strings.Contains(f.log.String(), "ada@") {

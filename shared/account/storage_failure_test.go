@@ -120,11 +120,14 @@ func TestAddressBecomesUnverifiedDuringSignIn(t *testing.T) {
 	t.Parallel()
 	host := newFakeCodeHost(t)
 	f := newFixture(t, host.option())
-	f.newClient().signIn(host, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
+	first := f.newClient()
+	first.signIn(host, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
+	userID := first.me().Want(t, http.StatusOK).Text("id")
 	unverify := func() {
 		accounts := db.Wrap(f.sdk, f.clock.Now)
-		write := accounts.Table(f.tables.Accounts).Update(db.EmailKey("octo@example.com"),
-			expression.Set(expression.Name("verified"), expression.Value(false)))
+		write := accounts.Table(f.tables.Accounts).Update(db.UserKey(userID),
+			expression.Set(expression.Name("verified"), expression.Value(false)).
+				Add(expression.Name("revision"), expression.Value(1)))
 		if _, err := accounts.Do(t.Context(), write); err != nil {
 			t.Error(err)
 		}

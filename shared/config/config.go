@@ -27,15 +27,18 @@ type AWS struct {
 	DynamoDBEndpoint string `env:"AWS_ENDPOINT_URL_DYNAMODB"`
 	SQSEndpoint      string `env:"AWS_ENDPOINT_URL_SQS"`
 	S3Endpoint       string `env:"AWS_ENDPOINT_URL_S3"`
+	SESEndpoint      string `env:"AWS_ENDPOINT_URL_SESV2"`
 	SecretsEndpoint  string `env:"AWS_ENDPOINT_URL_SECRETS_MANAGER"`
 	// BedrockEndpoint does not default to Endpoint as the others do: the local platform's endpoint serves no models.
 	BedrockEndpoint string `env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"`
 }
 
-// Tables names two DynamoDB tables: one for users, and one for workspaces and projects.
+// Tables names the DynamoDB tables of users, of workspaces and projects, and of mails. Mail is empty in functions that
+// store no mails.
 type Tables struct {
 	Accounts string `env:"ACCOUNTS_TABLE,required,notEmpty"`
 	Projects string `env:"PROJECTS_TABLE,required,notEmpty"`
+	Mail     string `env:"MAIL_TABLE"`
 }
 
 // ProjectTables names the DynamoDB tables of file contents and of events.

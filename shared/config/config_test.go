@@ -24,7 +24,7 @@ func setenv(t *testing.T, vars map[string]string) {
 	for _, name := range []string{
 		"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL",
 		"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SECRETS_MANAGER", "ACCOUNTS_TABLE", "PROJECTS_TABLE",
-		"CONTENTS_TABLE", "EVENTS_TABLE", "CONVERSATIONS_TABLE",
+		"CONTENTS_TABLE", "EVENTS_TABLE", "CONVERSATIONS_TABLE", "MAIL_TABLE",
 		"APP_URL", "ALLOWED_ORIGINS", "COOKIE_PLAIN_HTTP",
 	} {
 		t.Setenv(name, vars[name])
@@ -47,6 +47,7 @@ func withRequired(vars map[string]string) map[string]string {
 func TestLoad(t *testing.T) {
 	setenv(t, withRequired(map[string]string{
 		"AWS_REGION":        "eu-central-1",
+		"MAIL_TABLE":        "m",
 		"APP_URL":           "https://app.example.com",
 		"ALLOWED_ORIGINS":   "https://a.example.com,http://localhost:5173",
 		"COOKIE_PLAIN_HTTP": "true",
@@ -57,7 +58,7 @@ func TestLoad(t *testing.T) {
 	}
 	want := settings{
 		AWS:                config.AWS{Region: "eu-central-1"},
-		Tables:             config.Tables{Accounts: "a", Projects: "p"},
+		Tables:             config.Tables{Accounts: "a", Projects: "p", Mail: "m"},
 		ProjectTables:      config.ProjectTables{Contents: "c", EventsTable: config.EventsTable{Events: "e"}},
 		ConversationsTable: config.ConversationsTable{Conversations: "v"},
 		Edge: config.Edge{

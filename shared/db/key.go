@@ -78,6 +78,9 @@ func SessionKey(userID, sessionID string) Key {
 // SessionsOf selects the sessions of a user.
 func SessionsOf(userID string) Prefix { return newPrefix(userPK(userID), "SESSION"+separator) }
 
+// MailTokensKey returns the key of the tokens and codes of a kind of mail that are valid for a user.
+func MailTokensKey(userID, kind string) Key { return newKey(userPK(userID), join("MAILTOKENS", kind)) }
+
 // CounterKey returns the key of the counter of a rate limit rule, for the window of time that begins at start. subjects
 // identify whose attempts are counted, such as an IP address and an e-mail address. Only the last of them may contain
 // the separator.
@@ -346,6 +349,12 @@ func SlowPartition(webhookID string) string { return join("SLOW", idPart(id.Webh
 // SlotsKey returns the key of the item that contains the slots of an account in the slow lane. An account is a user, or
 // a workspace whose account is not known.
 func SlotsKey(account string) Key { return newKey(join("ACCOUNT", account), "SLOTS") }
+
+// MailKey returns the key of a mail.
+func MailKey(mailID string) Key { return newKey(join("MAIL", idPart(id.Mail, mailID)), "MAIL") }
+
+// MailStateKey returns the key of the item that records whether mail arrives at an address. Case is ignored.
+func MailStateKey(address string) Key { return newKey(emailPK(address), "MAIL") }
 
 func userPK(userID string) string { return join("USER", idPart(id.User, userID)) }
 

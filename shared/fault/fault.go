@@ -18,6 +18,7 @@ const (
 	CodeAuthRateLimited      Code = "AUTH_RATE_LIMITED"
 	CodeInvalidToken         Code = "AUTH_INVALID_TOKEN" //nolint:gosec // a code
 	CodeReauthRequired       Code = "AUTH_REAUTHENTICATION_REQUIRED"
+	CodeCodeInvalid          Code = "AUTH_CODE_INVALID"
 	CodeCSRFRejected         Code = "AUTH_CSRF_REJECTED"
 	CodeOAuthNotConfigured   Code = "AUTH_OAUTH_NOT_CONFIGURED"
 	CodeOAuthStateInvalid    Code = "AUTH_OAUTH_STATE_INVALID"
@@ -41,6 +42,7 @@ const (
 	CodeDeploymentNotFound   Code = "DEPLOYMENT_NOT_FOUND"
 	CodeSiteNotFound         Code = "SITE_NOT_FOUND"
 	CodeSitesNotConfigured   Code = "SITES_NOT_CONFIGURED"
+	CodeMailNotConfigured    Code = "MAIL_NOT_CONFIGURED"
 	CodeRouteNotFound        Code = "ROUTE_NOT_FOUND"
 	CodeMethodNotAllowed     Code = "METHOD_NOT_ALLOWED"
 	CodePreconditionFailed   Code = "PRECONDITION_FAILED"
@@ -62,6 +64,7 @@ var StatusOf = map[Code]int{
 	CodeAuthRateLimited:      http.StatusTooManyRequests,
 	CodeInvalidToken:         http.StatusUnauthorized,
 	CodeReauthRequired:       http.StatusForbidden,
+	CodeCodeInvalid:          http.StatusBadRequest,
 	CodeCSRFRejected:         http.StatusForbidden,
 	CodeOAuthNotConfigured:   http.StatusNotImplemented,
 	CodeOAuthStateInvalid:    http.StatusBadRequest,
@@ -85,6 +88,7 @@ var StatusOf = map[Code]int{
 	CodeDeploymentNotFound:   http.StatusNotFound,
 	CodeSiteNotFound:         http.StatusNotFound,
 	CodeSitesNotConfigured:   http.StatusNotImplemented,
+	CodeMailNotConfigured:    http.StatusNotImplemented,
 	CodeRouteNotFound:        http.StatusNotFound,
 	CodeMethodNotAllowed:     http.StatusMethodNotAllowed,
 	CodePreconditionFailed:   http.StatusPreconditionFailed,

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"devplatform/shared/fault"
 )
 
 // Caller is the user of a request. While the handler runs, its session may not have been read yet: the first read of
@@ -26,12 +28,24 @@ type sessionState struct {
 
 // Account is the account of a caller, with the data of the session that depends on it.
 type Account struct {
-	Email      string
-	Username   string
-	CreatedAt  time.Time
-	LoggedInAt time.Time // when the session started
-	Generation int       // of the session: a password change ends the sessions of earlier generations
+	Email         string // "" if the owner of the address rejected the account
+	EmailVerified bool   // whether the user has proven that Email is theirs
+	PendingEmail  string // the address that the user asked for and has not confirmed, or ""
+	Username      string
+	CreatedAt     time.Time
+	LoggedInAt    time.Time // when the session started
+	Generation    int       // of the session: a password change ends the sessions of earlier generations
 }
+
+// freshLogin is the maximum time since the login during which a session may do what a stolen session must not.
+const freshLogin = 10 * time.Minute
+
+// ErrNotFresh reports that an operation needs a session that logged in within the last 10 minutes.
+var ErrNotFresh = fault.New(fault.CodeReauthRequired, "Log in again, and repeat the request within 10 minutes.")
+
+// IsFresh reports whether the session logged in within the last 10 minutes. The renewal of a session is not a login. It
+// needs the account, see Caller.Account.
+func (c Caller) IsFresh(now time.Time) bool { return now.Sub(c.Account().LoggedInAt) <= freshLogin }
 
 // NewCaller returns a caller whose session has not been read. Confirm completes it.
 func NewCaller(userID, sessionID string) Caller {

@@ -35,6 +35,7 @@ const (
 	Export       Kind = "exp"
 	Deployment   Kind = "dpl"
 	Invitation   Kind = "inv"
+	Mail         Kind = "mail"
 )
 
 // Valid reports whether s is an ID of kind k in canonical form: not of another kind, not in lower case, and with

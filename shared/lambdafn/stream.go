@@ -79,6 +79,14 @@ type StreamHandler struct {
 	batchSize int // maximum number of records in one call of handle
 	poison    Poison
 	schedule  *ScheduleHandler // nil without WithSchedule
+	queue     *QueueHandler    // nil without WithQueue
+}
+
+// WithQueue returns a copy of the handler that passes the events of SQS queues to a handler of messages.
+func (h *StreamHandler) WithQueue(messages *QueueHandler) *StreamHandler {
+	copied := *h
+	copied.queue = messages
+	return &copied
 }
 
 // WithSchedule returns a copy of the handler that also calls run for each event of a schedule. An event without Records
@@ -106,6 +114,8 @@ func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, err
 		return h.schedule.Invoke(ctx, payload)
 	case err != nil:
 		return nil, errors.New("lambdafn: not an event of a DynamoDB stream")
+	case h.queue != nil && areMessages(records):
+		return h.queue.Invoke(ctx, payload)
 	}
 	ctx, end := WithMargin(ctx)
 	defer end()
@@ -120,6 +130,14 @@ func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, err
 		return batchResponse(result.failedAt)
 	}
 	return batchResponse()
+}
+
+// areMessages reports whether records are messages of a queue. All records of an event have the same source.
+func areMessages(records []jsontext.Value) bool {
+	var record struct {
+		Source string `json:"eventSource"`
+	}
+	return len(records) > 0 && json.Unmarshal(records[0], &record) == nil && record.Source == "aws:sqs"
 }
 
 // handleBatch calls handle with the valid records of a batch. It adds the results of the batch to result, up to the

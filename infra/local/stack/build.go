@@ -66,10 +66,11 @@ func init() { // the table refers to functions that refer to the table
 // machine) must not be here.
 const ignoredTypes = `
 	AWS::ApiGateway::Account AWS::Budgets::Budget AWS::CertificateManager::Certificate AWS::CloudWatch::Alarm
-	AWS::CloudWatch::CompositeAlarm AWS::CloudWatch::Dashboard AWS::IAM::ManagedPolicy AWS::IAM::Policy AWS::IAM::Role
-	AWS::KMS::Alias AWS::KMS::Key AWS::Lambda::Permission AWS::Logs::LogGroup AWS::Logs::MetricFilter
-	AWS::Logs::SubscriptionFilter AWS::Route53::RecordSet AWS::S3::BucketPolicy AWS::SNS::Subscription AWS::SNS::Topic
-	AWS::SNS::TopicPolicy AWS::SQS::QueuePolicy AWS::WAFv2::WebACL AWS::WAFv2::WebACLAssociation`
+	AWS::CloudWatch::CompositeAlarm AWS::CloudWatch::Dashboard AWS::Events::Rule AWS::IAM::ManagedPolicy AWS::IAM::Policy
+	AWS::IAM::Role AWS::KMS::Alias AWS::KMS::Key AWS::Lambda::Permission AWS::Logs::LogGroup AWS::Logs::MetricFilter
+	AWS::Logs::SubscriptionFilter AWS::Route53::RecordSet AWS::S3::BucketPolicy AWS::SES::ConfigurationSet
+	AWS::SES::ConfigurationSetEventDestination AWS::SNS::Subscription AWS::SNS::Topic AWS::SNS::TopicPolicy
+	AWS::SQS::QueuePolicy AWS::WAFv2::WebACL AWS::WAFv2::WebACLAssociation`
 
 // builder builds the stack from the resources.
 type builder struct {

@@ -1,5 +1,5 @@
-// Package attempt limits the attempts to sign up, to check a password, and to start a sign-in with a code host. It must
-// not decide whether an attempt succeeds.
+// Package attempt limits the attempts to sign up, to check a password, to start a sign-in with a code host, to request a
+// mail, and to use one. It must not decide whether an attempt succeeds.
 package attempt
 
 import (
@@ -30,6 +30,9 @@ type Limits struct {
 	SignupIP int `env:"LIMIT_SIGNUP_IP" envDefault:"100" min:"1"`
 	// OAuthIP limits attempts to start a sign-in with the code host, per client network in 15 minutes.
 	OAuthIP int `env:"LIMIT_OAUTH_IP" envDefault:"60" min:"1"`
+	// CodeIP limits requests with the token or the code of a mail, per client network in 15 minutes.
+	CodeIP int `env:"LIMIT_CODE_IP" envDefault:"20" min:"1"`
+	Mail   MailLimits
 }
 
 const quarterHour = 15 * time.Minute
@@ -68,6 +71,13 @@ type Limiter struct {
 // New returns a Limiter that stores its counters in the accounts table.
 func New(client *db.Client, accounts db.Table, limits Limits, now clock.Clock) *Limiter {
 	return &Limiter{accounts: accounts, counters: limit.New(client, accounts, now), limits: limits, now: now}
+}
+
+// CountCode counts an attempt to use a token or a code of a mail. Error: AUTH_RATE_LIMITED.
+func (l *Limiter) CountCode(ctx context.Context, client httpapi.RequestInfo) error {
+	rule := limit.Rule{Name: "code-ip", Limit: l.limits.CodeIP, Window: quarterHour}
+	_, err := l.count(ctx, l.counter(rule, network(client)))
+	return err
 }
 
 // CountSignup counts an attempt to sign up. Error: AUTH_RATE_LIMITED.

@@ -17,8 +17,11 @@ const (
 	knownRefresh = knownLife - 24*time.Hour
 )
 
+// knownNetwork is the record of a network that is known to an account. It is stored below the address, so that a login
+// reads it with the password. The address can belong to another user later, who has not used the network.
 type knownNetwork struct {
-	ExpiresAt int64 `dynamodbav:"expiresAt"` // in seconds since 1970
+	UserID    string `dynamodbav:"userId"`
+	ExpiresAt int64  `dynamodbav:"expiresAt"` // in seconds since 1970
 }
 
 // Login is an attempt to check the password of an account.
@@ -28,6 +31,7 @@ type Login struct {
 	limiter    *Limiter
 	email      string
 	network    string
+	userID     string
 	pair, ip   limit.Counter
 	anyIP      limit.Counter // does not count attempts from a known network
 	knownUntil time.Time     // zero if the network is not known to the account
@@ -50,10 +54,12 @@ func (a *Login) Keys() []db.Key {
 	return []db.Key{db.KnownIPKey(a.email, a.network), a.pair.Key(), a.ip.Key(), a.anyIP.Key()}
 }
 
-// Count counts the attempt. items are the stored items with the keys of Keys. The limit for the e-mail address does not
+// Count counts the attempt. items are the stored items with the keys of Keys. userID is the ID of the user with the
+// e-mail address, "" if there is none. The limit for the e-mail address does not
 // apply to networks that are known to the account, so that an attacker in another network cannot lock out the user.
 // Error: AUTH_RATE_LIMITED.
-func (a *Login) Count(ctx context.Context, items map[db.Key]db.Item) error {
+func (a *Login) Count(ctx context.Context, userID string, items map[db.Key]db.Item) error {
+	a.userID = userID
 	known, err := db.Decode[knownNetwork](items[db.KnownIPKey(a.email, a.network)])
 	for _, counter := range []*limit.Counter{&a.pair, &a.ip, &a.anyIP} {
 		err = errors.Join(err, counter.Load(items[counter.Key()]))
@@ -62,7 +68,7 @@ func (a *Login) Count(ctx context.Context, items map[db.Key]db.Item) error {
 		return err
 	}
 	counters := []limit.Counter{a.pair, a.ip, a.anyIP}
-	if known.ExpiresAt != 0 {
+	if known.UserID == userID && userID != "" {
 		a.knownUntil, counters = time.Unix(known.ExpiresAt, 0), []limit.Counter{a.pair, a.ip}
 	}
 	a.Attempt, err = a.limiter.count(ctx, counters...)
@@ -74,16 +80,24 @@ func (a *Login) Count(ctx context.Context, items map[db.Key]db.Item) error {
 func (a *Login) Success() []db.Write {
 	writes := a.Refunds()
 	if a.knownUntil.Sub(a.limiter.now()) <= knownRefresh {
-		writes = append(writes, a.limiter.know(a.email, a.network))
+		writes = append(writes, a.limiter.know(a.email, a.userID, a.network))
 	}
 	return writes
 }
 
-// Know returns the write that makes the network of a client known to the account with an e-mail address.
-func (l *Limiter) Know(email string, client httpapi.RequestInfo) db.Write {
-	return l.know(email, network(client))
+// Forgive returns the writes that forget the failed logins with an e-mail address, except for the failed logins from
+// other networks than the client's.
+func (l *Limiter) Forgive(email string, client httpapi.RequestInfo) []db.Write {
+	a := l.Login(email, client)
+	return []db.Write{l.accounts.Delete(a.pair.Key()), l.accounts.Delete(a.anyIP.Key())}
 }
 
-func (l *Limiter) know(email, net string) db.Write {
-	return l.accounts.Put(db.KnownIPKey(email, net), knownNetwork{ExpiresAt: l.now().Add(knownLife).Unix()})
+// Know returns the write that makes the network of a client known to the user with an e-mail address.
+func (l *Limiter) Know(email, userID string, client httpapi.RequestInfo) db.Write {
+	return l.know(email, userID, network(client))
+}
+
+func (l *Limiter) know(email, userID, net string) db.Write {
+	known := knownNetwork{UserID: userID, ExpiresAt: l.now().Add(knownLife).Unix()}
+	return l.accounts.Put(db.KnownIPKey(email, net), known)
 }

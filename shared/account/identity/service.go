@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/oauth"
@@ -98,7 +99,7 @@ func (s *Service) UnlinkIdentity(
 			return errNotFound
 		}
 		credential, err := s.Users.Credential(ctx, caller.Account().Email)
-		if err != nil {
+		if err != nil && !errors.Is(err, db.ErrNotFound) { // an account without an address has no password
 			return err
 		}
 		identity := identities[i]
@@ -111,6 +112,31 @@ func (s *Service) UnlinkIdentity(
 		}
 		return s.store.unlink(ctx, identity, &others[0]) // which must remain linked
 	})
+}
+
+// maxRemoval is the maximum number of identities that Removal removes in the transaction of the caller.
+const maxRemoval = 30
+
+// Removal returns the writes that remove the identities that were linked to a user at a time or later. The transaction
+// must also contain user.Store.Change for a user who was read before, so that it fails if an identity was linked in the
+// meantime. If there are more identities than fit, Removal removes the rest itself. Error of the writes: db.ErrStale.
+func (s *Service) Removal(ctx context.Context, userID string, since time.Time) ([]db.Write, error) {
+	identities, err := s.store.list(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	identities = slices.DeleteFunc(identities, func(i Identity) bool { return i.LinkedAt.Time().Before(since) })
+	var writes []db.Write
+	for n, i := range identities {
+		if n > 0 && n%maxRemoval == 0 {
+			if err := s.store.commit(ctx, writes); err != nil {
+				return nil, err
+			}
+			writes = nil
+		}
+		writes = append(writes, s.store.removal(i)...)
+	}
+	return writes, nil
 }
 
 // Pending is a link that a session has started: only that session may finish it, before the password changes.
@@ -140,7 +166,7 @@ func (s *Service) Link(
 		if started, writes, err = s.start(ctx, u, client); err != nil {
 			return err
 		}
-		writes = append(writes, s.Sessions.Replace(started.Session, caller.SessionID)...)
+		writes = append(writes, s.Sessions.Replace(started.Session, caller.SessionID), s.Users.Touch(u.ID, u.Generation))
 		err = s.store.commit(ctx, s.store.link(s.identity(u, at)), writes)
 		if !errors.Is(err, user.ErrTaken) {
 			return err
@@ -201,9 +227,16 @@ func (s *Service) account(ctx context.Context, at oauth.Identity) (user.User, []
 		return user.User{}, nil, err
 	}
 	for _, email := range emails {
-		if owner := owners[email]; owner.Verified {
-			u, err := s.Users.Read(ctx, owner.UserID)
-			return u, append(s.store.link(s.identity(u, at)), s.store.isVerified(u)), err
+		owner, exists := owners[email]
+		if !exists || owner.Reserved {
+			continue
+		}
+		u, err := s.Users.Read(ctx, owner.UserID)
+		if errors.Is(err, db.ErrNotFound) {
+			err = fmt.Errorf("%w: the address belongs to a user who does not exist", db.ErrStale)
+		}
+		if err != nil || u.Verified && u.Email == email {
+			return u, append(s.store.link(s.identity(u, at)), s.Users.Change(u, u)), err
 		}
 	}
 	if _, exists := owners[emails[0]]; exists {
@@ -211,8 +244,8 @@ func (s *Service) account(ctx context.Context, at oauth.Identity) (user.User, []
 	}
 	i := slices.IndexFunc(usernames, func(name string) bool { return !taken[name] })
 	u = user.User{ID: s.IDs.New(id.User), Email: emails[0], CreatedAt: clock.Stamp(s.Clock())}
-	u.Username = usernames[max(i, 0)]
-	account := s.Users.Create(u, user.Credential{UserID: u.ID, Verified: true}, s.IDs.New(id.Workspace))
+	u.Username, u.Verified = usernames[max(i, 0)], true
+	account := s.Users.Create(u, user.Credential{UserID: u.ID}, s.IDs.New(id.Workspace))
 	return u, append(account, s.store.link(s.identity(u, at))...), nil
 }
 
@@ -221,7 +254,11 @@ func (s *Service) start(
 	ctx context.Context, u user.User, client httpapi.RequestInfo,
 ) (session.Started, []db.Write, error) {
 	started, err := s.Sessions.New(ctx, s.IDs.New(id.Session), u, client)
-	return started, []db.Write{s.Sessions.Create(started.Session), s.Limiter.Know(u.Email, client)}, err
+	writes := []db.Write{s.Sessions.Create(started.Session)}
+	if u.Email != "" {
+		writes = append(writes, s.Limiter.Know(u.Email, u.ID, client))
+	}
+	return started, writes, err
 }
 
 // identity returns the identity that links a user of a code host to a user.

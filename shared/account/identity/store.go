@@ -60,22 +60,20 @@ func (s store) isLinked(at oauth.Identity, userID string) db.Write {
 	return s.accounts.Check(db.IdentityKey(at.Provider, at.Subject), isLinked).Else(db.ErrStale)
 }
 
-// isVerified returns the check that the e-mail address of a user is still verified. Error: db.ErrStale.
-func (s store) isVerified(u user.User) db.Write {
-	isVerified := expression.Name("verified").Equal(expression.Value(true)).
-		And(expression.Name("userId").Equal(expression.Value(u.ID)))
-	return s.accounts.Check(db.EmailKey(u.Email), isVerified).Else(db.ErrStale)
+// removal returns the writes that remove an identity. Error: db.ErrStale if it was removed.
+func (s store) removal(i Identity) []db.Write {
+	sameID := expression.Name("id").Equal(expression.Value(i.ID))
+	return []db.Write{
+		s.accounts.Delete(db.UserIdentityKey(i.UserID, i.ID)).If(s.accounts.Exists()).Else(db.ErrStale),
+		s.accounts.Delete(db.IdentityKey(i.Provider, i.Subject)).If(sameID).Else(db.ErrStale),
+	}
 }
 
 // unlink removes an identity from a user. If other is not nil, it is another identity, which must still be linked to
 // the user. So of two requests that remove the last two identities, one fails. Error: db.ErrStale if the identity or
 // other was removed.
 func (s store) unlink(ctx context.Context, i Identity, other *Identity) error {
-	sameID := expression.Name("id").Equal(expression.Value(i.ID))
-	writes := []db.Write{
-		s.accounts.Delete(db.UserIdentityKey(i.UserID, i.ID)).If(s.accounts.Exists()).Else(db.ErrStale),
-		s.accounts.Delete(db.IdentityKey(i.Provider, i.Subject)).If(sameID).Else(db.ErrStale),
-	}
+	writes := s.removal(i)
 	if other != nil {
 		writes = append(writes,
 			s.accounts.Check(db.UserIdentityKey(other.UserID, other.ID), s.accounts.Exists()).Else(db.ErrStale))

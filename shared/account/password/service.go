@@ -5,9 +5,10 @@ package password
 import (
 	"context"
 	"errors"
-	"time"
 
 	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/notice"
 	"devplatform/shared/account/session"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
@@ -15,6 +16,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/limit"
+	"devplatform/shared/mail"
 )
 
 // Deps are the dependencies of a Service.
@@ -24,6 +26,8 @@ type Deps struct {
 	Sessions *session.Service
 	Limiter  *attempt.Limiter
 	Hasher   *Hasher
+	Tokens   *mailtoken.Store
+	Mails    notice.Mails
 	IDs      *id.Generator
 	Clock    clock.Clock
 }
@@ -36,7 +40,7 @@ type Service struct {
 
 // New returns a Service. It does no I/O.
 func New(d Deps) *Service {
-	return &Service{Deps: d, store: store{client: d.DB, accounts: d.Accounts}}
+	return &Service{Deps: d, store: store{accounts: d.Accounts}}
 }
 
 // Login checks a password and starts a session. For an unknown e-mail address, it does the same work, counts the
@@ -93,7 +97,7 @@ func (s *Service) check(
 	if c.credential, err = db.Decode[user.Credential](items[db.EmailKey(email)]); err != nil {
 		return c, err
 	}
-	if err = c.attempt.Count(ctx, items); err != nil {
+	if err = c.attempt.Count(ctx, c.credential.UserID, items); err != nil {
 		return c, err
 	}
 	verdict, err := s.Hasher.Verify(ctx, c.credential.PasswordHash, password)
@@ -104,7 +108,8 @@ func (s *Service) check(
 	return c, err
 }
 
-// ChangePassword replaces the caller's password and ends all other sessions. next must be valid (see Check). The
+// ChangePassword replaces the caller's password and ends all other sessions. It drops a change of the address that waits
+// for its mail, because a stolen session could have requested it. next must be valid (see Check). The
 // attempt counts as a login attempt, so that a stolen session does not allow more guesses of the password than the
 // login does. ChangePassword returns the status of the limits. Errors: AUTH_RATE_LIMITED; AUTH_INVALID_CREDENTIALS if
 // current is wrong or the account has no password; CONFLICT.
@@ -125,16 +130,21 @@ func (s *Service) ChangePassword(
 	if err != nil {
 		return limit.Status{}, err
 	}
-	err = s.store.change(ctx, caller, c, hash)
+	u := user.User{ID: caller.UserID, Email: c.email, Username: caller.Account().Username}
+	reported, err := s.Mails.Report(ctx, mail.PasswordChanged, u, client, nil)
+	if err != nil {
+		return limit.Status{}, err
+	}
+	tx := s.DB.Tx(s.store.change(caller, c, hash)...)
+	tx.Add(s.Tokens.EndAll(caller.UserID, mail.Change)...)
+	tx.Add(c.attempt.Refunds()...)
+	tx.Add(reported...)
+	err = tx.Commit(ctx)
 	if errors.Is(err, db.ErrStale) {
 		return limit.Status{}, c.attempt.Status().WithHeaders(errPasswordChanged.WithCause(err))
 	}
 	return c.attempt.RefundedStatus(), err
 }
-
-// recentLogin is the maximum time since the login during which a session may link or remove identities without the
-// password.
-const recentLogin = 10 * time.Minute
 
 // Confirm returns an error unless the caller logged in within the last 10 minutes, or password is the password of the
 // caller's account. Otherwise, a stolen session would be enough to add another way to sign in. After a recent login,
@@ -143,7 +153,7 @@ const recentLogin = 10 * time.Minute
 func (s *Service) Confirm(
 	ctx context.Context, caller httpapi.Caller, password string, client httpapi.RequestInfo,
 ) error {
-	if s.Clock().Sub(caller.Account().LoggedInAt) <= recentLogin {
+	if caller.IsFresh(s.Clock()) {
 		return nil
 	}
 	if password == "" {

@@ -1,9 +1,6 @@
 package password
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
@@ -11,10 +8,7 @@ import (
 )
 
 // store changes the credentials in the accounts table.
-type store struct {
-	client   *db.Client
-	accounts db.Table
-}
+type store struct{ accounts db.Table }
 
 // replaceHash returns the write that replaces the checked hash of a password. Error: db.ErrStale if the hash is no
 // longer the stored one.
@@ -29,23 +23,19 @@ func (s store) rehash(c checkResult, newHash string) db.Write {
 	return s.replaceHash(c, newHash, expression.UpdateBuilder{})
 }
 
-// change stores the hash of a new password, and starts a new generation, to which only the caller's session belongs.
-// Error: db.ErrStale if the password was changed after it was checked.
-func (s store) change(ctx context.Context, caller httpapi.Caller, c checkResult, newHash string) error {
+// change returns the writes that store the hash of a new password, and start a new generation, to which only the
+// caller's session belongs. Error: db.ErrStale if the password was changed after it was checked.
+func (s store) change(caller httpapi.Caller, c checkResult, newHash string) []db.Write {
 	generation := expression.Name("generation")
 	next := func() expression.UpdateBuilder { // each write needs its own builder, because Set changes it
 		return expression.Set(generation, expression.Value(c.credential.Generation+1))
 	}
+	ofUser := next().Add(expression.Name("revision"), expression.Value(1)).Remove(expression.Name("pendingEmail"))
 	unchanged := generation.Equal(expression.Value(c.credential.Generation))
-	tx := s.client.Tx(
+	return []db.Write{
 		s.replaceHash(c, newHash, next()),
-		s.accounts.Update(db.UserKey(caller.UserID), next()).If(unchanged).Else(db.ErrStale),
+		s.accounts.Update(db.UserKey(caller.UserID), ofUser).If(unchanged).Else(db.ErrStale),
 		s.accounts.Update(db.SessionKey(caller.UserID, caller.SessionID), next()).
 			If(s.accounts.Exists()).If(unchanged).Else(db.ErrStale),
-	)
-	tx.Add(c.attempt.Refunds()...)
-	if err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("changing a password: %w", err)
 	}
-	return nil
 }

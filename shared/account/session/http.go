@@ -17,10 +17,6 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 		Description: "Takes effect immediately. The request also succeeds if there is no session.",
 	}, s.handleLogout)
 	httpapi.Private(r, httpapi.Operation{
-		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag, SessionFirst: true,
-		Summary: "Read the caller's account", Description: "Returns the account to which the session belongs.",
-	}, s.handleMe)
-	httpapi.Private(r, httpapi.Operation{
 		ID: "listSessions", Method: http.MethodGet, Path: "/api/auth/sessions", Tag: tag,
 		Summary:     "List the caller's sessions",
 		Description: "Returns the sessions that have not ended or expired, newest first, including the current one.",
@@ -37,15 +33,6 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 type logoutOutput struct {
 	SetCookie []string `header:"Set-Cookie" doc:"Clears the session cookie"`
 	Body      httpapi.Done
-}
-
-type meOutput struct {
-	Body struct {
-		ID        string          `json:"id" doc:"The ID of the user" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		Email     string          `json:"email" doc:"The e-mail address, in lower case" example:"ada@example.com"`
-		Username  string          `json:"username" doc:"The username, as entered at sign-up" example:"ada"`
-		CreatedAt clock.Timestamp `json:"createdAt" doc:"When the account was created" example:"2026-01-31T08:15:30.123Z"`
-	}
 }
 
 type sessionsInput struct{ httpapi.PageInput }
@@ -88,13 +75,6 @@ func (s *Service) handleLogout(ctx context.Context, _ *struct{}) (*logoutOutput,
 	}
 	done := httpapi.Done{Success: true, Message: "Logged out."}
 	return &logoutOutput{SetCookie: httpapi.ClearedCookies(ctx), Body: done}, nil
-}
-
-func (s *Service) handleMe(_ context.Context, caller httpapi.Caller, _ *struct{}) (*meOutput, error) {
-	out := &meOutput{}
-	out.Body.ID, out.Body.Email, out.Body.Username = caller.UserID, caller.Account().Email, caller.Account().Username
-	out.Body.CreatedAt = clock.Stamp(caller.Account().CreatedAt)
-	return out, nil
 }
 
 func (s *Service) handleListSessions(

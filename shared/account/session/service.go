@@ -52,8 +52,8 @@ func (s *Service) Authenticate(ctx context.Context, token string) (context.Conte
 			return httpapi.ErrNoSession
 		}
 		caller.Confirm(httpapi.Account{
-			Email: u.Email, Username: u.Username, CreatedAt: u.CreatedAt.Time(),
-			LoggedInAt: session.CreatedAt.Time(), Generation: session.Generation,
+			Email: u.Email, EmailVerified: u.Verified, PendingEmail: u.PendingEmail, Username: u.Username,
+			CreatedAt: u.CreatedAt.Time(), LoggedInAt: session.CreatedAt.Time(), Generation: session.Generation,
 		}, s.renew(ctx, session, now))
 		return nil
 	})

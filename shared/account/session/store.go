@@ -24,14 +24,11 @@ func (s *Service) Create(session Session) db.Write {
 	return s.store.accounts.Create(db.SessionKey(session.UserID, session.ID), session).Else(db.ErrStale)
 }
 
-// Replace returns the writes that end another session of the same user. Error: db.ErrStale if that session is no longer
-// active.
-func (s *Service) Replace(session Session, replaced string) []db.Write {
+// Replace returns the write that ends another session of the same user. The transaction must also contain
+// user.Store.Touch. Error: db.ErrStale if that session is no longer active.
+func (s *Service) Replace(session Session, replaced string) db.Write {
 	accounts, current := s.store.accounts, expression.Name("generation").Equal(expression.Value(session.Generation))
-	return []db.Write{
-		accounts.Delete(db.SessionKey(session.UserID, replaced)).If(accounts.Exists()).If(current).Else(db.ErrStale),
-		accounts.Check(db.UserKey(session.UserID), current).Else(db.ErrStale),
-	}
+	return accounts.Delete(db.SessionKey(session.UserID, replaced)).If(accounts.Exists()).If(current).Else(db.ErrStale)
 }
 
 // refs returns the references of a session and its user.

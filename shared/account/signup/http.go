@@ -15,8 +15,9 @@ import (
 func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "signup", Method: http.MethodPost, Path: "/api/auth/signup", Tag: tag, Status: http.StatusCreated,
-		Summary:     "Create an account",
-		Description: "Also creates the personal workspace of the user. Does not start a session: log in next.",
+		Summary: "Create an account",
+		Description: "Also creates the personal workspace of the user, and sends a mail that confirms the address. Does not " +
+			"start a session: log in next.",
 		Errors: []*fault.Error{
 			fault.Invalid(
 				fault.Field("email", user.CheckEmail("ada")), fault.Field("password", password.Check("short", "", "")),

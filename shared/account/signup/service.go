@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/notice"
 	"devplatform/shared/account/password"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
@@ -14,6 +16,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/limit"
+	"devplatform/shared/mail"
 )
 
 var errUserExists = fault.New(fault.CodeUserExists,
@@ -25,11 +28,12 @@ type Service struct {
 	Users   user.Store
 	Limiter *attempt.Limiter
 	Hasher  *password.Hasher
+	Mails   notice.Mails
 	IDs     *id.Generator
 	Clock   clock.Clock
 }
 
-// Signup creates a user with a personal workspace. The arguments must be valid (see the Check functions of the packages
+// Signup creates a user with a personal workspace, and sends the mail that confirms the address. The arguments must be valid (see the Check functions of the packages
 // user and password). Errors: AUTH_RATE_LIMITED, AUTH_USER_EXISTS.
 func (s *Service) Signup(
 	ctx context.Context, email, username, password string, client httpapi.RequestInfo,
@@ -46,7 +50,16 @@ func (s *Service) Signup(
 		ID: s.IDs.New(id.User), Email: user.NormalizeEmail(email), Username: username, CreatedAt: clock.Stamp(s.Clock()),
 	}
 	credential := user.Credential{UserID: u.ID, PasswordHash: hash}
-	err = s.DB.Tx(s.Users.Create(u, credential, s.IDs.New(id.Workspace))...).Commit(ctx)
+	tx := s.DB.Tx(s.Users.Create(u, credential, s.IDs.New(id.Workspace))...)
+	if s.Mails.Outbox.Enabled() {
+		set := mailtoken.Set{UserID: u.ID, Kind: mail.Confirm}
+		sent, err := s.Mails.Send(ctx, notice.Link{Set: set, To: u.Email, User: u}, client)
+		if err != nil {
+			return "", limit.Status{}, err
+		}
+		tx.Add(sent...)
+	}
+	err = tx.Commit(ctx)
 	if errors.Is(err, user.ErrTaken) {
 		return "", limit.Status{}, attempt.Status().WithHeaders(errUserExists.WithCause(err))
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/workspace"
@@ -39,6 +41,21 @@ func (s Store) Create(u User, c Credential, workspaceID string) []db.Write {
 		s.accounts.Create(db.UsernameKey(u.Username), usernameRecord{UserID: u.ID}).Else(ErrTaken),
 		s.accounts.Create(db.UserKey(u.ID), u),
 	}, workspace.Personal(s.projects, workspaceID, u.ID, u.Username, u.CreatedAt.Time())...)
+}
+
+// Change returns the write that replaces the record of a user. Error: db.ErrStale if the record changed since before was
+// read.
+func (s Store) Change(before, after User) db.Write {
+	after.Revision = before.Revision + 1
+	isUnchanged := expression.Name("revision").Equal(expression.Value(before.Revision))
+	return s.accounts.Put(db.UserKey(before.ID), after).If(isUnchanged).Else(db.ErrStale)
+}
+
+// Touch returns the write that increments the revision of a user. Error: db.ErrStale if the user does not exist, or
+// belongs to another generation.
+func (s Store) Touch(userID string, generation int) db.Write {
+	return s.accounts.Update(db.UserKey(userID), expression.Add(expression.Name("revision"), expression.Value(1))).
+		If(expression.Name("generation").Equal(expression.Value(generation))).Else(db.ErrStale)
 }
 
 // Owners returns the credentials of the accounts that have the e-mail addresses, and which of the usernames are taken.

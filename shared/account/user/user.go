@@ -19,19 +19,29 @@ var errNotFound = fault.New(fault.CodeUserNotFound, "The user does not exist. Ch
 // User is the owner of an account. The attribute names are part of the data format.
 type User struct {
 	ID        string          `dynamodbav:"id"`
-	Email     string          `dynamodbav:"email"`    // in lower case
+	Email     string          `dynamodbav:"email"`    // in lower case; empty after the owner of the address rejected the account
 	Username  string          `dynamodbav:"username"` // as entered at sign-up
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
+	// Verified reports whether the user has proven that mail to Email reaches them, with a mail or at a code host.
+	Verified bool `dynamodbav:"verified"`
+	// PendingEmail is the address that the user asked for and has not confirmed, "" if there is none.
+	PendingEmail string `dynamodbav:"pendingEmail,omitempty"`
 	// Generation is incremented by a password change, which ends the sessions of earlier generations.
 	Generation int `dynamodbav:"generation"`
+	// Revision is incremented by every change of the user's record, and when an identity is linked. So a transaction that
+	// depends on the record fails if something changed since it was read.
+	Revision int `dynamodbav:"revision"`
 }
 
 // Credential is stored under the e-mail address, so that a login needs one read.
 type Credential struct {
 	UserID       string `dynamodbav:"userId"`
 	PasswordHash string `dynamodbav:"passwordHash,omitempty"` // empty if the account signs in with a code host
-	Verified     bool   `dynamodbav:"verified"`               // a code host reported the address as verified
 	Generation   int    `dynamodbav:"generation"`             // User.Generation
+	// Reserved reports that the address is a former one of the account: it cannot sign in, but the account can get it back
+	// until ExpiresAt. Until then, no other account can have it.
+	Reserved  bool  `dynamodbav:"reserved,omitempty"`
+	ExpiresAt int64 `dynamodbav:"expiresAt,omitempty"` // in seconds since 1970; only of a reserved address
 }
 
 // FindByUsername returns the ID of a user and the username as entered at sign-up. It ignores case. Error:

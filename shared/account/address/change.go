@@ -1,0 +1,204 @@
+package address
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/notice"
+	"devplatform/shared/account/user"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/limit"
+	"devplatform/shared/mail"
+)
+
+// request is what is stored about a user and the address that the user wants.
+type request struct {
+	state
+	email      string
+	owner      *user.User // another user who has the address, or has reserved it
+	set, undos mailtoken.Set
+}
+
+// readRequest reads a user and the owner of an address. It makes the same calls whether or not the address has an owner.
+func (s *Service) readRequest(ctx context.Context, userID, email string) (r request, err error) {
+	r.email = email
+	if r.state, err = s.read(ctx, userID, []mail.Kind{mail.Change, mail.Undo}, email); err != nil {
+		return r, err
+	}
+	credential, err := db.Decode[user.Credential](r.items[s.Accounts.Ref(db.EmailKey(email))])
+	if err == nil {
+		r.set, err = s.set(r.state, mail.Change)
+	}
+	if err == nil {
+		r.undos, err = s.set(r.state, mail.Undo)
+	}
+	if err != nil {
+		return r, err
+	}
+	ownerID := credential.UserID
+	if ownerID == "" || ownerID == userID {
+		ownerID = mailtoken.UnknownUser(email)
+	}
+	owner, err := s.read(ctx, ownerID, nil)
+	if ownerID == credential.UserID {
+		r.owner = &owner.User
+	}
+	return r, err
+}
+
+// sendRequest sends the mail to the address that a user wants, and commits writes in the same transaction.
+func (s *Service) sendRequest(
+	ctx context.Context, r request, client httpapi.RequestInfo, writes ...db.Write,
+) error {
+	link := notice.Link{Set: r.set, To: r.email, User: r.User, Owner: r.owner, Retry: true}
+	sent, err := s.Mails.Send(ctx, link, client)
+	if err != nil {
+		return err
+	}
+	tx := s.DB.Tx(writes...)
+	tx.Add(sent...)
+	tx.Add(s.Limiter.Mail(r.email, client)...)
+	return tx.CommitOnce(ctx)
+}
+
+// Request asks for another address of the caller's account. The new address gets a mail with a link, unless another
+// account has it: then its owner gets another mail. Neither the result nor the work differs. Errors:
+// MAIL_NOT_CONFIGURED, AUTH_REAUTHENTICATION_REQUIRED, VALIDATION_FAILED, AUTH_RATE_LIMITED.
+func (s *Service) Request(
+	ctx context.Context, caller httpapi.Caller, email string, client httpapi.RequestInfo,
+) error {
+	switch {
+	case !s.Mails.Outbox.Enabled():
+		return mail.ErrNotConfigured
+	case !caller.IsFresh(s.Clock()):
+		return httpapi.ErrNotFresh
+	}
+	email = user.NormalizeEmail(email)
+	return db.Retry(ctx, "request a change of an address", func(ctx context.Context) error {
+		r, err := s.readRequest(ctx, caller.UserID, email)
+		if err != nil {
+			return err
+		}
+		if r.Email == email {
+			return errSameAddress
+		}
+		if err := s.checkUndos(r.state, r.undos); err != nil {
+			return err
+		}
+		after := r.User
+		after.PendingEmail = email
+		if r.PendingEmail != email {
+			r.set = r.set.Empty()
+		}
+		values := map[string]string{"email": email}
+		reported, err := s.Mails.Report(ctx, mail.ChangeRequested, r.User, client, values)
+		if err != nil {
+			return err
+		}
+		return s.sendRequest(ctx, r, client, append(reported, s.Users.Change(r.User, after))...)
+	})
+}
+
+// checkUndos returns an error if the account has as many undo links as it may have. Error: AUTH_RATE_LIMITED.
+func (s *Service) checkUndos(st state, undos mailtoken.Set) error {
+	if !st.Verified || len(undos.Tokens) < mailtoken.MaxUndo {
+		return nil
+	}
+	wait := time.Unix(undos.Tokens[0].ExpiresAt, 0).Sub(s.Clock())
+	return attempt.TooMany(limit.Status{Limit: mailtoken.MaxUndo, Reset: wait})
+}
+
+// Change changes the address of an account to the address that confirms it, or drops the change with reject. Errors:
+// AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session; AUTH_USER_EXISTS if another
+// account has taken the address.
+func (s *Service) Change(
+	ctx context.Context, claim mailtoken.Claim, reject bool, client httpapi.RequestInfo,
+) error {
+	if err := s.Limiter.CountCode(ctx, client); err != nil {
+		return err
+	}
+	userID, err := s.claimant(ctx, claim)
+	if err != nil {
+		return err
+	}
+	return db.Retry(ctx, "change an address", func(ctx context.Context) error {
+		c, err := s.claim(ctx, userID, mail.Change, claim, mail.Undo)
+		switch {
+		case err != nil:
+			return err
+		case c.token.Email != c.PendingEmail:
+			return mailtoken.ErrInvalid
+		}
+		after := c.User
+		after.PendingEmail = ""
+		if reject {
+			return s.DB.Tx(s.Users.Change(c.User, after), s.Tokens.End(c.set)).CommitOnce(ctx)
+		}
+		after.Email, after.Verified = c.token.Email, true
+		moved, err := s.move(ctx, c, after, client)
+		if err != nil {
+			return err
+		}
+		tx := s.DB.Tx(s.Users.Change(c.User, after), s.Tokens.End(c.set), s.Mails.Outbox.ClearState(after.Email))
+		tx.Add(s.Tokens.EndAll(c.ID, mail.Confirm, mail.Reset)...)
+		tx.Add(moved...)
+		return tx.CommitOnce(ctx)
+	})
+}
+
+// move returns the writes that move an account from one address to another, with its password. If the old address was
+// confirmed, it gets a mail with a link that undoes the change, and stays reserved until the link expires. Errors:
+// AUTH_USER_EXISTS, AUTH_RATE_LIMITED, db.ErrStale.
+func (s *Service) move(
+	ctx context.Context, c claimed, after user.User, client httpapi.RequestInfo,
+) ([]db.Write, error) {
+	stored, err := s.Accounts.BatchGet(ctx, db.EmailKey(after.Email), db.EmailKey(c.Email))
+	if err != nil {
+		return nil, err
+	}
+	target, err := db.Decode[user.Credential](stored[db.EmailKey(after.Email)])
+	if err != nil {
+		return nil, err
+	}
+	if target.UserID != "" && target.UserID != c.ID {
+		return nil, errTaken
+	}
+	moved := user.Credential{UserID: c.ID, Generation: after.Generation}
+	if c.Email == "" {
+		return []db.Write{s.activate(after.Email, moved, target.UserID != "")}, nil
+	}
+	current, err := db.Decode[user.Credential](stored[db.EmailKey(c.Email)])
+	if err != nil {
+		return nil, err
+	}
+	moved.PasswordHash = current.PasswordHash
+	writes := []db.Write{s.activate(after.Email, moved, target.UserID != "")}
+	if !c.Verified || !s.Mails.Outbox.Enabled() {
+		return append(writes, s.release(c.Email, c.ID).If(hasPassword(current.PasswordHash))), nil
+	}
+	undos, err := s.set(c.state, mail.Undo)
+	if err == nil {
+		err = s.checkUndos(c.state, undos)
+	}
+	if err != nil {
+		return nil, err
+	}
+	sent, err := s.Mails.SendUndo(ctx, undos, c.User, after, client)
+	until := s.Clock().Add(mailtoken.Life(mail.Undo)).Unix()
+	reserved := s.reserve(c.Email, c.ID, until).If(hasPassword(current.PasswordHash))
+	return append(append(writes, reserved), sent...), err
+}
+
+// hasPassword is the condition that the password of an address is still the same.
+func hasPassword(hash string) expression.ConditionBuilder {
+	stored := expression.Name("passwordHash")
+	if hash == "" {
+		return expression.AttributeNotExists(stored)
+	}
+	return stored.Equal(expression.Value(hash))
+}

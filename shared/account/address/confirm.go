@@ -1,0 +1,91 @@
+package address
+
+import (
+	"context"
+
+	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/notice"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/mail"
+)
+
+// Confirm confirms the address of an account, or rejects the account as "not mine". Confirming the same address again
+// succeeds. Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session.
+func (s *Service) Confirm(
+	ctx context.Context, claim mailtoken.Claim, reject bool, client httpapi.RequestInfo,
+) error {
+	if err := s.Limiter.CountCode(ctx, client); err != nil {
+		return err
+	}
+	userID, err := s.claimant(ctx, claim)
+	if err != nil {
+		return err
+	}
+	return db.Retry(ctx, "confirm an address", func(ctx context.Context) error {
+		c, err := s.claim(ctx, userID, mail.Confirm, claim)
+		switch {
+		case err != nil:
+			return err
+		case c.token.Email != c.Email:
+			return mailtoken.ErrInvalid
+		case c.token.Used && !reject:
+			return nil
+		case c.Verified:
+			return mailtoken.ErrInvalid
+		case reject:
+			return s.reject(ctx, c)
+		}
+		after := c.User
+		after.Verified = true
+		return s.DB.Tx(
+			s.Users.Change(c.User, after), s.Tokens.Use(c.set, c.token), s.Mails.Outbox.ClearState(c.Email),
+		).CommitOnce(ctx)
+	})
+}
+
+// reject takes the address from an account that somebody else created with it. The sessions and the mail tokens of the
+// account end. Its password was stored with the address, so it ends too.
+func (s *Service) reject(ctx context.Context, c claimed) error {
+	after := c.User
+	after.Email, after.PendingEmail = "", ""
+	after.Generation++
+	tx := s.DB.Tx(s.Users.Change(c.User, after), s.release(c.Email, c.ID), s.Tokens.End(c.set))
+	tx.Add(s.Tokens.EndAll(c.ID, mail.Reset, mail.Change)...)
+	return tx.CommitOnce(ctx)
+}
+
+// Resend sends the mail that the caller's account waits for: to the address to which it changes, or to its unconfirmed
+// address. Otherwise, it does nothing. Errors: MAIL_NOT_CONFIGURED, AUTH_RATE_LIMITED.
+func (s *Service) Resend(ctx context.Context, caller httpapi.Caller, client httpapi.RequestInfo) error {
+	if !s.Mails.Outbox.Enabled() {
+		return mail.ErrNotConfigured
+	}
+	pending := caller.Account().PendingEmail
+	if pending == "" && (caller.Account().EmailVerified || caller.Account().Email == "") {
+		return nil
+	}
+	return db.Retry(ctx, "send a confirmation", func(ctx context.Context) error {
+		if pending != "" {
+			r, err := s.readRequest(ctx, caller.UserID, pending)
+			if err != nil || r.PendingEmail != pending {
+				return err
+			}
+			return s.sendRequest(ctx, r, client)
+		}
+		st, err := s.read(ctx, caller.UserID, []mail.Kind{mail.Confirm})
+		if err != nil || st.Verified || st.Email == "" {
+			return err
+		}
+		set, err := s.set(st, mail.Confirm)
+		if err != nil {
+			return err
+		}
+		link := notice.Link{Set: set, To: st.Email, User: st.User, Retry: true}
+		writes, err := s.Mails.Send(ctx, link, client)
+		if err != nil {
+			return err
+		}
+		return s.DB.Tx(append(writes, s.Limiter.Mail(st.Email, client)...)...).CommitOnce(ctx)
+	})
+}

@@ -1,0 +1,130 @@
+// Package address contains the e-mail address of an account: its confirmation, its change, and the way back after a
+// change. It must not contain passwords.
+//
+// An address belongs to the account whose ID is in the item of the address. A former address stays reserved for the
+// account in the same item, until the link that undoes the change expires. So it cannot be taken, and nobody can sign in
+// with it.
+package address
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/identity"
+	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/notice"
+	"devplatform/shared/account/session"
+	"devplatform/shared/account/user"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/mail"
+)
+
+// Deps are the dependencies of a Service.
+type Deps struct {
+	DB         *db.Client
+	Accounts   db.Table
+	Users      user.Store
+	Sessions   *session.Service
+	Identities *identity.Service
+	Limiter    *attempt.Limiter
+	Tokens     *mailtoken.Store
+	Mails      notice.Mails
+	Clock      clock.Clock
+}
+
+// Service confirms and changes addresses. It is safe for concurrent use.
+type Service struct{ Deps }
+
+// New returns a Service. It does no I/O.
+func New(d Deps) *Service { return &Service{d} }
+
+// state is what is stored about a user.
+type state struct {
+	user.User // the zero User if there is no such user
+	items     map[db.Ref]db.Item
+}
+
+// read reads a user, sets of tokens, and the items of addresses, in one call.
+func (s *Service) read(ctx context.Context, userID string, kinds []mail.Kind, emails ...string) (state, error) {
+	refs := []db.Ref{s.Accounts.Ref(db.UserKey(userID))}
+	for _, kind := range kinds {
+		refs = append(refs, s.Tokens.Ref(userID, kind))
+	}
+	for _, email := range emails {
+		refs = append(refs, s.Accounts.Ref(db.EmailKey(email)))
+	}
+	items, err := s.DB.BatchGet(ctx, refs...)
+	if err != nil {
+		return state{}, err
+	}
+	u, err := db.Decode[user.User](items[refs[0]])
+	return state{User: u, items: items}, err
+}
+
+// set returns the tokens of a kind.
+func (s *Service) set(st state, kind mail.Kind) (mailtoken.Set, error) {
+	return s.Tokens.Decode(st.items, st.ID, kind)
+}
+
+// claimant returns the ID of the user whose token or code a request has. A code needs a session. Error:
+// AUTH_INVALID_TOKEN.
+func (s *Service) claimant(ctx context.Context, claim mailtoken.Claim) (string, error) {
+	if claim.Token != "" {
+		return mailtoken.UserOf(claim.Token), nil
+	}
+	caller, err := s.Sessions.AuthenticateNow(ctx, httpapi.SessionToken(ctx))
+	return caller.UserID, err
+}
+
+// claimed is a token that a request has claimed, with its user and its set.
+type claimed struct {
+	state
+	set   mailtoken.Set
+	token mailtoken.Token
+}
+
+// claim reads the token that a request has. others are more sets to read. Errors: AUTH_CODE_INVALID; db.ErrStale.
+func (s *Service) claim(
+	ctx context.Context, userID string, kind mail.Kind, claim mailtoken.Claim, others ...mail.Kind,
+) (c claimed, err error) {
+	if c.state, err = s.read(ctx, userID, append(others, kind)); err != nil {
+		return c, err
+	}
+	if c.set, err = s.Tokens.Decode(c.items, userID, kind); err != nil {
+		return c, err
+	}
+	if c.token, err = s.Tokens.Match(ctx, c.set, claim); err == nil && c.ID == "" {
+		err = mailtoken.ErrInvalid
+	}
+	return c, err
+}
+
+// activate returns the write that makes an address the address of a user, who has it already if isOwn is true. Error:
+// db.ErrStale.
+func (s *Service) activate(email string, c user.Credential, isOwn bool) db.Write {
+	key := db.EmailKey(email)
+	if !isOwn {
+		return s.Accounts.Create(key, c).Else(db.ErrStale)
+	}
+	return s.Accounts.Put(key, c).If(belongsTo(c.UserID)).Else(db.ErrStale)
+}
+
+// reserve returns the write that keeps a former address for its user until a time, in seconds since 1970. Error:
+// db.ErrStale.
+func (s *Service) reserve(email, userID string, until int64) db.Write {
+	c := user.Credential{UserID: userID, Reserved: true, ExpiresAt: until}
+	return s.Accounts.Put(db.EmailKey(email), c).If(belongsTo(userID)).Else(db.ErrStale)
+}
+
+// release returns the write that gives up an address. Error: db.ErrStale.
+func (s *Service) release(email, userID string) db.Write {
+	return s.Accounts.Delete(db.EmailKey(email)).If(belongsTo(userID)).Else(db.ErrStale)
+}
+
+func belongsTo(userID string) expression.ConditionBuilder {
+	return expression.Name("userId").Equal(expression.Value(userID))
+}

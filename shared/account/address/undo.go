@@ -1,0 +1,87 @@
+package address
+
+import (
+	"context"
+
+	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/notice"
+	"devplatform/shared/account/user"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/mail"
+)
+
+// Undo gives an account back to the owner of a former address: it restores the address, ends all later changes with
+// their links, all sessions and all other mail tokens, removes the password and the identities that were linked since,
+// and sends a mail to the address with which its owner chooses a new password. Errors: AUTH_RATE_LIMITED,
+// AUTH_CODE_INVALID.
+func (s *Service) Undo(ctx context.Context, token string, client httpapi.RequestInfo) error {
+	if err := s.Limiter.CountCode(ctx, client); err != nil {
+		return err
+	}
+	userID, claim := mailtoken.UserOf(token), mailtoken.Claim{Token: token}
+	return db.Retry(ctx, "undo a change of an address", func(ctx context.Context) error {
+		c, err := s.claim(ctx, userID, mail.Undo, claim, mail.Reset)
+		if err != nil {
+			return err
+		}
+		after := c.User
+		after.Email, after.Verified, after.PendingEmail = c.token.Email, true, ""
+		after.Generation++
+		writes, err := s.restore(ctx, c, after, client)
+		if err != nil {
+			return err
+		}
+		removed, err := s.Identities.Removal(ctx, c.ID, c.token.IssuedAt.Time())
+		if err != nil {
+			return err
+		}
+		tx := s.DB.Tx(append(writes, s.Users.Change(c.User, after))...)
+		tx.Add(s.Tokens.EndAll(c.ID, mail.Confirm, mail.Change)...)
+		tx.Add(removed...)
+		return tx.CommitOnce(ctx)
+	})
+}
+
+// restore returns the writes that make a former address the address of its account again, without a password, and that
+// send a mail with which a new password can be chosen. The links that undo earlier changes stay valid, and their
+// addresses stay reserved. All other addresses of the account are given up.
+func (s *Service) restore(
+	ctx context.Context, c claimed, after user.User, client httpapi.RequestInfo,
+) ([]db.Write, error) {
+	isEarlier := true
+	earlier := c.set.Without(func(t mailtoken.Token) bool {
+		isEarlier = isEarlier && t.Hash != c.token.Hash
+		return !isEarlier
+	})
+	reserved := map[string]int64{} // until when, by address
+	for _, token := range earlier.Tokens {
+		reserved[token.Email] = token.ExpiresAt
+	}
+	credential := user.Credential{UserID: c.ID, Generation: after.Generation}
+	writes := []db.Write{s.activate(after.Email, credential, true), s.Tokens.Put(earlier)}
+	done := map[string]bool{after.Email: true}
+	former := []string{c.Email}
+	for _, token := range c.set.Tokens {
+		former = append(former, token.Email)
+	}
+	for _, email := range former {
+		switch until, isReserved := reserved[email]; {
+		case done[email]:
+		case isReserved:
+			writes = append(writes, s.reserve(email, c.ID, until))
+		default:
+			writes = append(writes, s.release(email, c.ID))
+		}
+		done[email] = true
+	}
+	if !s.Mails.Outbox.Enabled() {
+		return append(writes, s.Tokens.EndAll(c.ID, mail.Reset)...), nil
+	}
+	resets, err := s.set(c.state, mail.Reset)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := s.Mails.Send(ctx, notice.Link{Set: resets.Empty(), To: after.Email, User: after}, client)
+	return append(writes, sent...), err
+}

@@ -1,0 +1,115 @@
+// Package mailtoken contains the tokens in the links of mails, and the codes that users can type instead: how they are
+// made, stored, found and ended. It must not send mails, and must not know what a token allows.
+//
+// The tokens of a user and a kind of mail are one item, a Set, below the partition of the user. A request reads the set
+// with the user, decides, and writes the set in its transaction, on the condition that its version is still the same.
+// This one rule gives all others: of two requests with the same token, one fails; each wrong code is counted before
+// the next one is compared, in whichever instance; and all tokens of a user end in one transaction. A token contains the
+// ID of its user, so no second item is needed to find it.
+package mailtoken
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/id"
+	"devplatform/shared/mail"
+)
+
+// The limits of the tokens and codes of one user and kind of mail.
+const (
+	MaxValid   = 3  // except for undo: a new token ends the oldest one
+	MaxUndo    = 10 // a change of the address that would need one more is rejected
+	MaxGuesses = 5  // wrong codes, after which a code ends. Its link does not
+)
+
+// MaxTokenBytes is the maximum size of a token that a client sends.
+const MaxTokenBytes = 128
+
+// Life returns the time for which a token of a kind is valid.
+func Life(kind mail.Kind) time.Duration {
+	switch kind {
+	case mail.Confirm:
+		return 24 * time.Hour
+	case mail.Undo:
+		return 7 * 24 * time.Hour
+	default:
+		return 30 * time.Minute
+	}
+}
+
+// ErrInvalid is the one error of a token or a code that cannot be used, for whatever reason.
+var ErrInvalid = fault.New(fault.CodeCodeInvalid,
+	"The link or the code is wrong, has expired, was already used, or was replaced by a newer one. Request a new mail.")
+
+// Token is a token with its code. The attribute names are part of the data format.
+type Token struct {
+	Hash      string          `dynamodbav:"hash"`            // SHA-256 of the token, which has 256 random bits
+	KeyID     string          `dynamodbav:"keyId,omitempty"` // of the ring's key; empty if the token has no code
+	Code      string          `dynamodbav:"code,omitempty"`  // HMAC of the code with that key
+	Guesses   int             `dynamodbav:"guesses"`         // the number of wrong codes while the code was valid
+	Email     string          `dynamodbav:"email"`           // the address that the token is about
+	IssuedAt  clock.Timestamp `dynamodbav:"issuedAt"`
+	ExpiresAt int64           `dynamodbav:"expiresAt"` // in seconds since 1970
+	Used      bool            `dynamodbav:"used,omitempty"`
+}
+
+// Secret is a token and a code in clear text, for the mail.
+type Secret struct {
+	Token, Code string
+	ExpiresAt   time.Time
+}
+
+// alphabet is Crockford's base32, without the letters I, L, O and U.
+const (
+	alphabet  = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	codeChars = 8
+)
+
+// newSecret returns a random token of a user, and a random code.
+func newSecret(userID string) Secret {
+	var random [sha256.Size]byte
+	_, _ = rand.Read(random[:]) // never returns an error
+	var chars [codeChars]byte
+	_, _ = rand.Read(chars[:])
+	for i, b := range chars {
+		chars[i] = alphabet[int(b)%len(alphabet)]
+	}
+	_, ulid, _ := strings.Cut(userID, "_")
+	return Secret{Token: ulid + base64.RawURLEncoding.EncodeToString(random[:]), Code: string(chars[:])}
+}
+
+// UserOf returns the ID of the user to whom a token belongs, or the ID of a user who does not exist.
+func UserOf(token string) string {
+	const ulidChars = 26
+	if len(token) > ulidChars {
+		if userID := string(id.User) + "_" + token[:ulidChars]; id.User.Valid(userID) {
+			return userID
+		}
+	}
+	return UnknownUser(token)
+}
+
+// UnknownUser returns the ID under which a request for an unknown address stores the same items as a request for a known
+// one. No user has it, because its time is 1970.
+func UnknownUser(address string) string {
+	sum := sha256.Sum256([]byte(address))
+	return id.User.From(time.Unix(0, 0), [10]byte(sum[:10]))
+}
+
+// normalizeCode returns a code as it was generated. It ignores case, spaces and hyphens, and accepts letters that look
+// like digits.
+func normalizeCode(code string) string {
+	return strings.NewReplacer("O", "0", "I", "1", "L", "1", "-", "", " ", "").Replace(strings.ToUpper(code))
+}
+
+func hash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}

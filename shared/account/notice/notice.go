@@ -1,0 +1,89 @@
+// Package notice stores the mails to the users of accounts: mails with a link, and mails that report a change. It must
+// not decide when to send one.
+package notice
+
+import (
+	"context"
+	"maps"
+
+	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/session"
+	"devplatform/shared/account/user"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/mail"
+)
+
+// maxUserAgent is the maximum number of bytes of the User-Agent in a mail. With it, mails of known and unknown users
+// have the same size in the table.
+const maxUserAgent = 128
+
+// Mails stores mails in the outbox. It is safe for concurrent use.
+type Mails struct {
+	Outbox *mail.Outbox
+	Tokens *mailtoken.Store
+}
+
+// Report returns the writes that store a mail that reports a change of an account to its address. There are none if the
+// stack sends no mail, or the account has no address. values can be nil. Error: config.ErrUnavailable.
+func (m Mails) Report(
+	ctx context.Context, kind mail.Kind, u user.User, client httpapi.RequestInfo, values map[string]string,
+) ([]db.Write, error) {
+	if !m.Outbox.Enabled() || u.Email == "" {
+		return nil, nil
+	}
+	w, err := m.Outbox.Write(ctx, about(kind, u.Email, u, client, values))
+	return []db.Write{w}, err
+}
+
+// Link is a mail with a link.
+type Link struct {
+	Set  mailtoken.Set // of the kind of the mail
+	To   string        // the recipient, and the address that the token is about
+	User user.User     // to whom the token belongs
+	// Owner is another user who has the address, nil if there is none. This user gets a mail without a link, and nobody
+	// gets the token.
+	Owner *user.User
+	// Discard stores the mail for nobody. Retry sends it even if mail does not arrive at the address, see mail.Message.
+	Discard, Retry bool
+}
+
+// Send returns the writes that issue a token and store the mail with its link. Error: config.ErrUnavailable. Error of
+// the writes: db.ErrStale if another request changed the set.
+func (m Mails) Send(ctx context.Context, l Link, client httpapi.RequestInfo) ([]db.Write, error) {
+	secret, set, err := m.Tokens.Issue(ctx, l.Set, l.To)
+	if err != nil {
+		return nil, err
+	}
+	message := about(l.Set.Kind, l.To, l.User, client, nil)
+	message.Token, message.Code, message.ExpiresAt = secret.Token, secret.Code, secret.ExpiresAt
+	message.Discard, message.TryUndeliverable = l.Discard, l.Retry
+	if l.Owner != nil {
+		message = about(mail.AddressTaken, l.To, *l.Owner, client, nil)
+	}
+	w, err := m.Outbox.Write(ctx, message)
+	return []db.Write{m.Tokens.Put(set), w}, err
+}
+
+// SendUndo is like Send for the mail to the former address of an account, which has a new address now.
+func (m Mails) SendUndo(
+	ctx context.Context, set mailtoken.Set, before, after user.User, client httpapi.RequestInfo,
+) ([]db.Write, error) {
+	secret, set, err := m.Tokens.Issue(ctx, set, before.Email)
+	if err != nil {
+		return nil, err
+	}
+	message := about(mail.Undo, before.Email, after, client, map[string]string{"email": after.Email})
+	message.Token, message.ExpiresAt = secret.Token, secret.ExpiresAt
+	w, err := m.Outbox.Write(ctx, message)
+	return []db.Write{m.Tokens.Put(set), w}, err
+}
+
+// about returns a message with the values that all mails have.
+func about(
+	kind mail.Kind, to string, u user.User, client httpapi.RequestInfo, values map[string]string,
+) mail.Message {
+	all := map[string]string{"ip": client.SourceIP, "userAgent": session.Printable(client.UserAgent, maxUserAgent)}
+	maps.Copy(all, values)
+	return mail.Message{Kind: kind, To: to, UserID: u.ID, Username: u.Username, Values: all}
+}

@@ -1,0 +1,97 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/id"
+)
+
+// Outbox stores mails. The function mailer reads them from the stream of the table and sends them.
+type Outbox struct {
+	mails, accounts db.Table
+	box             sealedBox
+	ids             *id.Generator
+	now             clock.Clock
+	settings        Settings
+}
+
+// NewOutbox returns an Outbox. It does no I/O.
+func NewOutbox(
+	d *db.Client, tables config.Tables, keys *config.Keys, ids *id.Generator, now clock.Clock, settings Settings,
+) *Outbox {
+	return &Outbox{
+		mails: d.Table(tables.Mail), accounts: d.Table(tables.Accounts), box: sealedBox{keys}, ids: ids, now: now,
+		settings: settings,
+	}
+}
+
+// Enabled reports whether this stack sends mail.
+func (o *Outbox) Enabled() bool { return o.settings.From != "" }
+
+// record is a mail as it is stored. It contains nothing that depends on the message, except for its sealed form. The
+// attribute names are part of the data format.
+type record struct {
+	ID        string `dynamodbav:"id"`
+	KeyID     string `dynamodbav:"keyId"` // of the ring's key
+	Sealed    []byte `dynamodbav:"sealed"`
+	ExpiresAt int64  `dynamodbav:"expiresAt"`
+}
+
+// Write returns the write that stores a mail. It must be part of the transaction of the change that the mail is about.
+// Callers check Enabled first: ErrNotConfigured is only a safeguard. Errors: ErrNotConfigured, config.ErrUnavailable.
+func (o *Outbox) Write(ctx context.Context, m Message) (db.Write, error) {
+	switch {
+	case !o.Enabled():
+		return db.Write{}, ErrNotConfigured
+	case m.Kind == "" || m.To == "":
+		return db.Write{}, errors.New("mail: the kind or the address is missing")
+	}
+	now := o.now()
+	if m.ExpiresAt.IsZero() {
+		m.ExpiresAt = now.Add(Retention)
+	}
+	r := record{ID: o.ids.New(id.Mail), ExpiresAt: now.Add(Retention).Unix()}
+	var err error
+	if r.KeyID, r.Sealed, err = o.box.seal(ctx, r.ID, m); err != nil {
+		return db.Write{}, err
+	}
+	return o.mails.Put(db.MailKey(r.ID), r), nil
+}
+
+// ErrUnreadable reports that a stored mail cannot be read: it was damaged, or its key was removed from the ring.
+var ErrUnreadable = errors.New("mail: a stored mail cannot be read")
+
+// Open returns the ID and the message of a stored mail. Errors: ErrUnreadable, config.ErrUnavailable.
+func Open(ctx context.Context, keys *config.Keys, item db.Item) (mailID string, m Message, err error) {
+	r, err := db.Decode[record](item)
+	if err != nil || !id.Mail.Valid(r.ID) {
+		return "", Message{}, fmt.Errorf("%w: it is not a record of a mail", ErrUnreadable)
+	}
+	m, err = sealedBox{keys}.open(ctx, r)
+	return r.ID, m, err
+}
+
+// AddressState is what the service knows about an address.
+type AddressState struct {
+	// UndeliverableSince is the time since which mail does not arrive at the address, nil if it arrives.
+	UndeliverableSince *clock.Timestamp `dynamodbav:"undeliverableSince,omitempty"`
+	// TriedAt is the time of the last mail that was sent to the address although mail did not arrive at it.
+	TriedAt *clock.Timestamp `dynamodbav:"triedAt,omitempty"`
+}
+
+// DecodeState decodes the item of StateRef. A nil item is the state of an address at which mail arrives.
+func DecodeState(item db.Item) (AddressState, error) { return db.Decode[AddressState](item) }
+
+// StateRef returns the reference to the state of an address, to read it together with other items.
+func (o *Outbox) StateRef(address string) db.Ref { return o.accounts.Ref(db.MailStateKey(address)) }
+
+// ClearState returns the write after which mail counts as arriving at an address. It must be part of the transaction
+// that confirms the address.
+func (o *Outbox) ClearState(address string) db.Write {
+	return o.accounts.Delete(db.MailStateKey(address))
+}
