@@ -64,8 +64,8 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		outbox := event.Outbox{Events: client.Table(cfg.Projects.Events), IDs: ids}
 		table, cursors := client.Table(cfg.Tables.Projects), db.NewCursors(keys)
 		workspaces := workspace.New(workspace.Deps{
-			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: user.NewStore(client, cfg.Tables),
-			InvitationsPerDay: cfg.InvitationsPerDay,
+			DB: client, Projects: table, InvitationsPerDay: cfg.InvitationsPerDay,
+			Outbox: outbox, Cursors: cursors, People: user.NewStore(client, cfg.Tables),
 			IDs: ids, Clock: now, DisableWebhooks: revocation.Store{Webhooks: client.Table(cfg.Webhooks.Webhooks)}.Disable,
 		})
 		bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)
