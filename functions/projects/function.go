@@ -14,6 +14,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/mail"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
 	"devplatform/shared/project/export"
@@ -40,6 +41,8 @@ type settings struct {
 	ExportsPerHour int `env:"LIMIT_EXPORTS_HOUR" envDefault:"10" min:"1"`
 	// InvitationsPerDay is the number of invitations that a user can create in one day (UTC).
 	InvitationsPerDay int `env:"LIMIT_INVITATIONS_DAY" envDefault:"20" min:"1"`
+	Mail              mail.Settings
+	Links             workspace.Links
 	Sites             siteSettings
 }
 
@@ -55,6 +58,7 @@ type siteSettings struct {
 // newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in
 // the background, while the function waits for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
+	cfg.Links.Origin = cfg.Edge.AppURL
 	cfg.Sites.Limits.AccountBytes = cfg.Sites.Storage.Bytes()
 	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
@@ -66,6 +70,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		workspaces := workspace.New(workspace.Deps{
 			DB: client, Projects: table, InvitationsPerDay: cfg.InvitationsPerDay,
 			Outbox: outbox, Cursors: cursors, People: user.NewStore(client, cfg.Tables),
+			Mail: mail.NewOutbox(client, cfg.Tables, keys, ids, now, cfg.Mail), Links: cfg.Links,
 			IDs: ids, Clock: now, DisableWebhooks: revocation.Store{Webhooks: client.Table(cfg.Webhooks.Webhooks)}.Disable,
 		})
 		bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)

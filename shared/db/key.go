@@ -127,6 +127,14 @@ func InvitationKey(userID, invitationID string) Key {
 	return newKey(userPK(userID), join("INVITATION", idPart(id.Invitation, invitationID)))
 }
 
+// AddressInvitationKey is like InvitationKey, for an invitation to an e-mail address.
+func AddressInvitationKey(email, invitationID string) Key {
+	return newKey(emailPK(email), join("INVITATION", idPart(id.Invitation, invitationID)))
+}
+
+// AddressInvitationsOf selects the invitations to an e-mail address, in the order of their creation.
+func AddressInvitationsOf(email string) Prefix { return newPrefix(emailPK(email), "INVITATION"+separator) }
+
 // InvitationsOf selects the invitations of a user, in the order of their creation.
 func InvitationsOf(userID string) Prefix { return newPrefix(userPK(userID), "INVITATION"+separator) }
 

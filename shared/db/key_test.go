@@ -57,6 +57,8 @@ func TestKeys(t *testing.T) {
 		{db.MembershipCountKey(user), db.Key{PK: "USER#" + user, SK: "MEMBERSHIPS"}},
 		{db.InvitationsKey(ws), db.Key{PK: "WS#" + ws, SK: "INVITATIONS"}},
 		{db.InvitationKey(user, inv), db.Key{PK: "USER#" + user, SK: "INVITATION#" + inv}},
+		{db.AddressInvitationKey("Ada@Example.com", inv), db.Key{PK: "EMAIL#ada@example.com", SK: "INVITATION#" + inv}},
+		{db.Key(db.AddressInvitationsOf("a#b@c.d")), db.Key{PK: "EMAIL#a#b@c.d", SK: "INVITATION#"}},
 		{db.Key(db.InvitationsOf(user)), db.Key{PK: "USER#" + user, SK: "INVITATION#"}},
 		{db.ProjectKey(ws, prj), db.Key{PK: "WS#" + ws, SK: "PROJECT#" + prj}},
 		{db.SlugKey(ws, "to-do"), db.Key{PK: "WS#" + ws, SK: "SLUG#to-do"}},

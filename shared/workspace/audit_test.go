@@ -19,8 +19,8 @@ type snapshot struct {
 	members     map[string]workspace.Membership // the copies in the partitions of workspaces
 	memberships map[string]workspace.Membership // the copies in the partitions of users
 	counts      map[string]int                  // stored number of memberships, by user ID
-	invitations map[string][]string             // invitations, by workspace ID: "invitationID userID role inviterID"
-	pointers    map[string]string               // workspace IDs, by "invitationID userID"
+	invitations map[string][]string             // invitations, by workspace ID: "invitationID userID-or-email role inviterID"
+	pointers    map[string]string               // workspace IDs, by "invitationID userID-or-email"
 }
 
 func decode[T any](f *fixture, item db.Item) T {
@@ -61,9 +61,9 @@ func (f *fixture) snapshot() snapshot {
 				List []workspace.Invitation `dynamodbav:"list"`
 			}](f, item).List {
 				s.invitations[partitionID] = append(s.invitations[partitionID],
-					i.ID+" "+i.UserID+" "+string(i.Role)+" "+i.InviterID)
+					i.ID+" "+i.UserID+i.Email+" "+string(i.Role)+" "+i.InviterID)
 			}
-		case "INVITATION":
+		case "INVITATION": // partitionID is a user or an address
 			s.pointers[sortID+" "+partitionID] = decode[struct {
 				WorkspaceID string `dynamodbav:"workspaceId"`
 			}](f, item).WorkspaceID

@@ -17,6 +17,8 @@ var (
 		"You cannot grant, change or remove a role above your own. Ask a member with a higher role.")
 	errInvitationNotFound = fault.New(fault.CodeInvitationNotFound,
 		"The invitation does not exist, or it has ended. Ask an admin of the workspace for a new one.")
+	errTokenInvalid = fault.New(fault.CodeCodeInvalid,
+		"The link is wrong, has expired, was already used, or was replaced by a newer one. Ask for a new invitation.")
 	errSelfMember = fault.New(fault.CodeConflict,
 		"You are already a member of this workspace.")
 	errInvitedRecently = fault.New(fault.CodeRateLimited,

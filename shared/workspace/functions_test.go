@@ -75,6 +75,10 @@ func TestCallCountsWithAccounts(t *testing.T) {
 // latePeople implements People with a value that the test sets after it has created the service.
 type latePeople func() workspace.People
 
+func (p latePeople) NormalizeEmail(email string) (normalized, rule string) {
+	return p().NormalizeEmail(email)
+}
+
 func (p latePeople) FindByUsername(ctx context.Context, username string) (string, string, error) {
 	return p().FindByUsername(ctx, username)
 }

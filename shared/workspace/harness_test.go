@@ -18,6 +18,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/mail"
 	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/workspace"
 )
@@ -35,6 +36,7 @@ type (
 		projectsTable string
 		eventsTable   string
 		webhooksTable string
+		mailTable     string
 		client        *db.Client
 		ids           *id.Generator
 		keys          *config.Keys
@@ -53,7 +55,7 @@ func newFixture(t *testing.T, options ...func(*workspace.Deps)) *fixture {
 		t: t, clock: slicetest.NewClock(noon, time.Second), log: slicetest.NewLog(), accounts: &slicetest.Users{},
 		wire: dynamotest.NewWire(t, endpoint, nil), sdk: dynamotest.Client(endpoint),
 	}
-	f.webhooksTable = slicetest.Table(t, f.sdk, "webhooks")
+	f.webhooksTable, f.mailTable = slicetest.Table(t, f.sdk, "webhooks"), slicetest.Table(t, f.sdk, "mail")
 	f.projectsTable, f.eventsTable = slicetest.Table(t, f.sdk, "projects"), slicetest.Table(t, f.sdk, "events")
 	f.client = db.Wrap(f.wire.Client(), f.clock.Now)
 	f.keys = slicetest.Keys(f.clock.Now)
@@ -62,6 +64,9 @@ func newFixture(t *testing.T, options ...func(*workspace.Deps)) *fixture {
 		DB: f.client, Projects: f.client.Table(f.projectsTable),
 		Outbox:  event.Outbox{Events: f.client.Table(f.eventsTable), IDs: f.ids},
 		Cursors: db.NewCursors(f.keys), People: f.accounts, IDs: f.ids, Clock: f.clock.Now,
+		Mail: mail.NewOutbox(f.client, config.Tables{Mail: f.mailTable}, f.keys, f.ids, f.clock.Now,
+			mail.Settings{From: "no-reply@example.com"}),
+		Links:             workspace.Links{Origin: "https://app.example.com"},
 		DisableWebhooks:   revocation.Store{Webhooks: f.client.Table(f.webhooksTable)}.Disable,
 		InvitationsPerDay: 1000, // tests of the limit set a lower one
 	}

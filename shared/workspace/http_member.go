@@ -43,6 +43,9 @@ type MemberItem struct {
 	Username string          `json:"username" doc:"The user's username" example:"grace"`
 	Role     Role            `json:"role" enum:"owner,admin,member,viewer" doc:"The role of the member" example:"member"`
 	AddedAt  clock.Timestamp `json:"addedAt" doc:"When the user became a member" example:"2026-01-31T08:15:30.123Z"`
+
+	InvitedEmail string `json:"invitedEmail,omitempty" doc:"The address of the invitation that the user accepted, if it is not the confirmed address of the user. Only admins and owners see it" example:"grace@example.com"`
+	Email        string `json:"email,omitempty" doc:"The address of the user's account when the user accepted that invitation. Only admins and owners see it" example:"g.hopper@example.com"`
 }
 
 type removeMemberInput struct {
@@ -88,7 +91,10 @@ var (
 )
 
 func (m Membership) memberItem() MemberItem {
-	return MemberItem{UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt}
+	return MemberItem{
+		UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt,
+		InvitedEmail: m.InvitedEmail, Email: m.Email,
+	}
 }
 
 func (s *Service) handleListMembers(

@@ -8,9 +8,11 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/limit"
+	"devplatform/shared/mail"
 )
 
 // The limits of invitations.
@@ -25,22 +27,29 @@ const (
 	repeatAfter = 5 * time.Minute
 )
 
-// Invitation is an open invitation of a user to a workspace. The attribute names are part of the data format.
+// invitee is who is invited: a user, or an e-mail address, which may belong to a user or not.
+type invitee struct {
+	UserID   string `dynamodbav:"userId,omitempty"`
+	Username string `dynamodbav:"username,omitempty"`
+	Email    string `dynamodbav:"email,omitempty"` // normalized
+}
+
+// Invitation is an open invitation to a workspace. The attribute names are part of the data format.
 type Invitation struct {
-	ID          string          `dynamodbav:"id"`
-	UserID      string          `dynamodbav:"userId"`
-	Username    string          `dynamodbav:"username"`
-	Role        Role            `dynamodbav:"role"`      // Owner only for a user who is a member
-	InviterID   string          `dynamodbav:"inviterId"` // user ID
+	ID string `dynamodbav:"id"`
+	invitee
+	TokenHash   string          `dynamodbav:"tokenHash,omitempty"` // only of an invitation to an address
+	Role        Role            `dynamodbav:"role"`                // Owner only for a user who is a member
+	InviterID   string          `dynamodbav:"inviterId"`           // user ID
 	InviterName string          `dynamodbav:"inviterName"`
 	CreatedAt   clock.Timestamp `dynamodbav:"createdAt"`
 	ExpiresAt   clock.Timestamp `dynamodbav:"expiresAt"`
 }
 
 // newInvitation returns an invitation that a member creates.
-func (s *Service) newInvitation(inviter Membership, userID, username string, role Role, now time.Time) Invitation {
+func (s *Service) newInvitation(inviter Membership, to invitee, role Role, now time.Time) Invitation {
 	return Invitation{
-		ID: s.ids.New(id.Invitation), UserID: userID, Username: username, Role: role,
+		ID: s.ids.New(id.Invitation), invitee: to, Role: role,
 		InviterID: inviter.UserID, InviterName: inviter.Username,
 		CreatedAt: clock.Stamp(now), ExpiresAt: clock.Stamp(now.Add(invitationLifetime)),
 	}
@@ -58,23 +67,22 @@ func (l invitations) open(now time.Time) []Invitation {
 	return slices.DeleteFunc(slices.Clone(l.List), func(i Invitation) bool { return !now.Before(i.ExpiresAt.Time()) })
 }
 
-// find returns an open invitation. Error: errInvitationNotFound.
-func (l invitations) find(invitationID string, now time.Time) (Invitation, error) {
-	for _, i := range l.open(now) {
-		if i.ID == invitationID {
-			return i, nil
-		}
+// find returns the open invitation that is wanted. Error: errInvitationNotFound.
+func (l invitations) find(isWanted func(Invitation) bool, now time.Time) (Invitation, error) {
+	open := l.open(now)
+	if n := slices.IndexFunc(open, isWanted); n >= 0 {
+		return open[n], nil
 	}
 	return Invitation{}, errInvitationNotFound
 }
 
-// with returns the list with a new invitation. If the user was already invited with another role, the open invitation
-// gets the new role and the new inviter. If it was the same role, the new invitation replaces it. replaced is the ID of
-// the replaced invitation, or "". Errors: errInvitationQuota; ErrTooMany if the open invitation was created less than
-// repeatAfter ago.
+// with returns the list with a new invitation. If the user or the address was already invited with another role, the
+// open invitation gets the new role and the new inviter: next is then that invitation. If it was the same role, the new
+// invitation replaces it, and replaced is the ID of the old one. Errors: errInvitationQuota; errInvitedRecently if the
+// open invitation was created less than repeatAfter ago.
 func (l invitations) with(next *Invitation, now time.Time) (changed invitations, replaced string, err error) {
 	l.List = l.open(now)
-	i := slices.IndexFunc(l.List, func(old Invitation) bool { return old.UserID == next.UserID })
+	i := slices.IndexFunc(l.List, func(old Invitation) bool { return old.invitee == next.invitee })
 	if i < 0 {
 		if len(l.List) >= maxOpenInvitations {
 			return l, "", errInvitationQuota
@@ -84,7 +92,7 @@ func (l invitations) with(next *Invitation, now time.Time) (changed invitations,
 	}
 	old := l.List[i]
 	if old.Role != next.Role {
-		next.ID, next.CreatedAt, next.ExpiresAt = old.ID, old.CreatedAt, old.ExpiresAt
+		next.ID, next.CreatedAt, next.ExpiresAt, next.TokenHash = old.ID, old.CreatedAt, old.ExpiresAt, old.TokenHash
 		l.List[i] = *next
 		return l, "", nil
 	}
@@ -106,6 +114,8 @@ func (l invitations) without(ends func(Invitation) bool) invitations {
 func (c change) ends(i Invitation) bool {
 	m := c.member()
 	switch {
+	case i.ID == c.accepted:
+		return true
 	case i.UserID == m.UserID:
 		return c.before == nil || c.after == nil || c.after.Role.Covers(i.Role)
 	case i.InviterID == m.UserID:
@@ -122,39 +132,89 @@ func (r Role) mayGrant(role Role) bool { return r.May(ManageMembers) && r.Covers
 func (s *Service) Invite(
 	ctx context.Context, caller httpapi.Caller, workspaceID, username string, role Role,
 ) (invited Invitation, err error) {
-	userID := ""
+	var to invitee
 	err = db.Retry(ctx, "invite a user", func(ctx context.Context) error {
 		t, err := s.store.team(ctx, workspaceID, caller.UserID, caller.UserID)
 		if err == nil {
 			err = checkGrant(t.caller, role)
 		}
-		if err == nil && userID == "" {
-			userID, username, err = s.people.FindByUsername(ctx, username)
+		if err == nil && to.UserID == "" {
+			to.UserID, to.Username, err = s.people.FindByUsername(ctx, username)
 		}
-		if err == nil && userID == caller.UserID {
+		if err == nil && to.UserID == caller.UserID {
 			err = errAlreadyMember
 		}
 		if err != nil {
 			return err
 		}
-		invited, err = s.invite(ctx, t, Membership{WorkspaceID: workspaceID, UserID: userID, Username: username}, role)
+		invited, err = s.invite(ctx, t, s.newInvitation(t.caller, to, role, s.now()), s.store.notMember(workspaceID, to))
 		return err
 	})
 	return invited, err
 }
 
-// invite stores an invitation of a user with a role. If invitee.Role is "", the user must not be a member. Otherwise
-// the user must have that role. Call it within db.Retry.
-// Errors: db.ErrStale, QUOTA_EXCEEDED, RATE_LIMITED, CONFLICT.
-func (s *Service) invite(ctx context.Context, t team, invitee Membership, role Role) (Invitation, error) {
-	now := s.now()
-	next := s.newInvitation(t.caller, invitee.UserID, invitee.Username, role, now)
-	open, replaced, err := t.open.with(&next, now)
+// invite stores an invitation, and returns it as it was stored. more are further writes of the transaction. Call it
+// within db.Retry. Errors: db.ErrStale, QUOTA_EXCEEDED, RATE_LIMITED, the errors of more.
+func (s *Service) invite(ctx context.Context, t team, next Invitation, more ...db.Write) (Invitation, error) {
+	open, replaced, err := t.open.with(&next, next.CreatedAt.Time())
 	if err != nil {
 		return next, err
 	}
-	return next, s.store.invite(ctx, invitee, t.caller, next, open, replaced,
-		s.counters.Write(s.invitationRule, t.caller.UserID))
+	more = append(more, s.counters.Write(s.invitationRule, t.caller.UserID))
+	return next, s.store.invite(ctx, t, next, open, replaced, more...)
+}
+
+// InviteAddress invites the owner of an e-mail address to a workspace, with a mail. It does not depend on whether an
+// account has the address. role is not Owner. url is the link to the invitation, "" if only the role of an open
+// invitation changed: then there is no new mail. Errors: MAIL_NOT_CONFIGURED, VALIDATION_FAILED, WORKSPACE_NOT_FOUND,
+// ACCESS_DENIED, QUOTA_EXCEEDED, RATE_LIMITED, CONFLICT.
+func (s *Service) InviteAddress(
+	ctx context.Context, caller httpapi.Caller, workspaceID, address string, role Role,
+) (invited Invitation, url string, err error) {
+	if !s.mail.Enabled() {
+		return invited, "", mail.ErrNotConfigured
+	}
+	email, rule := s.people.NormalizeEmail(address)
+	if rule != "" {
+		return invited, "", fault.Invalid(fault.Field("email", rule))
+	}
+	err = db.Retry(ctx, "invite an address", func(ctx context.Context) error {
+		t, err := s.store.team(ctx, workspaceID, caller.UserID, caller.UserID)
+		if err == nil {
+			err = checkGrant(t.caller, role)
+		}
+		if err != nil {
+			return err
+		}
+		token := newToken(workspaceID)
+		next := s.newInvitation(t.caller, invitee{Email: email}, role, s.now())
+		next.TokenHash = hashToken(token)
+		url = ""
+		if t.open.isRoleChange(next) {
+			invited, err = s.invite(ctx, t, next)
+			return err
+		}
+		url = mail.Link(s.links.Origin, s.links.Path, mail.Invitation, token)
+		w, err := s.mail.Write(ctx, mail.Message{
+			Kind: mail.Invitation, To: email, Token: token, ExpiresAt: next.ExpiresAt.Time(),
+			Values: map[string]string{
+				"workspace": t.workspace.Name, "inviter": t.caller.Username, "role": string(role),
+			},
+		})
+		if err != nil {
+			return err
+		}
+		invited, err = s.invite(ctx, t, next, w)
+		return err
+	})
+	return invited, url, err
+}
+
+// isRoleChange reports whether the invitation changes the role of an open invitation.
+func (l invitations) isRoleChange(next Invitation) bool {
+	return slices.ContainsFunc(l.open(next.CreatedAt.Time()), func(old Invitation) bool {
+		return old.invitee == next.invitee && old.Role != next.Role
+	})
 }
 
 // ListInvitations returns a page of the open invitations of a workspace, in the order of their creation, and the cursor
@@ -198,7 +258,7 @@ func (s *Service) RevokeInvitation(
 		if !t.caller.Role.May(ManageMembers) {
 			return ErrDenied
 		}
-		i, err := t.open.find(invitationID, s.now())
+		i, err := t.open.find(func(i Invitation) bool { return i.ID == invitationID }, s.now())
 		if err != nil {
 			return err
 		}
@@ -207,85 +267,5 @@ func (s *Service) RevokeInvitation(
 		}
 		return s.store.endInvitation(ctx, workspaceID, i, t.open,
 			s.store.Projects.Check(db.MemberKey(workspaceID, caller.UserID), hasRole(t.caller.Role)))
-	})
-}
-
-// UserInvitation is an open invitation as the invited user sees it.
-type UserInvitation struct {
-	Invitation
-
-	WorkspaceID, WorkspaceName string
-}
-
-// ListUserInvitations returns a page of the caller's open invitations, in the order of their creation, and the cursor
-// of the next page. Error: VALIDATION_FAILED if the cursor is not from this list.
-func (s *Service) ListUserInvitations(
-	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,
-) ([]UserInvitationItem, string, error) {
-	scope := httpapi.ListScope(caller, "userInvitations")
-	after, err := s.cursors.Open(ctx, scope, page.Cursor)
-	if err != nil {
-		return nil, "", err
-	}
-	list, err := s.store.userInvitations(ctx, caller.UserID, after, page.Limit, s.now())
-	if err != nil {
-		return nil, "", err
-	}
-	items := make([]UserInvitationItem, len(list))
-	for i, invitation := range list {
-		items[i] = invitation.userItem()
-	}
-	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(i UserInvitationItem) string { return i.ID })
-}
-
-// AcceptInvitation makes the caller a member of the workspace, or an owner if the invitation offers ownership to a
-// member. Errors: INVITATION_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT.
-func (s *Service) AcceptInvitation(
-	ctx context.Context, caller httpapi.Caller, invitationID string,
-) (joined Membership, err error) {
-	err = db.Retry(ctx, "accept an invitation", func(ctx context.Context) error {
-		now := s.now()
-		t, accepted, err := s.store.invitationOf(ctx, caller.UserID, invitationID, now)
-		if err != nil {
-			return err
-		}
-		if err := checkAccept(t.target, accepted); err != nil {
-			return err
-		}
-		if t.target != nil {
-			joined = *t.target
-			joined.Role = accepted.Role
-		} else {
-			joined = Membership{
-				WorkspaceID: t.workspace.ID, UserID: caller.UserID, Username: caller.Account().Username,
-				Role: accepted.Role, AddedAt: clock.Stamp(now), Name: t.workspace.Name, CreatedAt: t.workspace.CreatedAt,
-			}
-		}
-		c := change{by: caller, before: t.target, after: &joined, open: t.open}
-		c.more = s.store.acceptWrites(t.workspace.ID, accepted)
-		return s.apply(ctx, c, now)
-	})
-	return joined, err
-}
-
-// checkAccept returns an error if a user with this membership, nil for none, may not accept an invitation.
-func checkAccept(target *Membership, i Invitation) error {
-	switch {
-	case target == nil && i.Role == Owner:
-		return errInvitationNotFound // ownership is offered only to members
-	case target != nil && i.Role != Owner:
-		return errSelfMember
-	}
-	return nil
-}
-
-// DeclineInvitation ends an invitation of the caller. Errors: INVITATION_NOT_FOUND, CONFLICT.
-func (s *Service) DeclineInvitation(ctx context.Context, caller httpapi.Caller, invitationID string) error {
-	return db.Retry(ctx, "decline an invitation", func(ctx context.Context) error {
-		t, declined, err := s.store.invitationOf(ctx, caller.UserID, invitationID, s.now())
-		if err != nil {
-			return err
-		}
-		return s.store.endInvitation(ctx, t.workspace.ID, declined, t.open)
 	})
 }

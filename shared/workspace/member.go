@@ -21,9 +21,10 @@ func (s *Service) ListMembers(
 		return nil, "", err
 	}
 	var list []Membership
+	var own Membership
 	reads, readCtx := async.WithContext(ctx)
-	reads.Go(func() error {
-		_, err := s.store.Membership(readCtx, caller.UserID, workspaceID)
+	reads.Go(func() (err error) {
+		own, err = s.store.Membership(readCtx, caller.UserID, workspaceID)
 		return err
 	})
 	reads.Go(func() (err error) {
@@ -36,6 +37,9 @@ func (s *Service) ListMembers(
 	items := make([]MemberItem, len(list))
 	for i, m := range list {
 		items[i] = m.memberItem()
+		if !own.Role.May(ManageMembers) {
+			items[i].InvitedEmail, items[i].Email = "", ""
+		}
 	}
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(m MemberItem) string { return m.UserID })
 }
@@ -59,8 +63,9 @@ func (s *Service) UpdateMember(
 		case role == nil || *role == member.Role:
 			return nil
 		case *role == Owner:
-			invited, err := s.invite(ctx, t, member, Owner)
-			offer = &invited
+			next := s.newInvitation(t.caller, invitee{UserID: member.UserID, Username: member.Username}, Owner, s.now())
+			next, err := s.invite(ctx, t, next, s.store.hasRole(member))
+			offer = &next
 			return err
 		}
 		member.Role = *role

@@ -2,16 +2,18 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
 )
 
 // An invitation is stored in the item with the open invitations of its workspace, which decides whether it is open. An
-// item below the invited user maps its ID to the workspace. That item can remain when the invitation ends. It expires
-// with the invitation.
+// item below the invited user or address maps its ID to the workspace. That item can remain when the invitation ends. It
+// expires with the invitation.
 
 // invitationPointer maps the ID of an invitation to its workspace.
 type invitationPointer struct {
@@ -47,29 +49,42 @@ func (s store) endInvitations(c change) db.Write {
 	return s.putInvitations(workspaceID, rest)
 }
 
-// invite stores an invitation by a member. open contains it. replaced is the ID of the invitation that it replaces, or
-// "". If invitee.Role is "", the user must not be a member, otherwise the user must have that role.
-// Errors: db.ErrStale, ErrNotFound, errAlreadyMember, the error of count.
+// pointerKey returns the key of the item that maps the ID of the invitation to its workspace.
+func (i Invitation) pointerKey() db.Key {
+	if i.Email != "" {
+		return db.AddressInvitationKey(i.Email, i.ID)
+	}
+	return db.InvitationKey(i.UserID, i.ID)
+}
+
+// notMember returns a check that a user is not a member of a workspace. Error: errAlreadyMember.
+func (s store) notMember(workspaceID string, user invitee) db.Write {
+	return s.Projects.Check(db.MemberKey(workspaceID, user.UserID), attrRole.AttributeNotExists()).Else(errAlreadyMember)
+}
+
+// hasRole returns a check that a member still has the role.
+func (s store) hasRole(m Membership) db.Write {
+	return s.Projects.Check(db.MemberKey(m.WorkspaceID, m.UserID), hasRole(m.Role))
+}
+
+// invite stores an invitation by the caller of the team. open contains it. replaced is the ID of the invitation that it
+// replaces, or "". more are further writes of the transaction. Errors: db.ErrStale, ErrNotFound, the errors of more.
 func (s store) invite(
-	ctx context.Context, invitee, inviter Membership, i Invitation, open invitations, replaced string, count db.Write,
+	ctx context.Context, t team, i Invitation, open invitations, replaced string, more ...db.Write,
 ) error {
-	workspaceID := invitee.WorkspaceID
+	workspaceID := t.workspace.ID
 	tx := s.client.Tx(
-		s.Projects.Check(db.MemberKey(workspaceID, inviter.UserID), hasRole(inviter.Role)),
+		s.hasRole(t.caller),
 		s.Projects.Check(db.WorkspaceKey(workspaceID), s.Projects.Exists()).Else(ErrNotFound),
 	)
-	member := db.MemberKey(workspaceID, invitee.UserID)
-	if invitee.Role == "" {
-		tx.Add(s.Projects.Check(member, attrRole.AttributeNotExists()).Else(errAlreadyMember))
-	} else {
-		tx.Add(s.Projects.Check(member, hasRole(invitee.Role)))
-	}
-	tx.Add(s.putInvitations(workspaceID, open), count,
-		s.Projects.Put(db.InvitationKey(i.UserID, i.ID), invitationPointer{
-			ID: i.ID, WorkspaceID: workspaceID, ExpiresAt: i.ExpiresAt.Time().Unix(),
-		}))
+	tx.Add(more...)
+	tx.Add(s.putInvitations(workspaceID, open), s.Projects.Put(i.pointerKey(), invitationPointer{
+		ID: i.ID, WorkspaceID: workspaceID, ExpiresAt: i.ExpiresAt.Time().Unix(),
+	}))
 	if replaced != "" {
-		tx.Add(s.Projects.Delete(db.InvitationKey(i.UserID, replaced)))
+		old := i
+		old.ID = replaced
+		tx.Add(s.Projects.Delete(old.pointerKey()))
 	}
 	return tx.CommitOnce(ctx)
 }
@@ -80,7 +95,7 @@ func (s store) endInvitation(
 ) error {
 	rest := open.without(func(i Invitation) bool { return i.ID == ended.ID })
 	tx := s.client.Tx(checks...)
-	tx.Add(s.putInvitations(workspaceID, rest), s.Projects.Delete(db.InvitationKey(ended.UserID, ended.ID)))
+	tx.Add(s.putInvitations(workspaceID, rest), s.Projects.Delete(ended.pointerKey()))
 	return tx.CommitOnce(ctx)
 }
 
@@ -90,17 +105,21 @@ func (s store) acceptWrites(workspaceID string, i Invitation) []db.Write {
 	mayGrant := hasRoleIn(func(r Role) bool { return r.mayGrant(i.Role) })
 	return []db.Write{
 		s.Projects.Check(db.MemberKey(workspaceID, i.InviterID), mayGrant).Else(errInvitationNotFound),
-		s.Projects.Delete(db.InvitationKey(i.UserID, i.ID)),
+		s.Projects.Delete(i.pointerKey()),
 	}
 }
 
-// invitationOf returns an open invitation of a user with its team. The team has no caller. It makes two calls to
-// storage. Error: errInvitationNotFound.
+// invitationOf returns an open invitation of a user, or of the user's confirmed address, with its team. The team has no
+// caller. It makes two calls to storage, and a third one for an address. Error: errInvitationNotFound.
 func (s store) invitationOf(
-	ctx context.Context, userID, invitationID string, now time.Time,
+	ctx context.Context, caller httpapi.Caller, invitationID string, now time.Time,
 ) (t team, i Invitation, err error) {
-	key := db.InvitationKey(userID, invitationID)
+	key := db.InvitationKey(caller.UserID, invitationID)
 	items, err := s.Projects.BatchGet(ctx, key)
+	if err == nil && items[key] == nil && confirmedEmail(caller) != "" {
+		key = db.AddressInvitationKey(confirmedEmail(caller), invitationID)
+		items, err = s.Projects.BatchGet(ctx, key)
+	}
 	if err != nil {
 		return t, i, err
 	}
@@ -111,38 +130,61 @@ func (s store) invitationOf(
 	if err != nil {
 		return t, i, err
 	}
-	workspace, open := db.WorkspaceKey(pointer.WorkspaceID), db.InvitationsKey(pointer.WorkspaceID)
-	member := db.MemberKey(pointer.WorkspaceID, userID)
-	if items, err = s.Projects.BatchGet(ctx, workspace, open, member); err != nil {
+	if t, err = s.invitingTeam(ctx, pointer.WorkspaceID, caller.UserID); err != nil {
 		return t, i, err
 	}
-	if items[workspace] == nil {
-		return t, i, errInvitationNotFound
-	}
-	if t.workspace, err = db.Decode[Workspace](items[workspace]); err != nil {
-		return t, i, err
-	}
-	if t.open, err = db.Decode[invitations](items[open]); err != nil {
-		return t, i, err
-	}
-	if items[member] != nil {
-		_, found, err := memberOf(items[workspace], items[member])
-		if err != nil {
-			return t, i, err
-		}
-		t.target = &found
-	}
-	i, err = t.open.find(invitationID, now)
+	i, err = t.open.find(func(i Invitation) bool { return i.ID == invitationID }, now)
 	return t, i, err
 }
 
-// userInvitations returns the open invitations of a user, in the order of their creation. It skips IDs up to and
-// including lastID. If limit is not 0, it returns at most limit+1 invitations, so that the caller can detect a next
+// invitationWith returns the open invitation with a token, with its team for a user, who may be "". The team has no
+// caller. It makes one call to storage. Error: errTokenInvalid.
+func (s store) invitationWith(
+	ctx context.Context, userID, token string, now time.Time,
+) (t team, i Invitation, err error) {
+	workspaceID, ok := workspaceOf(token)
+	if !ok {
+		return t, i, errTokenInvalid
+	}
+	if t, err = s.invitingTeam(ctx, workspaceID, userID); err == nil {
+		hash := hashToken(token)
+		i, err = t.open.find(func(i Invitation) bool { return i.TokenHash == hash }, now)
+	}
+	if errors.Is(err, errInvitationNotFound) {
+		return t, i, errTokenInvalid
+	}
+	return t, i, err
+}
+
+// invitingTeam returns the team of an invitation. The target is the invited user, who may be "". The team has no caller.
+// Error: errInvitationNotFound if the workspace does not exist.
+func (s store) invitingTeam(ctx context.Context, workspaceID, userID string) (t team, err error) {
+	workspace, open := db.WorkspaceKey(workspaceID), db.InvitationsKey(workspaceID)
+	member := db.MemberKey(workspaceID, userID)
+	items, err := s.Projects.BatchGet(ctx, workspace, open, member)
+	if err != nil {
+		return t, err
+	}
+	if items[workspace] == nil {
+		return t, errInvitationNotFound
+	}
+	if t.workspace, err = db.Decode[Workspace](items[workspace]); err != nil {
+		return t, err
+	}
+	if t.open, err = db.Decode[invitations](items[open]); err != nil || items[member] == nil {
+		return t, err
+	}
+	_, found, err := memberOf(items[workspace], items[member])
+	t.target = &found
+	return t, err
+}
+
+// invitationsTo returns the open invitations to a user or an address, in the order of their creation. It skips IDs up to
+// and including lastID. If limit is not 0, it returns at most limit+1 invitations, so that the caller can detect a next
 // page.
-func (s store) userInvitations(
-	ctx context.Context, userID, lastID string, limit int, now time.Time,
+func (s store) invitationsTo(
+	ctx context.Context, prefix db.Prefix, lastID string, limit int, now time.Time,
 ) ([]UserInvitation, error) {
-	prefix := db.InvitationsOf(userID)
 	q := db.Query{Prefix: prefix, After: prefix.After(lastID), Limit: invitationsPerRead}
 	var list []UserInvitation
 	for page, err := range s.Projects.Pages(ctx, q) {
@@ -183,7 +225,7 @@ func (s store) openInvitations(
 		if !ok || !isDecoded || workspace.ID == "" {
 			continue
 		}
-		if i, err := open.find(p.ID, now); err == nil {
+		if i, err := open.find(func(i Invitation) bool { return i.ID == p.ID }, now); err == nil {
 			list = append(list, UserInvitation{Invitation: i, WorkspaceID: workspace.ID, WorkspaceName: workspace.Name})
 		}
 	}

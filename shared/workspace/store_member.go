@@ -18,6 +18,8 @@ type change struct {
 	// before and after are the states of the membership. before is nil for a new member, after is nil for a removed
 	// member.
 	before, after *Membership
+	// accepted is the ID of the invitation that the user accepts, or "".
+	accepted string
 	// open are the invitations of the workspace. The write fails if they have changed in the meantime.
 	open invitations
 	// more are more writes of the same transaction: of the invitation, the event, and Deps.DisableWebhooks.

@@ -62,6 +62,12 @@ type Membership struct {
 	// Personal means that this is the user's own personal workspace. The user remains an owner of it. Every user has
 	// exactly one personal workspace. The field is false for other members of that workspace.
 	Personal bool `dynamodbav:"personal"`
+
+	// InvitedEmail is the address of the invitation that the user accepted, and Email the address of the user's account at
+	// that time. They are stored only if they differ, or if Email was not confirmed: someone may have forwarded the
+	// invitation. Admins can see them.
+	InvitedEmail string `dynamodbav:"invitedEmail,omitempty"`
+	Email        string `dynamodbav:"email,omitempty"`
 }
 
 // position returns the membership's position in the user's list of workspaces.
