@@ -93,7 +93,7 @@ func newFixture(t *testing.T) *fixture {
 	sessions := session.New(f.client, tables, keys, time.Now, logger)
 	accounts := account.New(account.Deps{
 		DB: f.client, Tables: tables, Provider: provider, Clock: time.Now, Keys: keys, IDs: ids, Logger: logger,
-		Limits: attempt.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
+		Limits: attempt.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60, CodeIP: 20},
 	})
 	outbox, cursors := event.Outbox{Events: f.tables["events"], IDs: ids}, db.NewCursors(keys)
 	workspaces := workspace.New(workspace.Deps{

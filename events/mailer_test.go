@@ -48,7 +48,9 @@ func TestMailerSamples(t *testing.T) {
 	keys := config.NewKeys(func(context.Context) (string, error) { return mailRing, nil }, sampleTime)
 	s, err := sender.New(sender.Deps{
 		DB: client, Mails: client.Table("mail"), Accounts: client.Table("accounts"), Keys: keys, Clock: sampleTime,
-		SES:    sender.NewSES(config.AWS{Region: "us-east-1", AccessKeyID: "key", SecretAccessKey: "key", SESEndpoint: ses.URL}),
+		SES: sender.NewSES(config.AWS{
+			Region: "us-east-1", AccessKeyID: "key", SecretAccessKey: "key", SESEndpoint: ses.URL,
+		}),
 		Logger: logger, Metrics: metric.New(logger, "", sampleTime),
 		Settings: sender.Settings{
 			From: "no-reply@example.com", PerHour: 10, Texts: render.Settings{AppURL: "https://app.example.com"},

@@ -52,6 +52,13 @@ func setEnv(t *testing.T) {
 		"LIMIT_SIGNUP_IP":   "7",
 		"LIMIT_OAUTH_IP":    "",
 
+		"LIMIT_CODE_IP":      "",
+		"LIMIT_MAIL_MINUTE":  "",
+		"LIMIT_MAIL_HOUR":    "",
+		"LIMIT_MAIL_DAY":     "",
+		"LIMIT_MAIL_ADDRESS": "",
+		"LIMIT_MAIL_IP":      "",
+
 		"CLIENT_ADDRESS_HEADER": "",
 	})
 }

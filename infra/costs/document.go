@@ -36,13 +36,13 @@ func (r *result) tables() string {
 	var text strings.Builder
 	printf := func(format string, args ...any) { _, _ = fmt.Fprintf(&text, format, args...) }
 	printf("### A million requests\n\n| request | price of a million | DynamoDB calls | read units | write units " +
-		"| PUT | GET | queue | invocations | GB-s | log KB | out KB |\n" +
-		"|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+		"| PUT | GET | queue | mails | invocations | GB-s | log KB | out KB |\n" +
+		"|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.rows {
 		u := row.units
-		printf("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row.name, dollars(1e6*u.dollars()),
+		printf("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row.name, dollars(1e6*u.dollars()),
 			number(u[calls]), number(u[reads]), number(u[writes]), number(u[puts]), number(u[gets]), number(u[queue]),
-			number(u[invocations]), number(u[gbSeconds]), number(u[logBytes]/1000), number(u[outBytes]/1000))
+			number(u[mails]), number(u[invocations]), number(u[gbSeconds]), number(u[logBytes]/1000), number(u[outBytes]/1000))
 	}
 	if i := slices.IndexFunc(r.rows, func(r *row) bool { return r.name == rowDownload }); i >= 0 {
 		printf("\n%s\n", describeGigabyte(r.rows[i]))

@@ -55,12 +55,17 @@ func calculate(ctx context.Context, binaries string) (*result, error) {
 		return nil, fmt.Errorf("temporary folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	s, err := stack.Load(template, stack.Options{Parameters: map[string]string{"AiProvider": "scaffold"}})
+	s, err := stack.Load(template, stack.Options{Parameters: map[string]string{
+		"AiProvider": "scaffold", "MailFrom": "no-reply@example.com", "AppUrl": "https://app.example.com",
+	}})
 	if err != nil {
 		return nil, err
 	}
-	eventsTable := slices.IndexFunc(s.Tables, func(t resources.Table) bool { return t.LogicalID == "EventsTable" })
-	m, err := newMeter(dir, s.Tables[eventsTable].Name)
+	tables := map[string]string{}
+	for _, t := range s.Tables {
+		tables[t.LogicalID] = t.Name
+	}
+	m, err := newMeter(dir, tables["EventsTable"], tables["MailTable"])
 	if err != nil {
 		return nil, err
 	}

@@ -24,23 +24,23 @@ import (
 	"devplatform/infra/process"
 )
 
-// meter is an endpoint of DynamoDB, S3, SQS and Secrets Manager that counts the units that AWS would bill. It asks
+// meter is an endpoint of DynamoDB, S3, SQS, SES and Secrets Manager that counts the units that AWS would bill. It asks
 // DynamoDB for the consumed capacity of every call.
 type meter struct {
 	*httptest.Server
 	services func() // closes the services
 
-	eventsTable string
+	eventsTable, mailTable string
 
 	mu    sync.Mutex
 	units units
-	// Work in the background: events that were stored, those that report replaced contents, and messages that were sent
-	// without a delay and not deleted.
-	events, replaced, messages int
+	// Work in the background: events that were stored, those that report replaced contents, mails that were stored, and
+	// messages that were sent without a delay and not deleted.
+	events, replaced, stored, messages int
 }
 
 // newMeter starts the services with the contents of objects in a folder.
-func newMeter(dir, eventsTable string) (*meter, error) {
+func newMeter(dir, eventsTable, mailTable string) (*meter, error) {
 	logger := slog.New(slog.DiscardHandler)
 	const account = "123456789012"
 	db, err := dynamodb.Open(dynamodb.Options{Now: time.Now, Logger: logger, Account: account})
@@ -63,7 +63,7 @@ func newMeter(dir, eventsTable string) (*meter, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{eventsTable: eventsTable, services: func() {
+	m := &meter{eventsTable: eventsTable, mailTable: mailTable, services: func() {
 		_, _, _, _ = db.Close(), queues.Close(), objects.Close(), folder.Close()
 	}}
 	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,6 +75,8 @@ func newMeter(dir, eventsTable string) (*meter, error) {
 			m.serveSQS(w, r, queues, operation)
 		case service == "secretsmanager":
 			vault.ServeHTTP(w, r)
+		case r.URL.Path == "/v2/email/outbound-emails":
+			m.serveSES(w)
 		case s3.SignedFor(r) == "s3":
 			m.serveS3(w, r, objects)
 		default:
@@ -115,6 +117,7 @@ func (m *meter) serveDynamoDB(w http.ResponseWriter, r *http.Request, db http.Ha
 	if unit == writes {
 		m.events += bytes.Count(body, []byte(`"`+m.eventsTable+`"`))
 		m.replaced += bytes.Count(body, []byte(`"replaced":{"M":{`))
+		m.stored += bytes.Count(body, []byte(`"`+m.mailTable+`"`)) * bytes.Count(body, []byte(`"sealed":`))
 	}
 	for _, c := range list {
 		m.units[unit] += c.CapacityUnits
@@ -146,6 +149,15 @@ func (m *meter) serveSQS(w http.ResponseWriter, r *http.Request, queues http.Han
 		m.messages -= bytes.Count(body, []byte(`"ReceiptHandle":`))
 	}
 	m.units[queue]++
+}
+
+// serveSES counts a mail. It sends nothing.
+func (m *meter) serveSES(w http.ResponseWriter) {
+	m.mu.Lock()
+	m.units[mails]++
+	m.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`{"MessageId":"costs"}`))
 }
 
 // serveS3 counts a request. The deletion of objects is free.
@@ -184,7 +196,7 @@ var functionLine = regexp.MustCompile(`(?m)^\S+ \S+ (\w+)Function ([0-9a-f-]{36}
 // counted returns the units since the start. It reports whether the work in the background is complete.
 func (m *meter) counted(p *process.Process) (u units, isComplete bool) {
 	m.mu.Lock()
-	u, events, replaced, messages := m.units, m.events, m.replaced, m.messages
+	u, events, replaced, stored, messages := m.units, m.events, m.replaced, m.stored, m.messages
 	m.mu.Unlock()
 	requests, records := map[string]bool{}, map[string]int{}
 	lines := functionLine.FindAllStringSubmatch(p.Log.String(), -1)
@@ -195,7 +207,8 @@ func (m *meter) counted(p *process.Process) (u units, isComplete bool) {
 	}
 	u[invocations] = float64(len(requests))
 	u[logBytes] = float64(len(lines) * lineBytes)
-	return u, records["WebhookFanout"] >= events && records["ProjectCleanup"] >= replaced && messages <= 0
+	return u, records["WebhookFanout"] >= events && records["ProjectCleanup"] >= replaced &&
+		records["Mailer"] >= stored && messages <= 0
 }
 
 // settle waits until the work in the background is complete and nothing was counted for a while. It returns the units

@@ -13,10 +13,12 @@ import (
 
 const template = "template.yaml"
 
-// The metrics that functions write: the metrics of the retry job without deliveries, and all others.
+// The metrics that functions write: the metrics of the retry job without deliveries, all others of deliveries, and the
+// metrics of mails that have data while all mails arrive.
 const (
 	jobMetrics      = 2
 	deliveryMetrics = 11
+	mailMetrics     = 1
 )
 
 // entry is a line of the bill of a month.
@@ -155,7 +157,7 @@ func exampleMonth(rows map[string]*row) (all []entry, chats float64) {
 	return append(usageEntries("use: ", sum), entry{"tables", exampleGB, storage},
 		entry{"tables: point-in-time recovery", exampleGB, recovery},
 		entry{"reads of secrets", exampleReads * exampleHours * days, secretRead},
-		entry{"metrics of deliveries", deliveryMetrics, metric}), chats
+		entry{"metrics of deliveries", deliveryMetrics, metric}, entry{"metrics of mails", mailMetrics, metric}), chats
 }
 
 // describeDay lists what a user of the example does in a day.

@@ -34,6 +34,7 @@ const (
 	puts
 	gets
 	queue
+	mails
 	logBytes
 	traces
 	outBytes
@@ -51,6 +52,7 @@ var prices = [unitCount]price{
 	puts:        {"PUT", "PUT or LIST request to S3", 5.00, million, "s3/pricing", ""},
 	gets:        {"GET", "GET request to S3", 0.40, million, "s3/pricing", ""},
 	queue:       {"queue", "request of 64 KB to a fair queue", 0.50, million, "sqs/pricing", "2026-03"},
+	mails:       {"mails", "mail through SES", 0.10, 1e3, "ses/pricing", ""},
 	logBytes:    {"logs", "GB ingested", 0.50, gigabyte, "cloudwatch/pricing", "2026-06"},
 	traces:      {"traces", "recorded trace", 5.00, million, "xray/pricing", ""},
 	calls:       {"calls", "call of DynamoDB", 0, 1, "", ""},

@@ -22,8 +22,8 @@ func TestAccounts(t *testing.T) {
 			id := c.SignUp(name)
 			me := c.Do("GET", "/api/auth/me", "")
 			fields := me.Want(t, http.StatusOK)
-			if fields["id"] != id || fields["email"] != name+"@example.com" || fields["username"] != name || len(fields) != 4 {
-				t.Errorf("GET /api/auth/me: got %s, want the four fields of the new user", me.Body)
+			if fields["id"] != id || fields["email"] != name+"@example.com" || fields["username"] != name || fields["mail"] != true || len(fields) != 8 {
+				t.Errorf("GET /api/auth/me: got %s, want the eight fields of the new user", me.Body)
 			}
 			if fields := c.Do("POST", "/api/auth/logout", "").Want(t, http.StatusOK); fields["success"] != true {
 				t.Errorf("logout: got %v, want success true", fields)

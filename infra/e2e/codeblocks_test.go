@@ -92,7 +92,7 @@ func command(t testing.TB, name string) string {
 // testOfComment names the test that runs the blocks with a comment <!-- try: … -->. Blocks with `try: make` contain
 // only targets of the Makefile.
 var testOfComment = map[string]string{
-	"tour": "TestReadmeTour", "aws": "TestInvoke", "invoke": "TestInvoke", "https": "TestHTTPS", "sam": "TestMakeDeploy",
+	"tour": "TestReadmeTour", "aws": "TestInvoke", "invoke": "TestInvoke", "https": "TestCurl", "mailbox": "TestCurl", "sam": "TestMakeDeploy",
 	"secret": "TestSecretCommands", "account": "TestAccountCommands", "mail": "TestAccountCommands", "model": "TestConfiguredModel",
 	"codehost": "TestConfiguredCodeHost", "endpoint": "TestOtherDynamoDB", "change": "TestContributing",
 }

@@ -37,14 +37,18 @@ func TestInvoke(t *testing.T) {
 	})
 }
 
-// TestHTTPS calls the platform over HTTPS with curl.
-func TestHTTPS(t *testing.T) {
+// TestCurl calls the platform over HTTPS, and its mailbox, with curl.
+func TestCurl(t *testing.T) {
 	t.Parallel()
 	platformtest.Required(t, "curl")
 	p := platformtest.Start(t)
 	script := strings.ReplaceAll(command(t, "https"), "https://localhost:3443", p.HTTPS)
 	if output := shell(t, platformtest.Root, script); !strings.Contains(output, "AUTH_INVALID_TOKEN") {
 		t.Errorf("the output does not contain AUTH_INVALID_TOKEN:\n%s", output)
+	}
+	script = strings.ReplaceAll(command(t, "mailbox"), "http://localhost:3002", p.Console)
+	if output := shell(t, platformtest.Root, script); !strings.Contains(output, `{"mails":[`) {
+		t.Errorf("the output has no mails:\n%s", output)
 	}
 }
 

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/mailtest"
+	"devplatform/infra/platformtest"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
@@ -53,10 +56,43 @@ func (w *watched) mails() {
 	w.waitFor(map[string][]permission{"MailerFunction": mailPermissions(mailPath + "suppression")})
 }
 
-// sendMail stores a mail as a function does.
-func (w *watched) sendMail(m mail.Message) {
+// addresses uses the links of all kinds of mails about addresses and passwords.
+func (w *watched) addresses() {
 	w.t.Helper()
-	tables := config.Tables{}
+	bob := platformtest.NewClient(w.t, w.url)
+	bob.SignUp("bob")
+	use := func(path string, kind mail.Kind, password string) {
+		body := fmt.Sprintf(`{"token":%q}`, w.lastToken(kind))
+		if password != "" {
+			body = fmt.Sprintf(`{"token":%q,"password":%q}`, w.lastToken(kind), password)
+		}
+		bob.Do("POST", "/api/auth/"+path, body).Want(w.t, http.StatusOK)
+	}
+	bob.Do("POST", "/api/auth/email/resend", "").Want(w.t, http.StatusAccepted)
+	use("email/confirm", mail.Confirm, "")
+	bob.Do("PUT", "/api/auth/email", `{"email":"bob@new.example.com"}`).Want(w.t, http.StatusAccepted)
+	use("email/change", mail.Change, "")
+	use("email/undo", mail.Undo, "")
+	use("password/reset", mail.Reset, "correct horse battery 2")
+	bob.Do("POST", "/api/auth/password/forgot", `{"email":"nobody@example.com"}`).Want(w.t, http.StatusAccepted)
+	login := `{"email":"bob@example.com","password":"correct horse battery 2"}`
+	bob.Do("POST", "/api/auth/login", login).Want(w.t, http.StatusOK)
+	bob.Do("GET", "/api/auth/activity", "").Want(w.t, http.StatusOK)
+}
+
+// lastToken returns the token of the last mail of a kind.
+func (w *watched) lastToken(kind mail.Kind) (token string) {
+	w.t.Helper()
+	for _, m := range mailtest.Stored(w.t, dynamotest.Client(w.services), w.mailTables().Mail, w.keyRing()) {
+		if m.Kind == kind {
+			token = m.Token
+		}
+	}
+	return token
+}
+
+// mailTables returns the names of the tables with mails and with the states of addresses.
+func (w *watched) mailTables() (tables config.Tables) {
 	for _, t := range w.stack.Tables {
 		switch t.LogicalID {
 		case "MailTable":
@@ -65,9 +101,20 @@ func (w *watched) sendMail(m mail.Message) {
 			tables.Accounts = t.Name
 		}
 	}
+	return tables
+}
+
+// keyRing returns the key ring of the functions.
+func (w *watched) keyRing() *config.Keys {
+	return config.NewKeys(func(ctx context.Context) (string, error) { return w.readSecret(ctx, "KeysSecret") }, time.Now)
+}
+
+// sendMail stores a mail as a function does.
+func (w *watched) sendMail(m mail.Message) {
+	w.t.Helper()
 	client := db.Wrap(dynamotest.Client(w.services), time.Now)
-	keys := config.NewKeys(func(ctx context.Context) (string, error) { return w.readSecret(ctx, "KeysSecret") }, time.Now)
-	outbox := mail.NewOutbox(client, tables, keys, id.NewGenerator(time.Now, rand.Reader), time.Now, mail.Settings{From: "a@b.example"})
+	ids, settings := id.NewGenerator(time.Now, rand.Reader), mail.Settings{From: "a@b.example"}
+	outbox := mail.NewOutbox(client, w.mailTables(), w.keyRing(), ids, time.Now, settings)
 	write, err := outbox.Write(w.t.Context(), m)
 	must(w.t, err)
 	must(w.t, client.Tx(write).Commit(w.t.Context()))

@@ -27,6 +27,7 @@ func (w *watched) callEverything() {
 	ada.SignUp("ada")
 	grace.SignUp("grace")
 	w.accounts(ada)
+	w.addresses()
 	workspace, project := w.projects(ada, grace)
 	w.webhooks(ada, workspace, project)
 	w.assistant(ada, project)

@@ -151,7 +151,7 @@ func (w *watched) start(f resources.Function, changed map[string]string) *runtim
 			Name: f.Name, Bootstrap: filepath.Join(platformtest.Binaries(w.t), filepath.Base(f.CodeURI)), Handler: f.Handler, MemoryMB: f.MemoryMB,
 			Timeout: f.Timeout, Env: env,
 		}},
-		Lines:          func(_, _, line string) { w.recordCalls(line) },
+		Lines:          func(_, line string) { w.recordCalls(line) },
 		MaxConcurrency: 2, Now: time.Now, Region: "us-east-1", AccessKeyID: f.Name, SecretKey: "secret",
 		ExtraEnv: map[string]string{"AWS_ENDPOINT_URL": w.services, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": w.services},
 	})

@@ -156,6 +156,7 @@ func TestStartErrors(t *testing.T) {
 		"port in use":           {t.TempDir(), []string{"PORT=" + port}, []string{"port " + port, "PORT"}},
 		"AWS port in use":       {t.TempDir(), []string{"AWS_PORT=" + port}, []string{"port " + port, "AWS_PORT"}},
 		"sites port in use":     {t.TempDir(), []string{"SITES_PORT=" + port}, []string{"port " + port, "SITES_PORT"}},
+		"console port in use":   {t.TempDir(), []string{"CONSOLE_PORT=" + port}, []string{"port " + port, "CONSOLE_PORT"}},
 		"invalid origin":        {t.TempDir(), []string{"APP_URL=example.com"}, []string{"APP_URL=example.com"}},
 		"invalid port":          {t.TempDir(), []string{"PORT=70000"}, []string{"PORT=70000"}},
 		"data folder is a file": {file, nil, []string{"DATA_DIR", file}},

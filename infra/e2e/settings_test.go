@@ -27,7 +27,7 @@ var validSettings = environment{
 	"CREATIONS_QUEUE": "http://127.0.0.1:1/creations", "FAILURES_QUEUE": "http://127.0.0.1:1/failures",
 	"AI_PROVIDER": "bedrock", "AI_MODEL": "a-model", "OAUTH_PROVIDER": "none",
 	"MAIL_TABLE": "mail", "MAIL_FROM": "no-reply@example.com", "MAIL_CONFIGURATION_SET": "set",
-	"APP_URL": "https://app.example.com",
+	"MAIL_ORIGIN": "https://app.example.com",
 }
 
 // requiredSettings are the variables without which a function does not start.
@@ -37,7 +37,7 @@ var requiredSettings = map[string]string{
 	"auth":            "ACCOUNTS_TABLE PROJECTS_TABLE KEYS_SECRET CODEHOST_SECRET",
 	"docs":            "",
 	"jobs":            "PROJECTS_TABLE CONTENTS_TABLE EVENTS_TABLE SITES_TABLE FILES_BUCKET JOBS_QUEUE",
-	"mailer":          "MAIL_TABLE ACCOUNTS_TABLE KEYS_SECRET FAILURES_QUEUE MAIL_FROM MAIL_CONFIGURATION_SET APP_URL",
+	"mailer":          "MAIL_TABLE ACCOUNTS_TABLE KEYS_SECRET FAILURES_QUEUE MAIL_FROM MAIL_CONFIGURATION_SET MAIL_ORIGIN",
 	"project-cleanup": "PROJECTS_TABLE CONTENTS_TABLE CONVERSATIONS_TABLE FILES_BUCKET FAILURES_QUEUE",
 	"projects": "ACCOUNTS_TABLE PROJECTS_TABLE CONTENTS_TABLE EVENTS_TABLE SITES_TABLE WEBHOOKS_TABLE FILES_BUCKET " +
 		"JOBS_QUEUE KEYS_SECRET",

@@ -59,7 +59,7 @@ func TestBanner(t *testing.T) {
 	}
 	p := &platform.Platform{Stack: loaded, Addresses: platform.Addresses{
 		URL: "http://localhost:3000", HTTPS: "https://localhost:3443", Sites: "http://localhost:3001",
-		AWS: "http://127.0.0.1:4566", CodeHost: "http://localhost:4566/codehost",
+		AWS: "http://127.0.0.1:4566", Console: "http://localhost:3002", CodeHost: "http://localhost:4566/codehost",
 	}}
 	var out bytes.Buffer
 	if err := banner(&out, p, "a hint\n\n"); err != nil {
@@ -72,10 +72,11 @@ stream    local-Table                     Worker
 schedule  rate(1 day)                     Worker (disabled)
 
 data       DIR
-AWS        http://127.0.0.1:4566  (Lambda, DynamoDB and its streams, SQS, S3, Secrets Manager)
+AWS        http://127.0.0.1:4566  (Lambda, DynamoDB and its streams, SQS, S3, Secrets Manager, SES)
 https      https://localhost:3443  (self-signed)
 sites      http://<label>.localhost:3001
 code host  http://localhost:4566/codehost/
+console    http://localhost:3002  (the mailbox)
 
 a hint
 

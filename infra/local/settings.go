@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -34,7 +35,10 @@ var development = map[string]string{
 	"AI_PROVIDER":           "scaffold",
 	"ALLOWED_ORIGINS":       "http://localhost:5173", // the development server of Vite
 	"COOKIE_PLAIN_HTTP":     "true",
+	"LIMIT_CODE_IP":         "10000",
 	"LIMIT_LOGIN_IP":        "10000",
+	"LIMIT_MAILS_HOUR":      "1000000",
+	"LIMIT_MAIL_IP":         "10000",
 	"LIMIT_OAUTH_IP":        "10000",
 	"LIMIT_SIGNUP_IP":       "10000",
 	"NPM_ALLOW_PRIVATE":     "true",
@@ -42,9 +46,10 @@ var development = map[string]string{
 }
 
 // parameters replace the defaults of the template's parameters: with them, this project's template has the API of the
-// sites, and does not need a model. Functions get SITES_ORIGIN and AI_PROVIDER instead of these values.
+// sites, sends mails, and does not need a model. Functions get SITES_ORIGIN and AI_PROVIDER instead of these values.
 var parameters = map[string]string{
 	"AiProvider":          "scaffold",
+	"MailFrom":            "mail@devplatform.localhost",
 	"SitesDomain":         "sites.localhost",
 	"SitesCertificateArn": "arn:aws:acm:us-east-1:" + platform.Account + ":certificate/local",
 }
@@ -64,6 +69,9 @@ func loadSettings(ctx context.Context) (settings, error) {
 	if environment["SITES_PORT"] == "" && s.Port == 0 {
 		s.SitesPort = 0
 	}
+	if environment["CONSOLE_PORT"] == "" && s.Port == 0 {
+		s.ConsolePort = 0
+	}
 	if environment["OAUTH_PROVIDER"] == "" {
 		s.CodeHost = &platform.CodeHost{ClientID: "local", ClientSecret: rand.Text()}
 	}
@@ -73,10 +81,14 @@ func loadSettings(ctx context.Context) (settings, error) {
 	}
 	s.Values = func(a platform.Addresses) platform.Values {
 		variables := variablesOf(environment, a, s.CodeHost)
+		variables["MAIL_ORIGIN"] = cmp.Or(variables["MAIL_ORIGIN"], s.PublicURL, a.URL)
 		// The bucket's CORS rule also allows the pages of the gateway. The functions must not get their origins. They come
 		// last, because the gateway's own responses allow the first origin.
 		origins := append(a.Origins(), s.PublicURL)
 		defaults := maps.Clone(parameters)
+		if from, isSet := environment["MAIL_FROM"]; isSet { // without it, the template has no mailer
+			defaults["MailFrom"] = from
+		}
 		defaults["AllowedOrigins"] = strings.Trim(variables["ALLOWED_ORIGINS"]+","+strings.Join(origins, ","), ",")
 		return platform.Values{Variables: variables, Parameters: defaults, Late: late}
 	}

@@ -54,16 +54,18 @@ func TestSettings(t *testing.T) { // not parallel: the environment
 	}
 }
 
-// The sites get a free port if the gateway does.
-func TestSitesPort(t *testing.T) {
+// The sites and the console get free ports if the gateway does.
+func TestFreePorts(t *testing.T) {
 	for _, tc := range []struct {
-		port, sites string
-		want        int
-	}{{"3000", "", 3001}, {"0", "", 0}, {"3000", "0", 0}, {"0", "3005", 3005}} {
+		port, other    string
+		sites, console int
+	}{{"3000", "", 3001, 3002}, {"0", "", 0, 0}, {"3000", "0", 0, 0}, {"0", "3005", 3005, 3005}} {
 		t.Setenv("PORT", tc.port)
-		t.Setenv("SITES_PORT", tc.sites)
-		if s, err := loadSettings(t.Context()); err != nil || s.SitesPort != tc.want {
-			t.Errorf("PORT=%s SITES_PORT=%s: got %d, error %v, want %d", tc.port, tc.sites, s.SitesPort, err, tc.want)
+		t.Setenv("SITES_PORT", tc.other)
+		t.Setenv("CONSOLE_PORT", tc.other)
+		s, err := loadSettings(t.Context())
+		if err != nil || s.SitesPort != tc.sites || s.ConsolePort != tc.console {
+			t.Errorf("%+v: got %d and %d, error %v", tc, s.SitesPort, s.ConsolePort, err)
 		}
 	}
 }
@@ -148,6 +150,33 @@ func TestVariablesOfFunctions(t *testing.T) {
 		}
 		if users != 1 {
 			t.Errorf("%d functions have OAUTH_PROVIDER, want 1", users)
+		}
+	}
+}
+
+// Links in mails lead to APP_URL, or else to the gateway. With an empty MAIL_FROM, no function sends mails.
+func TestMailVariables(t *testing.T) {
+	for _, tc := range []struct{ appURL, origin string }{{"", "http://localhost:3000"}, {"https://a.example", "https://a.example"}} {
+		t.Setenv("APP_URL", tc.appURL)
+		senders := 0
+		for _, f := range loadTemplate(t).Functions {
+			if origin, isSet := f.Env["MAIL_ORIGIN"]; isSet {
+				if senders++; origin != tc.origin || f.Env["MAIL_FROM"] == "" {
+					t.Errorf("%s has MAIL_ORIGIN=%s and MAIL_FROM=%s", f.Name, origin, f.Env["MAIL_FROM"])
+				}
+			}
+			if appURL, isSet := f.Env["APP_URL"]; isSet && appURL != tc.appURL {
+				t.Errorf("%s has APP_URL=%s", f.Name, appURL)
+			}
+		}
+		if senders != 1 {
+			t.Errorf("%d functions send mails, want 1", senders)
+		}
+	}
+	t.Setenv("MAIL_FROM", "")
+	for _, f := range loadTemplate(t).Functions {
+		if _, isSet := f.Env["MAIL_ORIGIN"]; isSet || f.Env["MAIL_FROM"] != "" {
+			t.Errorf("%s sends mails without MAIL_FROM", f.Name)
 		}
 	}
 }

@@ -132,6 +132,12 @@ func rawContent(operationID string) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject}}}
 	case "showDocs":
 		return map[string]*huma.MediaType{"text/html; charset=utf-8": {Schema: text}}
+	case "showMailPage":
+		return map[string]*huma.MediaType{
+			"text/html; charset=utf-8":       {Schema: text},
+			"text/javascript; charset=utf-8": {Schema: text},
+			"text/css; charset=utf-8":        {Schema: text},
+		}
 	case "readDocsFile":
 		return map[string]*huma.MediaType{
 			"text/javascript; charset=utf-8": {Schema: text},

@@ -31,6 +31,7 @@ type Process struct {
 	URL     string        // the base URL of the API
 	HTTPS   string        // the same with https and a self-signed certificate
 	AWS     string        // the endpoint of the AWS services
+	Console string        // the base URL of the console, which has the mailbox
 	Sites   string        // the origin below which sites are, such as http://localhost:3001
 	Table   []string      // the lines on stdout before the ready line: the table of the platform's addresses
 	Took    time.Duration // the time from exec to the ready line
@@ -46,8 +47,8 @@ func Command(o Options) *exec.Cmd {
 	arguments := []string{"-functions", o.Binaries, "-template", cmp.Or(o.Template, "template.yaml")}
 	command := exec.CommandContext(context.Background(), filepath.Join(o.Binaries, "local"), arguments...)
 	command.Dir = o.WorkDir
-	command.Env = append(os.Environ(), "PORT=0", "SITES_PORT=", "AWS_PORT=0", "AWS_ENDPOINT_URL=", "DATA_DIR="+o.Dir,
-		"AI_PROVIDER=scaffold", "AI_MODEL=")
+	command.Env = append(os.Environ(), "PORT=0", "SITES_PORT=", "AWS_PORT=0", "CONSOLE_PORT=", "AWS_ENDPOINT_URL=",
+		"DATA_DIR="+o.Dir, "AI_PROVIDER=scaffold", "AI_MODEL=")
 	command.Env = append(command.Env, o.Env...)
 	return command
 }
@@ -121,6 +122,8 @@ func (p *Process) readTable(stdout io.Reader) bool {
 			p.HTTPS = fields[1]
 		case len(fields) > 1 && fields[0] == "AWS":
 			p.AWS = fields[1]
+		case len(fields) > 1 && fields[0] == "console":
+			p.Console = fields[1]
 		case len(fields) > 1 && fields[0] == "sites":
 			p.Sites = strings.Replace(fields[1], "<label>.", "", 1)
 		}

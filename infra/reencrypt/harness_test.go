@@ -119,7 +119,7 @@ func (s *service) newInstance() *httptest.Server {
 	accounts := account.New(account.Deps{
 		DB: client, Tables: s.tables, Keys: keys, IDs: ids, Clock: s.clock.Now, Logger: logger, Edge: edge,
 		Hasher: accountpassword.NewHasher(accountpassword.HashParams{MemoryKiB: 64, Time: 1, Threads: 1, SaltBytes: 16, KeyBytes: 32}, 4),
-		Limits: attempt.Limits{LoginPair: 1000, LoginEmail: 1000, LoginIP: 1000, SignupIP: 1000, OAuthIP: 1000},
+		Limits: attempt.Limits{LoginPair: 1000, LoginEmail: 1000, LoginIP: 1000, SignupIP: 1000, OAuthIP: 1000, CodeIP: 1000},
 	})
 	webhooks := webhook.New(webhook.Deps{
 		DB: client, Webhooks: client.Table(s.webhooks), Projects: client.Table(s.tables.Projects), Keys: keys,

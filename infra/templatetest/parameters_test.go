@@ -276,8 +276,8 @@ func TestMailIsOptional(t *testing.T) {
 					t.Errorf("%s has MAIL_FROM=%q, want %q", f.Name, got, from)
 				}
 			}
-			if f.Name == "MailerFunction" && (from == "" || f.Env["APP_URL"] != "https://app.example.com") {
-				t.Errorf("MAIL_FROM=%q: the function exists with APP_URL=%q", from, f.Env["APP_URL"])
+			if f.Name == "MailerFunction" && (from == "" || f.Env["MAIL_ORIGIN"] != "https://app.example.com") {
+				t.Errorf("MAIL_FROM=%q: the function exists with MAIL_ORIGIN=%q", from, f.Env["MAIL_ORIGIN"])
 			}
 		}
 		if want := map[bool]int{true: 2, false: 3}[from == ""]; stored != want { // auth, projects, and the mailer if it exists

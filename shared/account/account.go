@@ -2,10 +2,12 @@
 // only the rooms before it in this list:
 //
 //   - user has the records of accounts, attempt the limits of attempts, and oauth talks to code hosts.
+//   - activity has the list of what happened to an account.
 //   - session has sessions and their tokens. The functions of other slices use only user and session.
 //   - mailtoken has the links and codes of mails, notice stores the mails.
 //   - password has the login and the change of a password, signup the creation of accounts with a password.
 //   - identity decides which account a user of a code host signs in to, codehost runs the flow in the browser.
+//   - page serves the pages to which the links in mails lead. It imports no other room.
 //   - address confirms and changes e-mail addresses, recovery resets forgotten passwords.
 //
 // The rooms must not contain projects or workspaces, except for the personal workspace that a sign-up creates. They
@@ -16,6 +18,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/address"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/codehost"
@@ -23,6 +26,7 @@ import (
 	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/notice"
 	"devplatform/shared/account/oauth"
+	"devplatform/shared/account/page"
 	"devplatform/shared/account/password"
 	"devplatform/shared/account/recovery"
 	"devplatform/shared/account/session"
@@ -74,6 +78,7 @@ type Service struct {
 	codehost   *codehost.Service
 	addresses  *address.Service
 	recovery   *recovery.Service
+	activity   activity.Service
 }
 
 // New returns a Service. It does no I/O.
@@ -85,17 +90,19 @@ func New(d Deps) *Service {
 	limiter := attempt.New(d.DB, accounts, d.Limits, d.Clock)
 	s := &Service{deps: d, sessions: session.New(d.DB, d.Tables, d.Keys, d.Clock, d.Logger)}
 	tokens := mailtoken.NewStore(d.DB, accounts, d.Keys, d.Clock)
-	mails := notice.Mails{Outbox: mail.NewOutbox(d.DB, d.Tables, d.Keys, d.IDs, d.Clock, d.Mail), Tokens: tokens}
+	outbox := mail.NewOutbox(d.DB, d.Tables, d.Keys, d.IDs, d.Clock, d.Mail)
+	mails, log := notice.Mails{Outbox: outbox, Tokens: tokens, Users: users}, activity.New(d.DB, accounts, d.Clock)
+	s.activity = activity.Service{Log: log, Cursors: db.NewCursors(d.Keys)}
 	s.passwords = password.New(password.Deps{
 		DB: d.DB, Accounts: accounts, Sessions: s.sessions, Limiter: limiter, Hasher: d.Hasher, Tokens: tokens, Mails: mails,
-		IDs: d.IDs, Clock: d.Clock,
+		Activity: log, IDs: d.IDs, Clock: d.Clock,
 	})
 	s.signup = &signup.Service{
 		DB: d.DB, Users: users, Limiter: limiter, Hasher: d.Hasher, Mails: mails, IDs: d.IDs, Clock: d.Clock,
 	}
 	s.identities = identity.New(identity.Deps{
 		DB: d.DB, Accounts: accounts, Users: users, Sessions: s.sessions, Passwords: s.passwords, Limiter: limiter,
-		Cursors: db.NewCursors(d.Keys), IDs: d.IDs, Clock: d.Clock,
+		Mails: mails, Activity: log, Cursors: db.NewCursors(d.Keys), IDs: d.IDs, Clock: d.Clock,
 	})
 	s.codehost = codehost.New(codehost.Deps{
 		DB: d.DB, Accounts: accounts, Provider: d.Provider, Identities: s.identities, Passwords: s.passwords,
@@ -103,11 +110,11 @@ func New(d Deps) *Service {
 	})
 	s.addresses = address.New(address.Deps{
 		DB: d.DB, Accounts: accounts, Users: users, Sessions: s.sessions, Identities: s.identities, Limiter: limiter,
-		Tokens: tokens, Mails: mails, Clock: d.Clock,
+		Tokens: tokens, Mails: mails, Activity: log, Clock: d.Clock,
 	})
 	s.recovery = recovery.New(recovery.Deps{
 		DB: d.DB, Accounts: accounts, Users: users, Identities: s.identities, Limiter: limiter, Hasher: d.Hasher,
-		Tokens: tokens, Mails: mails,
+		Tokens: tokens, Mails: mails, Activity: log,
 	})
 	return s
 }
@@ -126,6 +133,8 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.sessions.Register(r, tag)
 	s.codehost.Register(r, tag)
 	s.identities.Register(r, tag)
+	page.Register(r, tag)
 	s.addresses.Register(r, tag)
 	s.recovery.Register(r, tag)
+	s.activity.Register(r, tag)
 }

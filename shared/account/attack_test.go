@@ -75,6 +75,13 @@ func TestCrossOriginRequestsAreRejected(t *testing.T) {
 		{http.MethodPost, "/api/auth/logout"},
 		{http.MethodPut, "/api/auth/password"},
 		{http.MethodPost, "/api/auth/codehost/link"},
+		{http.MethodPost, "/api/auth/email/confirm"},
+		{http.MethodPost, "/api/auth/email/resend"},
+		{http.MethodPost, "/api/auth/email/change"},
+		{http.MethodPost, "/api/auth/email/undo"},
+		{http.MethodPut, "/api/auth/email"},
+		{http.MethodPost, "/api/auth/password/forgot"},
+		{http.MethodPost, "/api/auth/password/reset"},
 		{http.MethodDelete, "/api/auth/sessions/ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"},
 		{http.MethodDelete, "/api/auth/identities/idn_01K9ZQ3V7M8T5XW2ABCDEFGHJK"},
 	}
@@ -132,8 +139,9 @@ func TestForwardedForIsIgnored(t *testing.T) {
 func TestNoUserEnumerationAtLogin(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	client := f.newClient()
+	client := f.newClient().from("198.51.100.9")
 	client.signup("ada").Want(t, http.StatusCreated)
+	client.from("203.0.113.1") // a network from which nobody signed up
 	// observation is the part of a login that a client can observe. Computing hashes and calling DynamoDB takes time.
 	type observation struct {
 		Status        int
@@ -221,8 +229,11 @@ func TestLargeBodiesAreRejectedFirst(t *testing.T) {
 		strings.Repeat("[", 128<<10), // not valid JSON
 	} {
 		for method, paths := range map[string][]string{
-			http.MethodPost: {"/signup", "/login", "/logout", "/codehost/link"},
-			http.MethodPut:  {"/password"},
+			http.MethodPost: {
+				"/signup", "/login", "/logout", "/codehost/link", "/email/confirm", "/email/resend", "/email/change",
+				"/email/undo", "/password/forgot", "/password/reset",
+			},
+			http.MethodPut: {"/password", "/email"},
 			http.MethodDelete: {
 				"/sessions/ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "/identities/idn_01K9ZQ3V7M8T5XW2ABCDEFGHJK",
 			},

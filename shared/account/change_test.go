@@ -107,6 +107,11 @@ func TestOtherPendingAddress(t *testing.T) {
 	ada.requestEmail("two@example.com").Want(t, http.StatusAccepted)
 	codeInvalid(t, ada.changeEmail(f.lastMail(mail.Change, "one@example.com").Token))
 	ada.checkAddress("ada@example.com", true, "two@example.com")
+	older := f.lastMail(mail.Change, "one@example.com").Token
+	f.clock.Advance(time.Minute)
+	ada.requestEmail("one@example.com").Want(t, http.StatusAccepted)
+	codeInvalid(t, ada.changeEmail(older))
+	ada.requestEmail("two@example.com").Want(t, http.StatusAccepted)
 	ada.changeEmail(f.lastMail(mail.Change, "two@example.com").Token).Want(t, http.StatusOK)
 }
 
@@ -121,8 +126,8 @@ func TestPasswordChangeDropsThePendingAddress(t *testing.T) {
 	codeInvalid(t, ada.changeEmail(f.lastMail(mail.Change, "new@example.com").Token))
 }
 
-// TestNoUserEnumerationByChanges checks that a request for an address that another account has, or has reserved, does not
-// differ from a request for a free one. Its owner gets a mail.
+// TestNoUserEnumerationByChanges checks that a request for an address that another account has, or has reserved, does
+// not differ from a request for a free one. Its owner gets a mail.
 func TestNoUserEnumerationByChanges(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -203,7 +208,7 @@ func TestUndo(t *testing.T) {
 	ada.link(host, octocat(1))
 	f.clock.Advance(time.Minute)
 	ada.moveTo("eve@example.com") // by somebody who stole the session
-	for i := range 32 {           // more than one transaction removes
+	for i := range 50 {           // more than one transaction removes
 		ada.link(host, octocat(2+i))
 	}
 	f.clock.Advance(time.Minute)

@@ -68,8 +68,8 @@ func TestDynamoDBCalls(t *testing.T) {
 	checkCalls("signup", 2, client.signup("ada").Want(t, http.StatusCreated))
 	checkCalls("first login", 5, client.login("ada", goodPassword).Want(t, http.StatusOK))
 	checkCalls("login", 4, client.login("ada", goodPassword).Want(t, http.StatusOK))
-	checkCalls("wrong password", 4, client.login("ada", "wrong").Want(t, http.StatusUnauthorized))
-	checkCalls("unknown user", 4, client.login("eve", "wrong").Want(t, http.StatusUnauthorized))
+	checkCalls("wrong password", 5, client.login("ada", "wrong").Want(t, http.StatusUnauthorized))
+	checkCalls("unknown user", 5, client.login("eve", "wrong").Want(t, http.StatusUnauthorized))
 	checkCalls("me", 2, client.me().Want(t, http.StatusOK))
 	checkCalls("logout", 2, client.logout().Want(t, http.StatusOK))
 }

@@ -130,7 +130,7 @@ func TestSuccessfulLoginIsRefunded(t *testing.T) {
 func TestLimitIsExactUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.newClient().signup("ada").Want(t, http.StatusCreated)
+	f.newClient().from("198.51.100.9").signup("ada").Want(t, http.StatusCreated)
 	const attempts = 24
 	responses := slicetest.Concurrently(attempts, func(int) slicetest.Response {
 		return f.newClient().login("ada", "wrong")

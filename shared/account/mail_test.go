@@ -156,7 +156,7 @@ func TestConfirmationWithACode(t *testing.T) {
 	}
 	confirm(f.newClient(), code).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	codeInvalid(t, confirm(eve, code)) // the code of another user
-	typed := " " + string(code[:4]) + "-" + string(code[4:])
+	typed := " " + code[:4] + "-" + code[4:]
 	for range 2 {
 		confirm(ada, typed).Want(t, http.StatusOK)
 	}

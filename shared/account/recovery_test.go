@@ -113,12 +113,12 @@ func TestResetRemovesIdentitiesOfAnUnconfirmedAddress(t *testing.T) {
 
 // request is the part of a request that an observer can measure.
 type request struct {
-	Status       int
-	Body         string
-	RetryAfter   string
-	Calls, Depth int64
-	Hashes       int64
-	Written      map[string]int // bytes of the items that were written or changed, by table and kind
+	Status     int
+	Body       string
+	RetryAfter string
+	Calls      int64
+	Hashes     int64
+	Written    map[string]int // bytes of the items that were written or changed, by table and kind
 }
 
 // observe sends a request, and returns what an observer can measure.
@@ -128,14 +128,14 @@ func (f *fixture) observe(send func() slicetest.Response) request {
 	response := send()
 	r := request{
 		Status: response.Status, Body: response.Raw, RetryAfter: response.Header.Get("Retry-After"),
-		Calls: response.Calls, Depth: response.Depth, Hashes: f.hashes.Load() - hashes, Written: map[string]int{},
+		Calls: response.Calls, Hashes: f.hashes.Load() - hashes, Written: map[string]int{},
 	}
 	for key, item := range f.dump() {
 		if reflect.DeepEqual(before[key], item) {
 			continue
 		}
 		kind, _, _ := strings.Cut(key.PK, "#")
-		part, _, _ := strings.Cut(key.SK, "usr_")
+		part, _, _ := strings.Cut(key.SK, "act_")
 		if kind == "RATE" {
 			kind, part = strings.Join(strings.Split(key.PK, "#")[:2], "#"), ""
 		}
@@ -166,7 +166,7 @@ func size(value any) int {
 		}
 		return n
 	case *types.AttributeValueMemberM:
-		return size(db.Item(v.Value))
+		return size(v.Value)
 	case *types.AttributeValueMemberL:
 		n := 0
 		for _, value := range v.Value {
@@ -215,7 +215,8 @@ func TestNoUserEnumerationByResets(t *testing.T) {
 	if got := len(f.mails("nobod@example.com")); got != 0 {
 		t.Errorf("got %d mails to an unknown address, want none", got)
 	}
-	if got := f.item(f.tables.Accounts, db.MailTokensKey(mailtoken.UnknownUser("nobod@example.com"), "reset")); got == nil {
+	stored := db.MailTokensKey(mailtoken.UnknownUser("nobod@example.com"), "reset")
+	if f.item(f.tables.Accounts, stored) == nil {
 		t.Error("there is no record of the requests for the unknown address")
 	}
 }
@@ -252,6 +253,10 @@ func TestParallelGuesses(t *testing.T) {
 	responses := slicetest.Concurrently(16, func(i int) slicetest.Response {
 		return f.newClient().from(fmt.Sprintf("198.51.100.%d", i)).resetWithCode("ada@example.com", "00000000", newPassword)
 	})
+	counted := slicetest.CountStatuses(responses)[http.StatusBadRequest]
+	if got := f.guesses("reset"); counted < mailtoken.MaxGuesses || got != counted {
+		t.Errorf("%d wrong codes were counted, and %d were rejected, want the same number, at least 5", got, counted)
+	}
 	for _, response := range responses {
 		if response.Status != http.StatusBadRequest && response.Status != http.StatusServiceUnavailable {
 			t.Errorf("got %d %s, want 400, or 503 after many conflicts", response.Status, response.Raw)
@@ -259,6 +264,23 @@ func TestParallelGuesses(t *testing.T) {
 	}
 	codeInvalid(t, f.newClient().resetWithCode("ada@example.com", m.Code, newPassword))
 	f.newClient().reset(m.Token, newPassword).Want(t, http.StatusOK)
+}
+
+// guesses returns the number of wrong codes that were counted for the only set of tokens of a kind.
+func (f *fixture) guesses(kind string) int {
+	f.t.Helper()
+	for key, item := range slicetest.Dump(f.t, f.sdk, f.tables.Accounts) {
+		if key.SK == "MAILTOKENS#"+kind {
+			stored, err := db.Decode[struct {
+				Tokens []mailtoken.Token `dynamodbav:"tokens"`
+			}](item)
+			if err != nil || len(stored.Tokens) != 1 {
+				f.t.Fatalf("got the tokens %+v and the error %v, want one token", stored.Tokens, err)
+			}
+			return stored.Tokens[0].Guesses
+		}
+	}
+	return 0
 }
 
 // Of several requests with the same link or code, one succeeds.

@@ -18,6 +18,7 @@ import (
 	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/mail"
 )
 
 // useDynamoDB makes the service use DynamoDB through an SDK client.
@@ -57,6 +58,28 @@ func TestLostResponses(t *testing.T) {
 	checkStatus("password", http.StatusOK, "TransactWriteItems", func() slicetest.Response {
 		return client.changePassword(goodPassword, newPassword)
 	})
+	checkStatus("confirm", http.StatusOK, "TransactWriteItems", func() slicetest.Response {
+		return client.confirm(f.lastMail(mail.Confirm, "ada@example.com").Token)
+	})
+	checkStatus("request a change", http.StatusAccepted, "TransactWriteItems", func() slicetest.Response {
+		return client.requestEmail("new@example.com")
+	})
+	checkStatus("change", http.StatusOK, "TransactWriteItems", func() slicetest.Response {
+		return client.changeEmail(f.lastMail(mail.Change, "new@example.com").Token)
+	})
+	checkStatus("undo", http.StatusOK, "TransactWriteItems", func() slicetest.Response {
+		return client.undo(f.lastMail(mail.Undo, "ada@example.com").Token)
+	})
+	checkStatus("a wrong code", http.StatusBadRequest, "PutItem", func() slicetest.Response {
+		return client.resetWithCode("ada@example.com", "00000000", newPassword)
+	})
+	if got := f.guesses("reset"); got != 1 {
+		t.Errorf("a wrong code was counted %d times, want once", got)
+	}
+	checkStatus("reset", http.StatusOK, "TransactWriteItems", func() slicetest.Response {
+		return client.reset(f.lastMail(mail.Reset, "ada@example.com").Token, newPassword)
+	})
+	client.login("ada", newPassword).Want(t, http.StatusOK)
 	checkStatus("logout", http.StatusOK, "DeleteItem", client.logout)
 
 	checkStatus("start a sign-in", http.StatusFound, "PutItem", func() slicetest.Response {

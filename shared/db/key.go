@@ -81,6 +81,14 @@ func SessionsOf(userID string) Prefix { return newPrefix(userPK(userID), "SESSIO
 // MailTokensKey returns the key of the tokens and codes of a kind of mail that are valid for a user.
 func MailTokensKey(userID, kind string) Key { return newKey(userPK(userID), join("MAILTOKENS", kind)) }
 
+// ActivityKey returns the key of an entry in the list of what happened to an account.
+func ActivityKey(userID, entryID string) Key {
+	return newKey(userPK(userID), join("ACTIVITY", idPart(id.Activity, entryID)))
+}
+
+// ActivityOf selects the entries of a user, in the order of their times.
+func ActivityOf(userID string) Prefix { return newPrefix(userPK(userID), "ACTIVITY"+separator) }
+
 // CounterKey returns the key of the counter of a rate limit rule, for the window of time that begins at start. subjects
 // identify whose attempts are counted, such as an IP address and an e-mail address. Only the last of them may contain
 // the separator.

@@ -18,6 +18,7 @@ const (
 	user = "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 	ses  = "ses_01K9ZQ3V7M8T5XW2ABCDEFGHJM"
 	idn  = "idn_01K9ZQ3V7M8T5XW2ABCDEFGHJW"
+	act  = "act_01K9ZQ3V7M8T5XW2ABCDEFGHJX"
 	ws   = "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJN"
 	inv  = "inv_01K9ZQ3V7M8T5XW2ABCDEFGHJX"
 	prj  = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJP"
@@ -46,6 +47,9 @@ func TestKeys(t *testing.T) {
 		{db.IdentityKey("gitea", "1#2"), db.Key{PK: "IDENTITY#gitea#1#2", SK: "IDENTITY"}},
 		{db.UserIdentityKey(user, idn), db.Key{PK: "USER#" + user, SK: "IDENTITY#" + idn}},
 		{db.Key(db.IdentitiesOf(user)), db.Key{PK: "USER#" + user, SK: "IDENTITY#"}},
+		{db.MailTokensKey(user, "reset"), db.Key{PK: "USER#" + user, SK: "MAILTOKENS#reset"}},
+		{db.ActivityKey(user, act), db.Key{PK: "USER#" + user, SK: "ACTIVITY#" + act}},
+		{db.Key(db.ActivityOf(user)), db.Key{PK: "USER#" + user, SK: "ACTIVITY#"}},
 		{db.OAuthStateKey("ab12"), db.Key{PK: "OAUTH#ab12", SK: "OAUTH"}},
 		{db.SessionKey(user, ses), db.Key{PK: "USER#" + user, SK: "SESSION#" + ses}},
 		{db.CounterKey("login", start, "192.0.2.1", "a#b@c.d"), db.Key{PK: "RATE#login#192.0.2.1#a#b@c.d", SK: "1763640000"}},

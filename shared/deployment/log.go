@@ -41,6 +41,8 @@ const (
 	maxLogBytes = 99 << 10
 	// maxText is the maximum number of bytes of the text of a line, and of the message of an error.
 	maxText = 4 << 10
+	// maxPath is the maximum number of bytes of a path in a log or an error. A compiler in a package chooses some.
+	maxPath = 2 << 10
 	// lineOverhead is the size of the attributes of a line other than its text and path.
 	lineOverhead = 50
 )
@@ -52,11 +54,11 @@ type logRecord struct {
 }
 
 // fitLog returns the last lines that fit into a log, after a line that says how many are left out. It shortens long
-// lines.
+// lines and paths.
 func fitLog(lines []LogLine) []LogLine {
 	lines = slices.Clone(lines)
 	for i := range lines {
-		lines[i].Text = excerpt.Start(lines[i].Text, maxText)
+		lines[i].Text, lines[i].Path = excerpt.Start(lines[i].Text, maxText), excerpt.Start(lines[i].Path, maxPath)
 	}
 	first, size := len(lines), 0
 	for ; first > 0 && len(lines)-first < maxLines; first-- {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"devplatform/shared/deployment"
+	"devplatform/shared/deployment/failure"
 	"devplatform/shared/workspace"
 )
 
@@ -57,5 +58,26 @@ func TestLog(t *testing.T) {
 	checkEnds("long lines", got, 27, "The log is too long. Its first 26 lines are left out.", "The end")
 	if text := got[2]["text"].(string); len(text) != 4096 || got[2]["path"] != "/a.ts" || got[2]["line"] != 7.0 {
 		t.Errorf("got the line %v, want one with 4,096 bytes", got[2])
+	}
+}
+
+// The compiler in a package of a project chooses the path of its error. The error is stored in any case.
+func TestLongPath(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	p := ada.newProject("Shop", workspace.Public)
+	d := f.begin(p, ada.deploy(p, "production"))
+	path := "/" + strings.Repeat("x", 500_000)
+	_, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{
+		Error: &failure.Error{Code: failure.BuildFailed, Message: "broken", Path: path},
+		Log:   []deployment.LogLine{{Level: deployment.Error, Text: "broken", Path: path}},
+	}, f.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := ada.logOf(p, d.ID)
+	if len(lines) != 1 || lines[0]["text"] != "broken" || len(lines[0]["path"].(string)) != 2048 {
+		t.Errorf("got the log %.200v, want the line with a path of 2,048 bytes", lines)
 	}
 }

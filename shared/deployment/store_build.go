@@ -86,7 +86,7 @@ func (o Outcome) applyTo(d Deployment, now time.Time) Deployment {
 	d.EndedAt = new(clock.Stamp(now))
 	if o.Error != nil {
 		short := *o.Error
-		short.Message = excerpt.Start(short.Message, maxText)
+		short.Message, short.Path = excerpt.Start(short.Message, maxText), excerpt.Start(short.Path, maxPath)
 		d.Status, d.Error = Failed, &short
 		return d
 	}

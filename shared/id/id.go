@@ -36,6 +36,7 @@ const (
 	Deployment   Kind = "dpl"
 	Invitation   Kind = "inv"
 	Mail         Kind = "mail"
+	Activity     Kind = "act"
 )
 
 // Valid reports whether s is an ID of kind k in canonical form: not of another kind, not in lower case, and with

@@ -25,10 +25,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// Content types of the two versions of the protocol.
+// Content types of the two versions of the protocol, and of REST services, whose errors also have a header.
 const (
 	Version10 = "application/x-amz-json-1.0"
 	Version11 = "application/x-amz-json-1.1"
+	REST      = "application/json"
 )
 
 // maxPooledBytes is the capacity above which a buffer is not reused, so that a rare large body does not stay in memory.
@@ -38,7 +39,7 @@ const maxPooledBytes = 256 << 10
 // request.
 type Service struct {
 	Name            string                // begins log lines, such as "sqs"
-	ContentType     string                // [Version10] or [Version11]
+	ContentType     string                // [Version10], [Version11] or [REST]
 	Targets         map[string]Operations // by the prefix of X-Amz-Target, such as "AmazonSQS."
 	MaxRequestBytes int64
 	Logger          *slog.Logger
@@ -195,6 +196,9 @@ func (s *Service) writeError(r *http.Request, err error, header http.Header, res
 	}
 	if refusal.QueryError != "" {
 		header.Set("X-Amzn-Query-Error", refusal.QueryError)
+	}
+	if s.ContentType == REST {
+		header.Set("X-Amzn-Errortype", refusal.Type)
 	}
 	response.Reset()
 	if err := json.MarshalWrite(response, refusal, wireOptions); err != nil {

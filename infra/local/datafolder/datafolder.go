@@ -31,7 +31,7 @@ const (
 // A data folder has a marker file with the format of the data, and the folder of Pebble. The marker is written and read
 // first, so that other folders are never changed.
 const (
-	format      = "devplatform local data 2\n"
+	format      = "devplatform local data 3\n"
 	markerFile  = "FORMAT"
 	storeFolder = "store"
 )
@@ -82,7 +82,6 @@ func Open(options Options) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.failure.isOpen.Store(true)
 	return f, nil
 }
 
@@ -116,7 +115,6 @@ func (f *Folder) open() (*pebble.DB, error) {
 		settings.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBitsPerKey)
 	}
 	if !f.inMemory {
-		settings.FS = watchedFS{f.FS, f.failure}
 		if err := f.checkMarker(); err != nil {
 			return nil, err
 		}

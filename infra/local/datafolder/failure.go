@@ -5,10 +5,8 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // failure is the state of a store that cannot continue, because its disk is full or broken. Pebble then rejects every
@@ -18,7 +16,6 @@ type failure struct {
 	once     sync.Once
 	happened chan struct{} // closed by the first report
 	err      error         // set before happened is closed
-	isOpen   atomic.Bool   // false while the folder is opened
 	dir      string
 	options  Options
 }
@@ -90,67 +87,4 @@ func (f *failure) background(err error) {
 // corruption is called when a read finds damaged data. The read itself returns an error.
 func (f *failure) corruption(info pebble.DataCorruptionInfo) {
 	f.options.Logger.Error("store: damaged data", slog.String("file", info.Path), slog.Any("error", info.Details))
-}
-
-// block reports an error and blocks, because Pebble would end the process or retry without end.
-func (f *failure) block(err error) error {
-	if err != nil {
-		f.report(err.Error())
-		select {}
-	}
-	return nil
-}
-
-// watchedFS is a file system that reports files that cannot be created or written as a failure.
-type watchedFS struct {
-	vfs.FS
-
-	failure *failure
-}
-
-func (w watchedFS) watch(file vfs.File, err error) (vfs.File, error) {
-	if err != nil && !w.failure.isOpen.Load() {
-		return nil, err // of pebble.Open
-	}
-	return watchedFile{file, w.failure}, w.failure.block(err)
-}
-
-func (w watchedFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	return w.watch(w.FS.Create(name, category))
-}
-
-func (w watchedFS) ReuseForWrite(oldName, newName string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	return w.watch(w.FS.ReuseForWrite(oldName, newName, category))
-}
-
-func (w watchedFS) OpenReadWrite(
-	name string, category vfs.DiskWriteCategory, options ...vfs.OpenOption,
-) (vfs.File, error) {
-	return w.watch(w.FS.OpenReadWrite(name, category, options...))
-}
-
-func (w watchedFS) Unwrap() vfs.FS { return w.FS }
-
-type watchedFile struct {
-	vfs.File
-
-	failure *failure
-}
-
-func (f watchedFile) Write(p []byte) (int, error) {
-	n, err := f.File.Write(p)
-	return n, f.failure.block(err)
-}
-
-func (f watchedFile) WriteAt(p []byte, offset int64) (int, error) {
-	n, err := f.File.WriteAt(p, offset)
-	return n, f.failure.block(err)
-}
-
-func (f watchedFile) Sync() error     { return f.failure.block(f.File.Sync()) }
-func (f watchedFile) SyncData() error { return f.failure.block(f.File.SyncData()) }
-
-func (f watchedFile) SyncTo(length int64) (bool, error) {
-	complete, err := f.File.SyncTo(length)
-	return complete, f.failure.block(err)
 }

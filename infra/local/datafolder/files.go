@@ -4,33 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/google/renameio/v2"
 )
-
-// WriteFile replaces the file at path atomically, with exactly these permissions. It makes folders that are missing,
-// with mode 0700. When it returns, content and name are durable; after a crash, the file is the old one or the new one.
-func WriteFile(path string, data []byte, perm os.FileMode) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithStaticPermissions(perm))
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	defer func() { _ = file.Cleanup() }() // the temporary file, after an error
-	if _, err := file.Write(data); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return SyncDir(vfs.Default, dir) // renameio does not
-}
 
 // CreateFile creates a file in a file system and makes its content and its name durable. fill writes the content. After
 // an error, no file remains.

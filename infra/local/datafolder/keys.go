@@ -32,7 +32,13 @@ const (
 	SpaceObject = 0x21 // bucket name, 0, object key → object (JSON)
 
 	// Secrets Manager.
-	SpaceSecret = 0x30 // secret name → secret (JSON)
+	SpaceSecret = 0x30 // → all secrets (JSON)
+
+	// Event source mappings.
+	SpacePosition = 0x40 // endpoint, 0, mapping → position (JSON)
+
+	// SES.
+	SpaceMail = 0x50 // mail number → mail (JSON)
 )
 
 // PrefixEnd returns the first key after all keys that begin with prefix.

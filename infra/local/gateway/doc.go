@@ -3,8 +3,8 @@
 // invokes the function, and converts its response, buffered or streamed, into the HTTP response. Its own errors are the
 // API's gateway responses, with AWS's types, status codes and messages.
 //
-// What belongs here: routing, the event, the response formats, AWS's limits on both, gateway responses, and the
-// listener (connection limit, time-outs, TLS). What may not enter: starting functions (see runtime), reading templates
+// What belongs here: routing, the event, the response formats, AWS's limits on both, gateway responses, time-outs and
+// the certificate of the HTTPS port. What may not enter: starting functions (see runtime), reading templates
 // (see stack), and anything that only one project needs.
 //
 // # Paths
@@ -27,12 +27,12 @@
 //     method is looked up, before ANY. If the resource does not have the method, no other resource is tried.
 //   - Empty, "." and ".." segments (also percent-encoded) never match. There is no redirect and no cleaning. AWS
 //     joins leading slashes; a function that compares paths must not depend on it.
-//   - A body that is not UTF-8 is passed in base64, also if no binary media type matches. AWS would damage it.
+//   - A body that is not UTF-8 is passed in base64, also if the API has no binary media types. AWS would damage it.
 //   - The client's address is the address of the TCP peer. X-Forwarded-For is passed on with the peer appended, and
 //     never trusted.
 //   - A client that disconnects does not stop its function. The rest of the function's response is read and
 //     discarded.
-//   - Requests that net/http refuses get a gateway response on plain connections, and plain text over TLS.
+//   - Requests that net/http refuses get an error in plain text.
 //   - The event and the invocation have the same request id, so that the logs of gateway and function have the same
 //     one. On AWS they differ.
 package gateway

@@ -2,14 +2,15 @@ package gateway
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -22,14 +23,13 @@ type request struct {
 
 	ids      requestIDs
 	received time.Time
-	route    *route   // nil if none matches
-	values   []string // of the path parameters, in the order of route.resource.params
-	path     string   // for routing and the function
-	fullPath string   // with the stage if StageInPath is set
-	query    []parameter
+	route    *route              // nil if none matches
+	values   []string            // of the path parameters, in the order of route.resource.params
+	path     string              // for routing and the function
+	fullPath string              // with the stage if StageInPath is set
+	query    map[string][]string // nil if there is none
 	sourceIP string
 	body     []byte
-	binary   bool // the body's type is one of the API's binary media types
 }
 
 // sourceIP returns the address of the TCP peer without port and zone. An IPv4-mapped IPv6 address becomes an IPv4
@@ -45,51 +45,108 @@ func sourceIP(remoteAddr string) string {
 	return host
 }
 
-// event returns the Lambda proxy event of a request (payload format 1.0). As on AWS, values that a request does not
-// have are null, not absent.
-func (g *Gateway) event(q *request) []byte {
-	res := q.route.resource
-	b := make([]byte, 0, len(q.body)+len(q.body)/8+2048)
-	b = appendString(b, `{"resource":`, res.path)
-	b = appendString(b, `,"path":`, q.path)
-	b = appendString(b, `,"httpMethod":`, q.Method)
-	b = appendHeaders(b, q.headers())
-	b = appendQuery(b, q.query)
-	b = append(b, `,"pathParameters":`...)
-	b = appendPathParameters(b, res.params, q.values)
-	b = append(b, `,"stageVariables":null`...)
-	b = g.appendContext(b, q)
-	return appendBody(b, q.body, q.binary)
+// event is the Lambda proxy event (payload format 1.0). As on AWS, values that a request does not have are null, not
+// absent.
+type event struct {
+	Resource        string              `json:"resource"`
+	Path            string              `json:"path"`
+	HTTPMethod      string              `json:"httpMethod"`
+	Headers         map[string]string   `json:"headers"`
+	AllHeaders      map[string][]string `json:"multiValueHeaders"`
+	Query           map[string]string   `json:"queryStringParameters"`
+	AllQuery        map[string][]string `json:"multiValueQueryStringParameters"`
+	PathParameters  map[string]string   `json:"pathParameters"`
+	StageVariables  *struct{}           `json:"stageVariables"`
+	RequestContext  eventContext        `json:"requestContext"`
+	Body            *string             `json:"body"`
+	IsBase64Encoded bool                `json:"isBase64Encoded"`
 }
 
-func (g *Gateway) appendContext(b []byte, q *request) []byte {
-	b = appendString(b, `,"requestContext":{"resourceId":`, q.route.resource.id)
-	b = appendString(b, `,"resourcePath":`, q.route.resource.path)
-	b = appendString(b, `,"accountId":`, g.options.Account)
-	b = appendString(b, `,"stage":`, g.options.API.Stage)
-	b = appendString(b, `,"apiId":`, g.options.API.ID)
-	b = appendString(b, `,"deploymentId":`, g.deploymentID)
-	b = appendString(b, `,"httpMethod":`, q.Method)
-	b = appendString(b, `,"path":`, q.fullPath)
-	b = appendString(b, `,"protocol":`, q.Proto)
-	b = appendString(b, `,"requestId":`, q.ids.request)
-	b = appendString(b, `,"extendedRequestId":`, q.ids.extended)
-	b = append(b, `,"requestTime":"`...)
-	b = q.received.AppendFormat(b, requestTimeLayout)
-	b = append(b, `","requestTimeEpoch":`...)
-	b = strconv.AppendInt(b, q.received.UnixMilli(), 10)
-	b = appendString(b, `,"domainName":`, g.options.DomainName(q.Host))
-	b = appendString(b, `,"domainPrefix":`, domainPrefix(q.Host))
-	b = append(b, `,"identity":{"cognitoIdentityPoolId":null,"accountId":null,"cognitoIdentityId":null,"caller":null,`...)
-	b = appendString(b, `"sourceIp":`, q.sourceIP)
-	b = append(b, `,"principalOrgId":null,"accessKey":null,"cognitoAuthenticationType":null,`...)
-	b = append(b, `"cognitoAuthenticationProvider":null,"userArn":null,"userAgent":`...)
-	if agent := q.UserAgent(); agent != "" {
-		b = quote(b, headerText(agent))
-	} else {
-		b = append(b, `null`...)
+type eventContext struct {
+	ResourceID        string   `json:"resourceId"`
+	ResourcePath      string   `json:"resourcePath"`
+	AccountID         string   `json:"accountId"`
+	Stage             string   `json:"stage"`
+	APIID             string   `json:"apiId"`
+	DeploymentID      string   `json:"deploymentId"`
+	HTTPMethod        string   `json:"httpMethod"`
+	Path              string   `json:"path"`
+	Protocol          string   `json:"protocol"`
+	RequestID         string   `json:"requestId"`
+	ExtendedRequestID string   `json:"extendedRequestId"`
+	RequestTime       string   `json:"requestTime"`
+	RequestTimeEpoch  int64    `json:"requestTimeEpoch"`
+	DomainName        string   `json:"domainName"`
+	DomainPrefix      string   `json:"domainPrefix"`
+	Identity          identity `json:"identity"`
+}
+
+// identity has only null for what callers without IAM and Cognito do not have.
+type identity struct {
+	PoolID        *string `json:"cognitoIdentityPoolId"`
+	AccountID     *string `json:"accountId"`
+	IdentityID    *string `json:"cognitoIdentityId"`
+	Caller        *string `json:"caller"`
+	SourceIP      string  `json:"sourceIp"`
+	PrincipalOrg  *string `json:"principalOrgId"`
+	AccessKey     *string `json:"accessKey"`
+	Authenticated *string `json:"cognitoAuthenticationType"`
+	Provider      *string `json:"cognitoAuthenticationProvider"`
+	UserARN       *string `json:"userArn"`
+	UserAgent     *string `json:"userAgent"`
+	User          *string `json:"user"`
+}
+
+// eventOptions replace bytes that are not UTF-8 by U+FFFD.
+var eventOptions = json.JoinOptions(json.FormatNilMapAsNull(true), jsontext.AllowInvalidUTF8(true))
+
+// event returns the event of a request.
+func (g *Gateway) event(q *request) ([]byte, error) {
+	resource, headers := q.route.resource, q.headers()
+	e := event{
+		Resource: resource.path, Path: q.path, HTTPMethod: q.Method,
+		Headers: lastValues(headers), AllHeaders: headers, Query: lastValues(q.query), AllQuery: q.query,
+		RequestContext: eventContext{
+			ResourceID: resource.id, ResourcePath: resource.path, AccountID: g.options.Account, Stage: g.options.API.Stage,
+			APIID: g.options.API.ID, DeploymentID: g.deploymentID, HTTPMethod: q.Method, Path: q.fullPath, Protocol: q.Proto,
+			RequestID: q.ids.request, ExtendedRequestID: q.ids.extended, RequestTime: q.received.Format(requestTimeLayout),
+			RequestTimeEpoch: q.received.UnixMilli(), DomainName: g.options.DomainName(q.Host),
+			DomainPrefix: domainPrefix(q.Host), Identity: identity{SourceIP: q.sourceIP},
+		},
 	}
-	return append(b, `,"user":null}}`...)
+	if agent := q.UserAgent(); agent != "" {
+		e.RequestContext.Identity.UserAgent = &agent
+	}
+	for i, name := range resource.params {
+		if e.PathParameters == nil {
+			e.PathParameters = map[string]string{}
+		}
+		e.PathParameters[name] = q.values[i]
+	}
+	if len(q.body) > 0 {
+		text := string(q.body)
+		if e.IsBase64Encoded = g.options.API.IsBinary || !utf8.Valid(q.body); e.IsBase64Encoded {
+			text = base64.StdEncoding.EncodeToString(q.body)
+		}
+		e.Body = &text
+	}
+	payload, err := json.Marshal(e, eventOptions)
+	if err != nil {
+		return nil, fmt.Errorf("encode the event: %w", err)
+	}
+	return payload, nil
+}
+
+// lastValues returns the last value of each name, as AWS does.
+func lastValues(all map[string][]string) map[string]string {
+	if all == nil {
+		return nil
+	}
+	last := make(map[string]string, len(all))
+	for name, values := range all {
+		last[name] = values[len(values)-1]
+	}
+	return last
 }
 
 // domainPrefix returns the first label of host, without its port.
@@ -102,91 +159,4 @@ func domainPrefix(host string) string {
 	}
 	label, _, _ := strings.Cut(host, ".")
 	return label
-}
-
-func appendHeaders(b []byte, headers []parameter) []byte {
-	b = append(b, `,"headers":`...)
-	b = appendLast(b, headers)
-	b = append(b, `,"multiValueHeaders":`...)
-	return appendAll(b, headers)
-}
-
-func appendQuery(b []byte, query []parameter) []byte {
-	if len(query) == 0 {
-		return append(b, `,"queryStringParameters":null,"multiValueQueryStringParameters":null`...)
-	}
-	b = append(b, `,"queryStringParameters":`...)
-	b = appendLast(b, query)
-	b = append(b, `,"multiValueQueryStringParameters":`...)
-	return appendAll(b, query)
-}
-
-// appendLast writes the last value of each parameter, as AWS does.
-func appendLast(b []byte, parameters []parameter) []byte {
-	for i, p := range parameters {
-		b = append(b, separator(i))
-		b = quote(b, p.name)
-		b = append(b, ':')
-		b = quote(b, p.values[len(p.values)-1])
-	}
-	return append(b, '}')
-}
-
-func appendAll(b []byte, parameters []parameter) []byte {
-	for i, p := range parameters {
-		b = append(b, separator(i))
-		b = quote(b, p.name)
-		b = append(b, ':', '[')
-		for j, value := range p.values {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = quote(b, value)
-		}
-		b = append(b, ']')
-	}
-	return append(b, '}')
-}
-
-func separator(i int) byte {
-	if i == 0 {
-		return '{'
-	}
-	return ','
-}
-
-func appendPathParameters(b []byte, names, values []string) []byte {
-	if len(names) == 0 {
-		return append(b, `null`...)
-	}
-	for i, name := range names {
-		b = append(b, separator(i))
-		b = appendString(quote(b, name), `:`, values[i])
-	}
-	return append(b, '}')
-}
-
-func appendBody(b, body []byte, binary bool) []byte {
-	switch {
-	case len(body) == 0:
-		return append(b, `,"body":null,"isBase64Encoded":false}`...)
-	case binary || !utf8.Valid(body):
-		b = append(b, `,"body":"`...)
-		b = base64.StdEncoding.AppendEncode(b, body)
-		return append(b, `","isBase64Encoded":true}`...)
-	default:
-		b = append(b, `,"body":`...)
-		b = quote(b, body)
-		return append(b, `,"isBase64Encoded":false}`...)
-	}
-}
-
-func appendString(b []byte, before, value string) []byte {
-	return quote(append(b, before...), value)
-}
-
-// quote appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
-func quote[Bytes ~[]byte | ~string](b []byte, s Bytes) []byte {
-	b, _ = jsontext.AppendQuote(b, s) // the error only means that bytes were replaced
-	return b
 }

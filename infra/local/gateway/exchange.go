@@ -77,7 +77,10 @@ func (x *exchange) serve() error {
 			return err
 		}
 	}
-	event := x.gateway.event(x.q)
+	event, err := x.gateway.event(x.q)
+	if err != nil {
+		return err
+	}
 	if len(event) > runtime.MaxPayload {
 		return errTooLarge
 	}
@@ -164,7 +167,6 @@ func (x *exchange) readBody() error {
 	}
 	_ = x.control.SetReadDeadline(time.Time{})
 	q.body = body
-	q.binary = x.gateway.binary.match(firstMediaType(q.Header[headerContentType]))
 	return nil
 }
 
@@ -182,7 +184,7 @@ func (x *exchange) drain() {
 
 // buffer sends a response that is complete.
 func (x *exchange) buffer(response *runtime.Response) error {
-	a, err := x.gateway.parseResponse(response.Payload, x.q.Header["Accept"])
+	a, err := x.gateway.parseResponse(response.Payload)
 	_ = response.Body.Close() // a is a copy
 	if errors.Is(err, errBase64) {
 		return errors.Join(errConfiguration, err)

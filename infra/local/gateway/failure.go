@@ -1,11 +1,10 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -97,24 +96,11 @@ func (g *Gateway) response(f *failure) resources.GatewayResponse {
 // fail sends the gateway response for f.
 func (g *Gateway) fail(w http.ResponseWriter, q *request, f *failure) {
 	response := g.response(f)
-	status := f.status
-	if response.StatusCode != 0 {
-		status = response.StatusCode
+	if response.Body == "" {
+		response.MediaType, response.Body = jsonType, `{"message":`+strconv.Quote(f.message)+`}`
 	}
-	templates := response.Templates
-	if len(templates) == 0 {
-		templates = map[string]string{jsonType: `{"message":` + string(quote(nil, f.message)) + `}`}
-	}
-	mediaType := firstMediaType(q.Header["Accept"])
-	if _, ok := templates[mediaType]; !ok {
-		mediaType = jsonType
-	}
-	if _, ok := templates[mediaType]; !ok {
-		mediaType = slices.Sorted(maps.Keys(templates))[0]
-	}
-	body := templates[mediaType]
 	header := w.Header()
-	header[headerContentType] = []string{mediaType}
+	header[headerContentType] = []string{response.MediaType}
 	header[headerErrorType] = []string{f.code}
 	for name, value := range response.Headers {
 		if text, isLiteral := strings.CutPrefix(value, "'"); isLiteral {
@@ -124,7 +110,7 @@ func (g *Gateway) fail(w http.ResponseWriter, q *request, f *failure) {
 		}
 		header[http.CanonicalHeaderKey(name)] = []string{value}
 	}
-	header["Content-Length"] = []string{strconv.Itoa(len(body))}
-	w.WriteHeader(status)
-	_, _ = w.Write([]byte(body)) // the client may have disconnected
+	header["Content-Length"] = []string{strconv.Itoa(len(response.Body))}
+	w.WriteHeader(cmp.Or(response.StatusCode, f.status))
+	_, _ = w.Write([]byte(response.Body)) // the client may have disconnected
 }

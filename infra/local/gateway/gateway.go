@@ -17,7 +17,7 @@ const defaultBodyTimeout = time.Minute
 
 // Options configure a gateway.
 type Options struct {
-	// API has the routes, the gateway responses and the binary media types.
+	// API has the routes, the gateway responses, and whether bodies are binary.
 	API resources.API
 	// Invoke runs a function. Its context limits the wait for the function, not the function itself.
 	Invoke func(context.Context, runtime.Invocation) (*runtime.Response, error)
@@ -45,8 +45,7 @@ type Options struct {
 // Gateway is a REST API as an http.Handler. It is safe for concurrent use.
 type Gateway struct {
 	options      Options
-	router       *router
-	binary       binaryTypes
+	router       router
 	deploymentID string
 	stagePrefix  string // "" or "/<stage>"
 }
@@ -62,8 +61,7 @@ func New(o Options) (*Gateway, error) {
 		o.DomainName = func(host string) string { return host }
 	}
 	g := &Gateway{
-		options: o, binary: newBinaryTypes(o.API.BinaryMediaTypes), deploymentID: shortID(o.API.ID, o.API.Stage),
-		router: newRouter(o.API.ID, o.API.Routes),
+		options: o, router: newRouter(o.API.ID, o.API.Routes), deploymentID: resources.Digest(6, o.API.ID, o.API.Stage),
 	}
 	if o.StageInPath {
 		g.stagePrefix = "/" + o.API.Stage

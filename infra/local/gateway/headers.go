@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
@@ -41,31 +40,18 @@ var droppedFromResponse = map[string]bool{"Transfer-Encoding": true, "Keep-Alive
 
 // headers returns the headers of the event: the headers of the client that are passed on, and the headers of the
 // gateway.
-func (q *request) headers() []parameter {
-	headers := make([]parameter, 0, len(q.Header)+5)
+func (q *request) headers() map[string][]string {
+	headers := make(map[string][]string, len(q.Header)+5)
 	for name, values := range q.Header {
-		if droppedFromRequest[name] || len(values) == 0 {
-			continue
+		if !droppedFromRequest[name] && len(values) > 0 {
+			headers[name] = values
 		}
-		headers = append(headers, parameter{name: name, values: headerTexts(values)})
 	}
 	port, proto := q.listener()
-	return append(headers,
-		parameter{"Host", []string{q.Host}},
-		parameter{headerTrace, []string{q.ids.trace}},
-		parameter{headerForwardedFor, []string{q.forwardedFor()}},
-		parameter{headerForwardedPort, []string{port}},
-		parameter{headerForwardedProto, []string{proto}},
-	)
-}
-
-// forwardedFor appends the peer to the client's header.
-func (q *request) forwardedFor() string {
-	claimed := q.Header[headerForwardedFor]
-	if len(claimed) == 0 {
-		return q.sourceIP
-	}
-	return strings.Join(headerTexts(claimed), ", ") + ", " + q.sourceIP
+	headers["Host"], headers[headerTrace] = []string{q.Host}, []string{q.ids.trace}
+	headers[headerForwardedFor] = []string{strings.Join(append(slices.Clip(q.Header[headerForwardedFor]), q.sourceIP), ", ")}
+	headers[headerForwardedPort], headers[headerForwardedProto] = []string{port}, []string{proto}
+	return headers
 }
 
 // listener returns the port and the scheme of the request.
@@ -80,30 +66,6 @@ func (q *request) listener() (port, proto string) {
 		}
 	}
 	return port, proto
-}
-
-// headerTexts returns values as text: see [headerText].
-func headerTexts(values []string) []string {
-	if !slices.ContainsFunc(values, func(value string) bool { return !utf8.ValidString(value) }) {
-		return values
-	}
-	texts := make([]string, len(values))
-	for i, value := range values {
-		texts[i] = headerText(value)
-	}
-	return texts
-}
-
-// headerText decodes a header value that is not UTF-8 as ISO-8859-1, as HTTP/1.1 defines it.
-func headerText(value string) string {
-	if utf8.ValidString(value) {
-		return value
-	}
-	runes := make([]rune, len(value))
-	for i := range len(value) {
-		runes[i] = rune(value[i])
-	}
-	return string(runes)
 }
 
 // headerSize returns the size of all header values of a request, which API Gateway limits.

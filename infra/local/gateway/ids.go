@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -32,29 +31,8 @@ const rootPrefix = "Root=1-"
 
 // traceID returns the client's trace if it has a root, or begins one (the tracing header of AWS X-Ray).
 func traceID(now time.Time, random []byte, client string) string {
-	if strings.Contains(client, rootPrefix) && len(client) <= 256 && printable(client) {
+	if strings.Contains(client, rootPrefix) && len(client) <= 256 {
 		return client
 	}
 	return fmt.Sprintf("%s%08x-%x", rootPrefix, uint32(now.Unix()), random)
-}
-
-func printable(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
-
-const lowerBase36 = "abcdefghijklmnopqrstuvwxyz0123456789"
-
-// shortID returns a six-character id, as resources and deployments of API Gateway have them.
-func shortID(names ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(names, "\x00")))
-	id := make([]byte, 6)
-	for i := range id {
-		id[i] = lowerBase36[int(sum[i])%len(lowerBase36)]
-	}
-	return string(id)
 }

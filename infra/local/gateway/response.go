@@ -1,14 +1,13 @@
 package gateway
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,107 +15,51 @@ import (
 
 // proxyResponse is a function's buffered response. AWS refuses other members.
 type proxyResponse struct {
-	StatusCode        statusCode              `json:"statusCode"`
-	Headers           map[string]headerValue  `json:"headers"`
-	MultiValueHeaders map[string]headerValues `json:"multiValueHeaders"`
-	Body              *string                 `json:"body"`
-	IsBase64Encoded   bool                    `json:"isBase64Encoded"`
+	head
+	Body            *string `json:"body"`
+	IsBase64Encoded bool    `json:"isBase64Encoded"`
 }
 
-// decodeOptions make the decoder as strict and as lenient as AWS's: member names are case-sensitive, and unknown ones
-// are refused.
+// head is the part of a response that streamed responses have, too.
+type head struct {
+	StatusCode        int                 `json:"statusCode"` // 0 if the response has none; then AWS sends 200
+	Headers           map[string]string   `json:"headers"`
+	MultiValueHeaders map[string][]string `json:"multiValueHeaders"`
+}
+
+// decodeOptions make the decoder strict: member names are case-sensitive, and unknown ones are refused. AWS accepts also
+// a status code that is a string, and headers that are booleans.
 var decodeOptions = json.JoinOptions(
 	json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 )
 
-var errStatusCode = errors.New("statusCode is not an HTTP status")
-
-// statusCode is an integer, or a string with one. 0 means that the response has none; then AWS sends 200.
-type statusCode int
-
-// UnmarshalJSONFrom refuses values that are not a final HTTP status.
-func (s *statusCode) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	token, err := dec.ReadToken()
-	if err != nil {
-		return fmt.Errorf("statusCode: %w", err)
+// response returns the response without its body.
+func (h *head) response() (*httpResponse, error) {
+	r := &httpResponse{status: cmp.Or(h.StatusCode, http.StatusOK), header: http.Header{}}
+	if r.status < http.StatusOK || r.status > 599 {
+		return nil, errors.New("statusCode is not an HTTP status")
 	}
-	switch token.Kind() {
-	case 'n':
-		return nil
-	case '0', '"':
-		n, err := strconv.ParseFloat(token.String(), 64)
-		if err != nil || n != math.Trunc(n) || n < http.StatusOK || n > 599 {
-			return errStatusCode
-		}
-		*s = statusCode(n)
-		return nil
-	default:
-		return errStatusCode
+	if err := setHeaders(r.header, h.Headers, h.MultiValueHeaders); err != nil {
+		return nil, err
 	}
-}
-
-func (s statusCode) orOK() int {
-	if s == 0 {
-		return http.StatusOK
+	if len(r.header[headerContentType]) == 0 {
+		r.header[headerContentType] = []string{jsonType}
 	}
-	return int(s)
-}
-
-var errHeaderValue = errors.New("header value is neither a string nor a boolean")
-
-// headerValue is a string, or a boolean that is sent as "true" or "false".
-type headerValue string
-
-// UnmarshalJSONFrom refuses numbers, null, arrays and objects.
-func (h *headerValue) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	token, err := dec.ReadToken()
-	if err != nil {
-		return fmt.Errorf("header: %w", err)
-	}
-	switch token.Kind() {
-	case '"', 't', 'f':
-		*h = headerValue(token.String())
-		return nil
-	default:
-		return errHeaderValue
-	}
-}
-
-// headerValues is a list of header values, or a single value.
-type headerValues []headerValue
-
-// UnmarshalJSONFrom reads a list or a single value.
-func (h *headerValues) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() != '[' {
-		var one headerValue
-		if err := one.UnmarshalJSONFrom(dec); err != nil {
-			return err
-		}
-		*h = headerValues{one}
-		return nil
-	}
-	if err := json.UnmarshalDecode(dec, (*[]headerValue)(h)); err != nil {
-		return fmt.Errorf("header: %w", err)
-	}
-	return nil
+	return r, nil
 }
 
 // setHeaders sets both kinds of headers. A value that is in both appears once.
-func setHeaders(into http.Header, single map[string]headerValue, multi map[string]headerValues) error {
+func setHeaders(into http.Header, single map[string]string, multi map[string][]string) error {
 	for name, values := range multi {
-		texts := make([]string, len(values))
-		for i, value := range values {
-			texts[i] = string(value)
-		}
-		if err := setChecked(into, name, texts); err != nil {
+		if err := setChecked(into, name, values); err != nil {
 			return err
 		}
 	}
 	for name, value := range single {
-		if slices.Contains(into[http.CanonicalHeaderKey(name)], string(value)) {
+		if slices.Contains(into[http.CanonicalHeaderKey(name)], value) {
 			continue
 		}
-		if err := setChecked(into, name, []string{string(value)}); err != nil {
+		if err := setChecked(into, name, []string{value}); err != nil {
 			return err
 		}
 	}
@@ -143,7 +86,7 @@ type httpResponse struct {
 var errBase64 = errors.New("body is not base64")
 
 // parseResponse decodes a function's buffered response. Every error except [errBase64] means 502 on AWS.
-func (g *Gateway) parseResponse(payload []byte, accept []string) (*httpResponse, error) {
+func (g *Gateway) parseResponse(payload []byte) (*httpResponse, error) {
 	if kind := jsontext.Value(payload).Kind(); kind != '{' {
 		return nil, errors.New("the response is not a JSON object")
 	}
@@ -151,38 +94,21 @@ func (g *Gateway) parseResponse(payload []byte, accept []string) (*httpResponse,
 	if err := json.Unmarshal(payload, &response, decodeOptions); err != nil {
 		return nil, fmt.Errorf("malformed Lambda proxy response: %w", err)
 	}
-	a := &httpResponse{
-		status: response.StatusCode.orOK(),
-		header: make(http.Header, len(response.MultiValueHeaders)+len(response.Headers)+5),
-	}
-	if err := setHeaders(a.header, response.Headers, response.MultiValueHeaders); err != nil {
+	a, err := response.response()
+	if err != nil {
 		return nil, fmt.Errorf("malformed Lambda proxy response: %w", err)
-	}
-	if len(a.header[headerContentType]) == 0 {
-		a.header[headerContentType] = []string{jsonType}
 	}
 	if response.Body == nil {
 		return a, nil
 	}
 	a.body = []byte(*response.Body)
-	if !response.IsBase64Encoded || !g.wantsBinary(accept, a.header[headerContentType]) {
+	if !response.IsBase64Encoded || !g.options.API.IsBinary {
 		return a, nil
 	}
-	decoded, err := base64.StdEncoding.DecodeString(*response.Body)
-	if err != nil {
+	if a.body, err = base64.StdEncoding.DecodeString(*response.Body); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBase64, err)
 	}
-	a.body = decoded
 	return a, nil
-}
-
-// wantsBinary reports whether a base64 body is decoded. AWS uses the first type that the client accepts, or else the
-// type of the response.
-func (g *Gateway) wantsBinary(accept, contentType []string) bool {
-	if len(accept) == 0 {
-		return g.binary.match(firstMediaType(contentType))
-	}
-	return g.binary.match(firstMediaType(accept))
 }
 
 // send writes a to the client.
@@ -202,36 +128,4 @@ func (a *httpResponse) send(w http.ResponseWriter) {
 
 func bodyAllowed(status int) bool {
 	return status != http.StatusNoContent && status != http.StatusNotModified
-}
-
-// binaryTypes are the API's binary media types: "*/*", "image/*" or "image/png", in lower case.
-type binaryTypes []string
-
-func newBinaryTypes(types []string) binaryTypes {
-	out := make(binaryTypes, len(types))
-	for i, t := range types {
-		out[i] = strings.ToLower(strings.ReplaceAll(t, "~1", "/")) // the escaped slash of a template
-	}
-	return out
-}
-
-// match reports whether a media type without parameters is binary. A body without a type matches "*/*" only.
-func (b binaryTypes) match(mediaType string) bool {
-	for _, pattern := range b {
-		family, wild := strings.CutSuffix(pattern, "/*")
-		if pattern == "*/*" || pattern == mediaType || wild && strings.HasPrefix(mediaType, family+"/") {
-			return true
-		}
-	}
-	return false
-}
-
-// firstMediaType returns the first media type of a Content-Type or Accept header, in lower case and without parameters.
-func firstMediaType(header []string) string {
-	if len(header) == 0 {
-		return ""
-	}
-	first, _, _ := strings.Cut(header[0], ",")
-	first, _, _ = strings.Cut(first, ";")
-	return strings.ToLower(strings.TrimSpace(first))
 }

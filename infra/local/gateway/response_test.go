@@ -24,8 +24,8 @@ func TestResponses(t *testing.T) {
 		header  http.Header
 	}{
 		"all": {
-			`{"statusCode":201,"headers":{"X-A":"1","x-flag":true},"multiValueHeaders":{"Set-Cookie":["a=1","b=2"]},"body":"héllo","isBase64Encoded":false}`,
-			201, "héllo", http.Header{"X-A": {"1"}, "X-Flag": {"true"}, "Set-Cookie": {"a=1", "b=2"}, "Content-Length": {"6"}},
+			`{"statusCode":201,"headers":{"X-A":"1"},"multiValueHeaders":{"Set-Cookie":["a=1","b=2"]},"body":"héllo","isBase64Encoded":false}`,
+			201, "héllo", http.Header{"X-A": {"1"}, "Set-Cookie": {"a=1", "b=2"}, "Content-Length": {"6"}},
 		},
 		"default type": {ok, 200, "ok", http.Header{"Content-Type": {"application/json"}}},
 		"own type":     {`{"headers":{"content-type":"text/html"},"body":"x"}`, 200, "x", http.Header{"Content-Type": {"text/html"}}},
@@ -33,13 +33,10 @@ func TestResponses(t *testing.T) {
 			`{"headers":{"X-A":"2","X-B":"1"},"multiValueHeaders":{"X-A":["1","2"],"x-b":["0"]},"body":""}`,
 			200, "", http.Header{"X-A": {"1", "2"}, "X-B": {"0", "1"}},
 		},
-		"one value":         {`{"multiValueHeaders":{"X-A":"1"}}`, 200, "", http.Header{"X-A": {"1"}}},
-		"nothing":           {`{}`, 200, "", nil},
-		"nulls":             {`{"statusCode":null,"headers":null,"multiValueHeaders":null,"body":null,"isBase64Encoded":null}`, 200, "", nil},
-		"status as string":  {`{"statusCode":"404","body":"x"}`, 404, "x", nil},
-		"status as decimal": {`{"statusCode":200.0,"body":"x"}`, 200, "x", nil},
-		"no content":        {`{"statusCode":204,"body":"x"}`, 204, "", http.Header{"Content-Length": nil}},
-		"not modified":      {`{"statusCode":304,"headers":{"ETag":"\"1\""},"body":"x"}`, 304, "", http.Header{"Etag": {`"1"`}}},
+		"nothing":      {`{}`, 200, "", nil},
+		"nulls":        {`{"statusCode":null,"headers":null,"multiValueHeaders":null,"body":null,"isBase64Encoded":null}`, 200, "", nil},
+		"no content":   {`{"statusCode":204,"body":"x"}`, 204, "", http.Header{"Content-Length": nil}},
+		"not modified": {`{"statusCode":304,"headers":{"ETag":"\"1\""},"body":"x"}`, 304, "", http.Header{"Etag": {`"1"`}}},
 		"gateway's own headers": {
 			`{"headers":{"Connection":"close","content-length":"99","Date":"x","Server":"y","Transfer-Encoding":"chunked","x-amzn-requestid":"z"},"body":"ok"}`,
 			200, "ok", http.Header{
@@ -75,10 +72,10 @@ func TestResponses(t *testing.T) {
 func TestMalformedResponses(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{
-		``, `null`, `"text"`, `[]`, `7`, `{`, `{}x`, `{"statusCode":200,"other":1}`, `{"StatusCode":200}`, `{"statusCode":"x"}`,
-		`{"statusCode":0}`, `{"statusCode":101}`, `{"statusCode":600}`, `{"statusCode":200.5}`, `{"statusCode":true}`, `{"statusCode":[]}`,
-		`{"body":{"a":1}}`, `{"body":7}`, `{"isBase64Encoded":"true"}`, `{"headers":{"a":1}}`, `{"headers":{"a":null}}`, `{"headers":[]}`,
-		`{"headers":{"a":["b"]}}`, `{"multiValueHeaders":{"a":[1]}}`, `{"multiValueHeaders":{"a":{}}}`, `{"cookies":["a=1"]}`,
+		``, `null`, `"text"`, `[]`, `7`, `{`, `{}x`, `{"statusCode":200,"other":1}`, `{"StatusCode":200}`, `{"statusCode":"200"}`,
+		`{"statusCode":101}`, `{"statusCode":600}`, `{"statusCode":200.5}`, `{"statusCode":true}`, `{"statusCode":[]}`,
+		`{"body":{"a":1}}`, `{"body":7}`, `{"isBase64Encoded":"true"}`, `{"headers":{"a":1}}`, `{"headers":[]}`,
+		`{"headers":{"a":["b"]}}`, `{"headers":{"a":true}}`, `{"multiValueHeaders":{"a":"b"}}`, `{"multiValueHeaders":{"a":[1]}}`, `{"multiValueHeaders":{"a":{}}}`, `{"cookies":["a=1"]}`,
 		`{"headers":{"a b":"c"}}`, `{"headers":{"":"c"}}`, `{"headers":{"a":"b\r\nSet-Cookie: c"}}`, `{"errorMessage":"x","errorType":"y"}`,
 	} {
 		g := newGateway(t, &function{respond: buffered(payload)}, gateway.Options{API: apiOf(anyRoute("/x"))})
@@ -95,29 +92,22 @@ func TestMalformedResponses(t *testing.T) {
 func TestBinaryResponses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		types        []string
-		accept, body string
-		status       int
-		want         string
+		isBinary bool
+		body     string
+		status   int
+		want     string
 	}{
-		"everything":            {[]string{"*/*"}, "text/html", "/wA=", 200, "\xff\x00"},
-		"accepted":              {[]string{"image/png"}, "image/png, */*", "/wA=", 200, "\xff\x00"},
-		"accepted second":       {[]string{"image/png"}, "text/html, image/png", "/wA=", 200, "/wA="},
-		"nothing accepted":      {[]string{"image/png"}, "", "/wA=", 200, "\xff\x00"},
-		"not base64":            {[]string{"*/*"}, "*/*", "é", 500, `{"message":"Internal server error"}`},
-		"no binary media types": {nil, "image/png", "/wA=", 200, "/wA="},
+		"binary":     {true, "/wA=", 200, "\xff\x00"},
+		"not base64": {true, "é", 500, `{"message":"Internal server error"}`},
+		"text":       {false, "/wA=", 200, "/wA="},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api := apiOf(anyRoute("/x"))
-			api.BinaryMediaTypes = test.types
+			api.IsBinary = test.isBinary
 			payload := `{"headers":{"Content-Type":"image/png"},"isBase64Encoded":true,"body":"` + test.body + `"}`
-			header := http.Header{}
-			if test.accept != "" {
-				header.Set("Accept", test.accept)
-			}
-			response := call(t, newGateway(t, &function{respond: buffered(payload)}, gateway.Options{API: api}), http.MethodGet, "/x", "", header)
+			response := call(t, newGateway(t, &function{respond: buffered(payload)}, gateway.Options{API: api}), http.MethodGet, "/x", "", nil)
 			if body := text(t, response); body != test.want || response.StatusCode != test.status {
 				t.Errorf("%d %q, want %d %q", response.StatusCode, body, test.status, test.want)
 			}
@@ -152,32 +142,25 @@ func TestGatewayResponses(t *testing.T) {
 		"MISSING_AUTHENTICATION_TOKEN": {
 			StatusCode: 404,
 			Headers:    map[string]string{"x-request-id": "context.requestId", "Cache-Control": "'no-store'", "X-Quote": "'default-src 'none''"},
-			Templates:  map[string]string{"application/json": `{"code":"ROUTE_NOT_FOUND"}`, "text/html": `<p>`},
+			MediaType:  "application/json", Body: `{"code":"ROUTE_NOT_FOUND"}`,
 		},
-		"DEFAULT_5XX": {Templates: map[string]string{"text/plain": "sorry"}},
+		"DEFAULT_5XX": {MediaType: "text/plain", Body: "sorry"},
 		"DEFAULT_4XX": {StatusCode: 418},
 	}
 	g := newGateway(t, &function{respond: buffered(`[]`)}, gateway.Options{API: api})
 	for _, test := range []struct {
-		target, accept string
-		status         int
-		mediaType      string
-		body           string
+		target, mediaType string
+		status            int
+		body              string
 	}{
-		{"/no/where", "", 404, "application/json", `{"code":"ROUTE_NOT_FOUND"}`},
-		{"/no/where", "text/html, */*", 404, "text/html", `<p>`},
-		{"/no/where", "image/png", 404, "application/json", `{"code":"ROUTE_NOT_FOUND"}`},
-		{"/x?%zz", "", 418, "application/json", `{"message":"Bad Request"}`},
-		{"/x", "", 502, "text/plain", "sorry"}, // the function's response is not valid
+		{"/no/where", "application/json", 404, `{"code":"ROUTE_NOT_FOUND"}`},
+		{"/x?%zz", "application/json", 418, `{"message":"Bad Request"}`},
+		{"/x", "text/plain", 502, "sorry"}, // the function's response is not valid
 	} {
-		header := http.Header{}
-		if test.accept != "" {
-			header.Set("Accept", test.accept)
-		}
-		response := call(t, g, http.MethodGet, test.target, "", header)
+		response := call(t, g, http.MethodGet, test.target, "", nil)
 		body, mediaType := text(t, response), response.Header.Get("Content-Type")
 		if response.StatusCode != test.status || body != test.body || mediaType != test.mediaType {
-			t.Errorf("%s: %d %s %s, want %d %s %s", test.target, response.StatusCode, mediaType, body, test.status, test.mediaType, test.body)
+			t.Errorf("%s: %d %s %s, want %d %s", test.target, response.StatusCode, mediaType, body, test.status, test.body)
 		}
 	}
 	response := call(t, g, http.MethodGet, "/no/where", "", nil)

@@ -33,83 +33,73 @@ type route struct {
 
 // resource is one path pattern of the API, such as /api/users/{id}.
 type resource struct {
-	path    string
-	id      string
-	params  []string // names of the path parameters, in order
-	methods map[string]*route
+	path     string
+	id       string
+	segments []string
+	rank     string   // has a letter for each segment, so that a literal is before {param}, which is before {proxy+}
+	params   []string // names of the path parameters, in order
+	methods  map[string]*route
 }
 
-// router finds the route of a request. It never changes after it is made.
-type router struct {
-	root node
-}
-
-// node is one segment in the tree of resources.
-type node struct {
-	literal  map[string]*node
-	variable *node // {param}
-	greedy   *resource
-	resource *resource
-}
+// router finds the route of a request. It has the resources, the most specific first, and never changes.
+type router []*resource
 
 // newRouter returns a router for routes that the stack package has checked.
-func newRouter(apiID string, routes []resources.Route) *router {
-	r := new(router)
+func newRouter(apiID string, routes []resources.Route) router {
+	var r router
 	for _, def := range routes {
-		r.root.insert(apiID, def.Path).add(def)
+		at := slices.IndexFunc(r, func(res *resource) bool { return res.path == def.Path })
+		if at < 0 {
+			at, r = len(r), append(r, newResource(apiID, def.Path))
+		}
+		r[at].methods[def.Method] = &route{
+			function: def.Function, stream: def.Stream, timeout: cmp.Or(def.Timeout, defaultTimeout), resource: r[at],
+		}
 	}
+	slices.SortStableFunc(r, func(a, b *resource) int { return strings.Compare(a.rank, b.rank) })
 	return r
 }
 
-// insert returns the resource of a path pattern. It creates it if it does not exist.
-func (n *node) insert(apiID, pattern string) *resource {
-	var params []string
-	for segment := range strings.SplitSeq(strings.TrimPrefix(pattern, "/"), "/") {
-		name, isParameter := strings.CutPrefix(strings.TrimSuffix(segment, "}"), "{")
-		name, isGreedy := strings.CutSuffix(name, "+")
-		switch {
-		case segment == "": // the pattern is "/"
-		case !isParameter:
-			n = n.child(segment)
-		case isGreedy:
-			if n.greedy == nil {
-				n.greedy = newResource(apiID, pattern, append(params, name))
-			}
-			return n.greedy
-		default:
-			params = append(params, name)
-			if n.variable == nil {
-				n.variable = new(node)
-			}
-			n = n.variable
+func newResource(apiID, pattern string) *resource {
+	res := &resource{
+		path: pattern, id: resources.Digest(6, apiID, pattern), segments: segmentsOf(pattern), methods: map[string]*route{},
+	}
+	for _, segment := range res.segments {
+		name, kind := parameterOf(segment)
+		if res.rank += string(kind); kind != literal {
+			res.params = append(res.params, name)
 		}
 	}
-	if n.resource == nil {
-		n.resource = newResource(apiID, pattern, params)
-	}
-	return n.resource
+	return res
 }
 
-func (n *node) child(segment string) *node {
-	if n.literal == nil {
-		n.literal = make(map[string]*node)
+// The kinds of segments of a pattern.
+const (
+	literal  = 'a'
+	variable = 'b' // {name}
+	greedy   = 'c' // {name+}
+)
+
+// parameterOf returns the name of the parameter in a segment of a pattern, and the segment's kind.
+func parameterOf(segment string) (name string, kind rune) {
+	name, isParameter := strings.CutPrefix(strings.TrimSuffix(segment, "}"), "{")
+	name, isGreedy := strings.CutSuffix(name, "+")
+	switch {
+	case !isParameter:
+		return "", literal
+	case isGreedy:
+		return name, greedy
 	}
-	if n.literal[segment] == nil {
-		n.literal[segment] = new(node)
-	}
-	return n.literal[segment]
+	return name, variable
 }
 
-func newResource(apiID, pattern string, params []string) *resource {
-	return &resource{
-		path: pattern, id: shortID(apiID, pattern), params: slices.Clone(params), methods: make(map[string]*route),
+// segmentsOf splits a path, which begins with a slash. One slash at its end is ignored.
+func segmentsOf(path string) []string {
+	path = strings.TrimSuffix(path[1:], "/")
+	if path == "" {
+		return nil
 	}
-}
-
-func (res *resource) add(def resources.Route) {
-	res.methods[def.Method] = &route{
-		function: def.Function, stream: def.Stream, timeout: cmp.Or(def.Timeout, defaultTimeout), resource: res,
-	}
+	return strings.Split(path, "/")
 }
 
 // route returns the resource's route for a method: the route of the method, or else the route of ANY.
@@ -125,72 +115,49 @@ func (res *resource) route(method string) *route {
 
 // match returns the route of a path in wire form (percent-encoded, beginning with a slash) and the values of its path
 // parameters, in the order of the pattern and not decoded. It returns nil if there is no route.
-func (r *router) match(method, path string) (*route, []string) {
-	rest, ok := strings.CutPrefix(path, "/")
-	if !ok {
+func (r router) match(method, path string) (*route, []string) {
+	if !strings.HasPrefix(path, "/") {
 		return nil, nil
 	}
-	rest = strings.TrimSuffix(rest, "/")
-	if path != "/" && !cleanSegments(rest) {
+	segments := segmentsOf(path)
+	if path != "/" && (len(segments) == 0 || slices.ContainsFunc(segments, isUnclean)) {
 		return nil, nil
 	}
-	res, values := r.root.find(rest, rest == "", nil)
-	if res == nil {
-		return nil, nil
-	}
-	return res.route(method), values
-}
-
-// find returns the most specific resource below n that matches rest. done means that no segment is left.
-func (n *node) find(rest string, done bool, values []string) (*resource, []string) {
-	if done {
-		return n.resource, values
-	}
-	segment, tail, more := strings.Cut(rest, "/")
-	if next := n.literalChild(segment); next != nil {
-		if res, found := next.find(tail, !more, values); res != nil {
-			return res, found
+	for _, res := range r {
+		if values, ok := res.match(segments); ok {
+			return res.route(method), values
 		}
-	}
-	if n.variable != nil {
-		if res, found := n.variable.find(tail, !more, append(values, segment)); res != nil {
-			return res, found
-		}
-	}
-	if n.greedy != nil {
-		return n.greedy, append(values, rest)
 	}
 	return nil, nil
 }
 
-// literalChild compares decoded segments: /%61pi is /api (RFC 3986, section 6.2.2.2).
-func (n *node) literalChild(segment string) *node {
-	if next := n.literal[segment]; next != nil || strings.IndexByte(segment, '%') < 0 {
-		return next
-	}
-	decoded, err := url.PathUnescape(segment)
-	if err != nil {
-		return nil
-	}
-	return n.literal[decoded]
-}
-
-// cleanSegments reports whether rest, a path without its outer slashes, has neither empty nor dot segments.
-func cleanSegments(rest string) bool {
-	for more := true; more; {
-		var segment string
-		segment, rest, more = strings.Cut(rest, "/")
-		if segment == "" || dotSegment(segment) {
-			return false
+// match reports whether the pattern matches, and returns the values of its parameters.
+func (res *resource) match(segments []string) (values []string, ok bool) {
+	for i, kind := range res.rank {
+		switch {
+		case i >= len(segments):
+			return nil, false
+		case kind == greedy:
+			return append(values, strings.Join(segments[i:], "/")), true
+		case kind == variable:
+			values = append(values, segments[i])
+		case !isLiteral(res.segments[i], segments[i]):
+			return nil, false
 		}
 	}
-	return true
+	return values, len(segments) == len(res.segments)
 }
 
-func dotSegment(segment string) bool {
-	if c := segment[0]; (c != '.' && c != '%') || len(segment) > len("%2e%2e") {
-		return false
+// isLiteral compares decoded segments: /%61pi is /api (RFC 3986, section 6.2.2.2).
+func isLiteral(pattern, segment string) bool {
+	if strings.IndexByte(segment, '%') < 0 {
+		return pattern == segment
 	}
 	decoded, err := url.PathUnescape(segment)
-	return err == nil && (decoded == "." || decoded == "..")
+	return err == nil && pattern == decoded
+}
+
+// isUnclean reports whether a segment is empty or a dot segment.
+func isUnclean(segment string) bool {
+	return segment == "" || isLiteral(".", segment) || isLiteral("..", segment)
 }

@@ -31,10 +31,8 @@ var (
 
 // metadata is at the beginning of a streamed response.
 type metadata struct {
-	StatusCode        statusCode              `json:"statusCode"`
-	Headers           map[string]headerValue  `json:"headers"`
-	MultiValueHeaders map[string]headerValues `json:"multiValueHeaders"`
-	Cookies           []string                `json:"cookies"`
+	head
+	Cookies []string `json:"cookies"`
 }
 
 // prelude collects the beginning of a stream until the metadata is complete.
@@ -64,15 +62,12 @@ func parseMetadata(head []byte) (*httpResponse, error) {
 	if err := json.Unmarshal(head, &m, decodeOptions); err != nil {
 		return nil, fmt.Errorf("metadata of the stream: %w", err)
 	}
-	a := &httpResponse{status: m.StatusCode.orOK(), header: make(http.Header, len(m.Headers)+len(m.MultiValueHeaders)+5)}
-	if err := setHeaders(a.header, m.Headers, m.MultiValueHeaders); err != nil {
-		return nil, fmt.Errorf("metadata of the stream: %w", err)
+	a, err := m.response()
+	if err == nil && len(m.Cookies) > 0 {
+		err = setChecked(a.header, "Set-Cookie", m.Cookies)
 	}
-	if err := setChecked(a.header, "Set-Cookie", m.Cookies); len(m.Cookies) > 0 && err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("metadata of the stream: %w", err)
-	}
-	if len(a.header[headerContentType]) == 0 {
-		a.header[headerContentType] = []string{jsonType}
 	}
 	return a, nil
 }

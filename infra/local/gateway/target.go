@@ -62,21 +62,11 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// parameter is a name with its values in the order of the request.
-type parameter struct {
-	name   string
-	values []string
-}
-
 // parseQuery decodes a query string as API Gateway does: '+' is a space, a semicolon separates as an ampersand does,
 // and a name without "=" has the empty value. Invalid percent-encodings, and bytes that API Gateway refuses ("|", "{"
 // and "}"), are a bad request. Bytes that are not UTF-8 are replaced by U+FFFD.
-func parseQuery(query string) ([]parameter, error) {
-	if query == "" {
-		return nil, nil
-	}
-	var parameters []parameter
-	index := map[string]int{}
+func parseQuery(query string) (map[string][]string, error) {
+	var parameters map[string][]string
 	for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
 		rawName, rawValue, _ := strings.Cut(pair, "=")
 		name, ok := decodeQuery(rawName)
@@ -84,13 +74,10 @@ func parseQuery(query string) ([]parameter, error) {
 		if !ok || !valid {
 			return nil, errBadRequest
 		}
-		at, known := index[name]
-		if !known {
-			at = len(parameters)
-			index[name] = at
-			parameters = append(parameters, parameter{name: name})
+		if parameters == nil {
+			parameters = map[string][]string{}
 		}
-		parameters[at].values = append(parameters[at].values, value)
+		parameters[name] = append(parameters[name], value)
 	}
 	return parameters, nil
 }

@@ -14,14 +14,18 @@ import (
 	"devplatform/infra/local/s3"
 )
 
-// awsPort is the port of all AWS protocols. The X-Amz-Target header selects a JSON service. S3 has the requests that
-// are signed for it, Lambda those whose path begins with a date, and the built-in code host those below its own path.
+// awsPort is the port of all AWS protocols. The X-Amz-Target header selects a JSON service. S3 and SES have the
+// requests that are signed for them, Lambda those whose path begins with a date, and the built-in code host those below
+// its own path.
 type awsPort struct {
-	dynamodb, sqs, secrets, s3, codehost http.Handler
-	lambda                               atomic.Pointer[runtime.Runtime] // nil until the functions can start
-	hosts                                []string                        // also accepted in the Host header
-	dynamodbLatency                      time.Duration                   // the least time of a call
+	dynamodb, sqs, secrets, s3, ses, codehost http.Handler
+	lambda                                    atomic.Pointer[runtime.Runtime] // nil until the functions can start
+	hosts                                     []string                        // also accepted in the Host header
+	dynamodbLatency                           time.Duration                   // the least time of a call
 }
+
+// wrongHost is the response to a request under another name than the names of this machine.
+const wrongHost = "The Host header does not name this machine or the host of APP_URL."
 
 // lambdaPath is how every path of Lambda's API starts: the date of an API version.
 var lambdaPath = regexp.MustCompile(`^/20\d\d-\d\d-\d\d/`)
@@ -31,11 +35,10 @@ var lambdaPath = regexp.MustCompile(`^/20\d\d-\d\d-\d\d/`)
 func (p *awsPort) handler() http.Handler {
 	services := http.NewCrossOriginProtection().Handler(http.HandlerFunc(p.service))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		isBucket := s3.BucketOfHost(r.Host) != ""
 		switch {
-		case !isBucket && !loopback.Accepts(r.Host, p.hosts...), isBucket && !isS3(r):
-			http.Error(w, "The Host header does not name this machine or the host of APP_URL.", http.StatusForbidden)
-		case p.codehost != nil && !isBucket && strings.HasPrefix(r.URL.Path, codehost.Path+"/"):
+		case !loopback.Accepts(r.Host, p.hosts...):
+			http.Error(w, wrongHost, http.StatusForbidden)
+		case p.codehost != nil && strings.HasPrefix(r.URL.Path, codehost.Path+"/"):
 			p.codehost.ServeHTTP(w, r)
 		case p.s3 != nil && isS3(r):
 			p.s3.ServeHTTP(w, r)
@@ -73,6 +76,8 @@ func (p *awsPort) service(w http.ResponseWriter, r *http.Request) {
 		handler = p.sqs
 	case service == "secretsmanager":
 		handler = p.secrets
+	case target == "" && s3.SignedFor(r) == "ses":
+		handler = p.ses
 	case target == "" && lambdaPath.MatchString(r.URL.Path):
 		if lambda := p.lambda.Load(); lambda != nil {
 			handler = lambda

@@ -15,7 +15,8 @@ func TestAWSPort(t *testing.T) {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(name)) })
 	}
 	port := (&awsPort{
-		dynamodb: named("dynamodb"), sqs: named("sqs"), secrets: named("secrets"), s3: named("s3"), codehost: named("codehost"),
+		dynamodb: named("dynamodb"), sqs: named("sqs"), secrets: named("secrets"), s3: named("s3"), ses: named("ses"),
+		codehost: named("codehost"),
 	}).handler()
 	const presigned = "X-Amz-Credential=local%2F20261123%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Signature=0"
 	for _, tc := range []struct {
@@ -30,6 +31,9 @@ func TestAWSPort(t *testing.T) {
 		{"/2015-03-31/functions?" + presigned, "", "", 200, "s3"},
 		{"/bucket/key?" + presigned, "AmazonSQS.SendMessage", "https://elsewhere.example", 403, "cross-origin"},
 		{"/bucket/key?" + strings.Replace(presigned, "s3", "sqs", 1), "", "", 400, "does not have"},
+		{"/v2/email/outbound-emails?" + strings.Replace(presigned, "s3", "ses", 1), "", "", 200, "ses"},
+		{"GET /v2/email/account?" + strings.Replace(presigned, "s3", "ses", 1), "", "", 200, "ses"},
+		{"/v2/email/outbound-emails", "", "", 400, "does not have"}, // not signed
 		{"/bucket/key?AWSAccessKeyId=local", "", "", 200, "s3"},
 		{"/", "DynamoDB_20120810.GetItem", "", 200, "dynamodb"},
 		{"/", "secretsmanager.GetSecretValue", "", 200, "secrets"},

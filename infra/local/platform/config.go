@@ -32,6 +32,8 @@ type Config struct {
 	SitesPort int `env:"SITES_PORT" envDefault:"3001" doc:"port of the sites (0: any free port)"`
 	// AWSPort is the port of the AWS services.
 	AWSPort int `env:"AWS_PORT" envDefault:"4566" doc:"port of the AWS services (0: any free port)"`
+	// ConsolePort is the port of the console, which shows the mails of functions.
+	ConsolePort int `env:"CONSOLE_PORT" envDefault:"3002" doc:"port of the console with the mailbox (0: any free port)"`
 	// DataDir is the folder of all data.
 	DataDir string `env:"DATA_DIR" envDefault:".local" doc:"folder of all data"`
 	// DynamoDBLatency is the least time that a call to DynamoDB takes.
@@ -40,8 +42,8 @@ type Config struct {
 	Concurrency int `env:"LAMBDA_CONCURRENCY" envDefault:"10" doc:"maximum number of instances of each function"`
 	// Region is the region of functions, ARNs and clients. "" means us-east-1.
 	Region string `env:"AWS_REGION" envDefault:"us-east-1" doc:"region in ARNs and of the functions"`
-	// EndpointURL is the URL of DynamoDB, SQS, S3 and Secrets Manager. "" means the embedded services.
-	EndpointURL string `env:"AWS_ENDPOINT_URL" doc:"URL of other DynamoDB, SQS, S3 and Secrets Manager services"`
+	// EndpointURL is the URL of DynamoDB, SQS, S3, Secrets Manager and SES. "" means the embedded services.
+	EndpointURL string `env:"AWS_ENDPOINT_URL" doc:"URL of other DynamoDB, SQS, S3, Secrets Manager and SES services"`
 	// The credentials of the functions and of the platform's own clients. They are used only with EndpointURL, so that
 	// the functions do not get real credentials by accident. The credentials of the embedded services are "local".
 	AccessKeyID  string `env:"AWS_ACCESS_KEY_ID" doc:"credentials for AWS_ENDPOINT_URL"`
@@ -104,6 +106,7 @@ func (c *Config) complete() error {
 		{"PORT", c.Port, 0, maxPort - httpsOffset, " (https is at PORT+443)"},
 		{"SITES_PORT", c.SitesPort, 0, maxPort, ""},
 		{"AWS_PORT", c.AWSPort, 0, maxPort, ""},
+		{"CONSOLE_PORT", c.ConsolePort, 0, maxPort, ""},
 		{"LAMBDA_CONCURRENCY", c.Concurrency, 1, 1000, ""},
 	} {
 		if p.value < p.min || p.value > p.most {
@@ -145,7 +148,8 @@ func (c *Config) checkDistinctPorts() error {
 	ports := []struct {
 		name string
 		port int
-	}{{"PORT", c.Port}, {"PORT+443", c.httpsPort()}, {"SITES_PORT", c.SitesPort}, {"AWS_PORT", c.AWSPort}}
+	}{{"PORT", c.Port}, {"PORT+443", c.httpsPort()}, {"SITES_PORT", c.SitesPort}, {"AWS_PORT", c.AWSPort},
+		{"CONSOLE_PORT", c.ConsolePort}}
 	var problems []error
 	for i, later := range ports {
 		for _, p := range ports[:i] {

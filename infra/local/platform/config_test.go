@@ -30,6 +30,8 @@ func TestConfig(t *testing.T) {
 		{Config{Port: 3000, SitesPort: 3443}, "PORT+443 and SITES_PORT are both 3443: set SITES_PORT to another port"},
 		{Config{Port: 3000, AWSPort: 3000}, "PORT and AWS_PORT are both 3000: set AWS_PORT to another port"},
 		{Config{AWSPort: 443}, ""},
+		{Config{ConsolePort: 70000}, "CONSOLE_PORT=70000: must be 0 to 65535"},
+		{Config{AWSPort: 3002, ConsolePort: 3002}, "AWS_PORT and CONSOLE_PORT are both 3002: set CONSOLE_PORT to another port"},
 		{Config{PublicURL: "app.example"}, "APP_URL=app.example: must be an origin such as https://app.example.com"},
 		{Config{PublicURL: "https://a.example/"}, "APP_URL=https://a.example/: must be an origin such as https://app.example.com"},
 		{Config{EndpointURL: "localhost:8000"}, "AWS_ENDPOINT_URL=localhost:8000: must start with http:// or https://"},

@@ -2,10 +2,10 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"net/url"
-	"path/filepath"
 
+	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/schedule"
 	"devplatform/infra/local/triggers"
 )
@@ -22,23 +22,49 @@ func (p *Platform) openTriggers(context.Context) (err error) {
 		transport = inProcess{http.HandlerFunc(p.services.service)}
 	}
 	p.triggers, err = triggers.Open(triggers.Options{
-		Mappings:     p.Stack.EventSourceMappings,
-		Invoke:       p.runtime.Invoke,
-		Waits:        p.runtime.Waits,
-		Endpoint:     p.endpoint(),
-		Transport:    transport,
-		Region:       p.config.Region,
-		Account:      Account,
-		AccessKeyID:  p.config.AccessKeyID,
-		SecretKey:    p.config.SecretKey,
-		SessionToken: p.config.SessionToken,
-		// Another endpoint has other streams, so its positions are in another folder.
-		Dir:           filepath.Join(p.config.DataDir, "triggers", url.QueryEscape(p.config.EndpointURL)),
+		Mappings:      p.Stack.EventSourceMappings,
+		Invoke:        p.runtime.Invoke,
+		Waits:         p.runtime.Waits,
+		Endpoint:      p.endpoint(),
+		Transport:     transport,
+		Region:        p.config.Region,
+		Account:       Account,
+		AccessKeyID:   p.config.AccessKeyID,
+		SecretKey:     p.config.SecretKey,
+		SessionToken:  p.config.SessionToken,
+		Positions:     positions{p.data, p.config.EndpointURL},
 		Now:           now,
 		Logger:        p.logger,
 		StreamChanged: streamChanged,
 	})
 	return err
+}
+
+// positions stores the positions of mappings in the data folder. Another endpoint has other streams, and so other
+// positions.
+type positions struct {
+	folder   *datafolder.Folder
+	endpoint string
+}
+
+func (p positions) key(mapping string) []byte {
+	return append([]byte{datafolder.SpacePosition}, p.endpoint+"\x00"+mapping...)
+}
+
+// Load implements triggers.Positions.
+func (p positions) Load(mapping string) ([]byte, error) {
+	return datafolder.Read(p.folder.DB, p.key(mapping))
+}
+
+// Save implements triggers.Positions.
+func (p positions) Save(mapping string, position []byte) error {
+	leave, err := p.folder.Enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	batch := p.folder.DB.NewBatch()
+	return errors.Join(batch.Set(p.key(mapping), position, nil), p.folder.CommitLater(batch))
 }
 
 // openSchedules opens the schedules, which start with start.

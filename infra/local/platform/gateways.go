@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -78,7 +77,7 @@ func (p *Platform) serveGateways(context.Context) error {
 
 // serveAPI serves the API over HTTP and HTTPS.
 func (p *Platform) serveAPI(api *resources.API) error {
-	certificate, err := gateway.LoadOrMakeCertificate(filepath.Join(p.config.DataDir, "tls"), now)
+	certificate, err := gateway.NewCertificate(now())
 	if err != nil {
 		return err
 	}
@@ -106,6 +105,25 @@ func (p *Platform) serveSites(api *resources.API) error {
 		return err
 	}
 	p.serveGateway(gateway.NewServer(p.onlySites(g), nil, p.logger), p.sites)
+	return nil
+}
+
+// serveConsole serves the console. It closes the port if another platform has the mails.
+func (p *Platform) serveConsole(context.Context) error {
+	if p.mails == nil {
+		p.Console = ""
+		p.console.close()
+		return nil
+	}
+	console := p.mails.Console()
+	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !loopback.Accepts(r.Host, p.config.hosts()...) {
+			http.Error(w, wrongHost, http.StatusForbidden)
+			return
+		}
+		console.ServeHTTP(w, r)
+	})
+	p.serveGateway(gateway.NewServer(guarded, nil, p.logger), p.console)
 	return nil
 }
 

@@ -17,7 +17,7 @@ type Page struct{ Name, Path string }
 
 // Links returns the platform's addresses, those to open in a browser last.
 func (p *Platform) Links() []Link {
-	const stores = "DynamoDB and its streams, SQS, S3, Secrets Manager"
+	const stores = "DynamoDB and its streams, SQS, S3, Secrets Manager, SES"
 	links := []Link{{"data", p.config.DataDir, ""}, {"AWS", p.AWS, "Lambda, " + stores}}
 	if p.config.EndpointURL != "" {
 		links = []Link{{"data", p.config.EndpointURL, stores}, {"AWS", p.AWS, "Lambda"}}
@@ -30,6 +30,9 @@ func (p *Platform) Links() []Link {
 	}
 	if p.usesCodeHost() {
 		links = append(links, Link{"code host", p.CodeHost + "/", ""})
+	}
+	if p.Console != "" {
+		links = append(links, Link{"console", p.Console, "the mailbox"})
 	}
 	for _, page := range p.config.Pages {
 		if slices.ContainsFunc(p.Stack.APIs, func(api resources.API) bool {

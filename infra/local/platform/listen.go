@@ -27,6 +27,7 @@ func (p *Platform) listen(context.Context) (err error) {
 		{&p.https, p.config.httpsPort(), "PORT (https is at PORT+443)"},
 		{&p.sites, p.config.SitesPort, "SITES_PORT"},
 		{&p.aws, p.config.AWSPort, "AWS_PORT"},
+		{&p.console, p.config.ConsolePort, "CONSOLE_PORT"},
 	} {
 		if *open.at, err = listen(open.port, open.setting); err != nil {
 			return err
@@ -34,6 +35,7 @@ func (p *Platform) listen(context.Context) (err error) {
 	}
 	p.URL, p.HTTPS = fmt.Sprintf("http://localhost:%d", p.http.port), fmt.Sprintf("https://localhost:%d", p.https.port)
 	p.Sites, p.AWS = "http://localhost"+portSuffix(p.sites.port), fmt.Sprintf("http://127.0.0.1:%d", p.aws.port)
+	p.Console = fmt.Sprintf("http://localhost:%d", p.console.port)
 	return nil
 }
 

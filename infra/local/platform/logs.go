@@ -15,33 +15,28 @@ var lineOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.
 
 // functionLines returns the function that logs the output of functions. Functions with a schedule are quiet, so that an
 // idle platform logs nothing.
-func (p *Platform) functionLines() func(function, requestID, line string) {
+func (p *Platform) functionLines() func(function, line string) {
 	scheduled := map[string]bool{}
 	for _, s := range p.Stack.Schedules {
 		scheduled[s.Function] = true
 	}
-	return func(function, requestID, line string) {
-		logFunctionLine(p.logger, function, requestID, line, scheduled[function])
-	}
+	return func(function, line string) { logFunctionLine(p.logger, function, line, scheduled[function]) }
 }
 
-// logFunctionLine logs one line of a function's output, after the function's name and the request's ID. A line in
-// Lambda's JSON log format (time, level, msg, …) becomes a log line with the same level and attributes. The definition
-// of metrics for CloudWatch (_aws) is left out. If isQuiet is set, and for lines about requests, which the gateway logs
+// logFunctionLine logs one line of a function's output, after the function's name. A line in Lambda's JSON log format
+// (time, level, msg, requestId, …) becomes a log line with the same level and attributes. The definition of metrics for
+// CloudWatch (_aws) is left out. If isQuiet is set, and for lines about requests, which the gateway logs
 // too, the level info becomes debug.
-func logFunctionLine(logger *slog.Logger, function, requestID, line string, isQuiet bool) {
-	prefix := function + " " + requestID + ": "
-	if requestID == "" {
-		prefix = function + ": "
-	}
+func logFunctionLine(logger *slog.Logger, function, line string, isQuiet bool) {
 	var head struct {
-		Msg    *string        `json:"msg"`
-		Level  any            `json:"level"`
-		Method jsontext.Value `json:"method"`
-		Status jsontext.Value `json:"status"`
+		RequestID string         `json:"requestId"`
+		Msg       *string        `json:"msg"`
+		Level     any            `json:"level"`
+		Method    jsontext.Value `json:"method"`
+		Status    jsontext.Value `json:"status"`
 	}
 	if json.Unmarshal([]byte(line), &head, lineOptions) != nil || head.Msg == nil {
-		logger.Info(prefix + line)
+		logger.Info(function + ": " + line)
 		return
 	}
 	var level slog.Level
@@ -64,5 +59,8 @@ func logFunctionLine(logger *slog.Logger, function, requestID, line string, isQu
 	for _, name := range slices.Sorted(maps.Keys(record)) {
 		attrs = append(attrs, slog.Any(name, record[name]))
 	}
-	logger.LogAttrs(ctx, level, prefix+*head.Msg, attrs...)
+	if head.RequestID != "" {
+		function += " " + head.RequestID
+	}
+	logger.LogAttrs(ctx, level, function+": "+*head.Msg, attrs...)
 }

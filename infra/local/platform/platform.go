@@ -19,6 +19,7 @@ import (
 	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/mailbox"
 	"devplatform/infra/local/provision"
 	"devplatform/infra/local/resources"
 	"devplatform/infra/local/runtime"
@@ -42,6 +43,7 @@ type Addresses struct {
 	HTTPS    string // the API over HTTPS with a self-signed certificate, "" if the template has none
 	Sites    string // the origin below which the API with a wildcard domain is, "" if the template has none
 	AWS      string // the AWS services
+	Console  string // the console with the mailbox, "" if another platform has the AWS services
 	CodeHost string // the built-in code host, "" if there is none
 }
 
@@ -54,21 +56,23 @@ type Platform struct {
 	config Config
 	logger *slog.Logger
 
-	http, https, sites, aws *listeners
-	gateways                []*http.Server // of the APIs
-	awsServer               *http.Server
-	services                *awsPort
-	failed                  chan error // the first error of a server or a store
-	cancelStart             func()     // ends Open
-	closing                 sync.Once
-	closeErr                error
+	http, https, sites, aws, console *listeners
+	gateways                         []*http.Server // of the APIs and the console
+	awsServer                        *http.Server
+	services                         *awsPort
+	failed                           chan error // the first error of a server or a store
+	cancelStart                      func()     // ends Open
+	closing                          sync.Once
+	closeErr                         error
 
-	// The data folder and the embedded services are nil if the configuration has an EndpointURL.
-	data     *datafolder.Folder
+	data *datafolder.Folder
+
+	// The embedded services are nil if the configuration has an EndpointURL.
 	database *dynamodb.DB
 	queues   *sqs.Store
 	secrets  *secrets.Store
 	objects  *s3.Store
+	mails    *mailbox.Store
 
 	codehost  *codehost.Server // nil without a code host
 	functions *functions
@@ -99,7 +103,7 @@ func open(ctx context.Context, config Config) (*Platform, error) {
 	defer cancel()
 	p := &Platform{config: config, logger: config.Logger, failed: make(chan error, 1), cancelStart: cancel}
 	for _, step := range []func(context.Context) error{
-		p.listen, p.load, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateways, p.openTriggers,
+		p.listen, p.load, p.openData, p.serveAWS, p.serveConsole, p.provision, p.openRuntime, p.serveGateways, p.openTriggers,
 		p.openSchedules,
 	} {
 		err := step(ctx)
@@ -206,7 +210,7 @@ func (p *Platform) closeServices() error {
 	if p.awsServer != nil {
 		_ = p.awsServer.Close()
 	}
-	for _, l := range []*listeners{p.http, p.https, p.sites, p.aws} {
+	for _, l := range []*listeners{p.http, p.https, p.sites, p.aws, p.console} {
 		l.close()
 	}
 	if p.queues != nil {
@@ -259,14 +263,11 @@ func (p *Platform) openCodeHost() (err error) {
 	return err
 }
 
-// openData opens the embedded services.
+// openData opens the data folder and the embedded services.
 func (p *Platform) openData(context.Context) (err error) {
-	if p.config.EndpointURL != "" {
-		return nil
-	}
-	dir, region := p.config.DataDir, p.config.Region
-	p.data, err = datafolder.Open(datafolder.Options{Dir: filepath.Join(dir, "data"), Logger: p.logger, Failed: p.fail})
-	if err != nil {
+	dir, region := filepath.Join(p.config.DataDir, "data"), p.config.Region
+	p.data, err = datafolder.Open(datafolder.Options{Dir: dir, Logger: p.logger, Failed: p.fail})
+	if err != nil || p.config.EndpointURL != "" {
 		return err
 	}
 	p.secrets, err = secrets.Open(secrets.Options{
@@ -276,6 +277,10 @@ func (p *Platform) openData(context.Context) (err error) {
 		return err
 	}
 	p.queues, err = sqs.Open(sqs.Options{Folder: p.data, Now: now, Logger: p.logger, Region: region, Account: Account})
+	if err != nil {
+		return err
+	}
+	p.mails, err = mailbox.Open(mailbox.Options{Folder: p.data, Now: now, Logger: p.logger})
 	if err != nil {
 		return err
 	}
@@ -289,7 +294,7 @@ func (p *Platform) openData(context.Context) (err error) {
 	return err
 }
 
-// endpoint returns the URL of DynamoDB, SQS, S3 and Secrets Manager.
+// endpoint returns the URL of DynamoDB, SQS, S3, Secrets Manager and SES.
 func (p *Platform) endpoint() string {
 	if p.config.EndpointURL != "" {
 		return p.config.EndpointURL
@@ -302,6 +307,7 @@ func (p *Platform) serveAWS(context.Context) error {
 	p.services = &awsPort{hosts: p.config.hosts(), dynamodbLatency: p.config.DynamoDBLatency}
 	if p.database != nil {
 		p.services.dynamodb, p.services.sqs, p.services.secrets, p.services.s3 = p.database, p.queues, p.secrets, p.objects
+		p.services.ses = p.mails
 	}
 	if p.codehost != nil {
 		p.services.codehost = p.codehost

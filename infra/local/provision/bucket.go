@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
@@ -19,7 +18,7 @@ import (
 // defaultRegion is the region whose buckets S3 creates without a location constraint.
 const defaultRegion = "us-east-1"
 
-// bucket creates a bucket if it is missing, and sets its rules to the rules of the template.
+// bucket creates a bucket if it is missing, and sets its CORS rules to the rules of the template.
 func (p *provisioner) bucket(ctx context.Context, want resources.Bucket) error {
 	_, err := p.buckets.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &want.Name})
 	var response *smithyhttp.ResponseError
@@ -39,13 +38,9 @@ func (p *provisioner) bucket(ctx context.Context, want resources.Bucket) error {
 	if err := p.setCORS(ctx, want); err != nil {
 		return fmt.Errorf("set CORS rules: %w", err)
 	}
-	if err := p.setLifecycle(ctx, want); err != nil {
-		return fmt.Errorf("set lifecycle rules: %w", err)
-	}
 	return nil
 }
 
-// setCORS sets the CORS rules of a bucket to the rules of the template.
 func (p *provisioner) setCORS(ctx context.Context, want resources.Bucket) error {
 	var rules []types.CORSRule
 	for _, rule := range want.CORS {
@@ -56,7 +51,8 @@ func (p *provisioner) setCORS(ctx context.Context, want resources.Bucket) error 
 		})
 	}
 	out, err := p.buckets.GetBucketCors(ctx, &s3.GetBucketCorsInput{Bucket: &want.Name})
-	if hasNone(err) {
+	var failure smithy.APIError
+	if errors.As(err, &failure) && failure.ErrorCode() == "NoSuchCORSConfiguration" {
 		out, err = &s3.GetBucketCorsOutput{}, nil
 	}
 	switch {
@@ -70,47 +66,10 @@ func (p *provisioner) setCORS(ctx context.Context, want resources.Bucket) error 
 			Bucket: &want.Name, CORSConfiguration: &types.CORSConfiguration{CORSRules: rules},
 		})
 	}
-	return p.noteRules(want.Name, err)
-}
-
-// setLifecycle sets the lifecycle rules of a bucket to the rules of the template.
-func (p *provisioner) setLifecycle(ctx context.Context, want resources.Bucket) error {
-	var rules []types.LifecycleRule
-	for i, rule := range want.Lifecycle {
-		rules = append(rules, lifecycleRule(i, rule))
-	}
-	in := &s3.GetBucketLifecycleConfigurationInput{Bucket: &want.Name}
-	out, err := p.buckets.GetBucketLifecycleConfiguration(ctx, in)
-	if hasNone(err) {
-		out, err = &s3.GetBucketLifecycleConfigurationOutput{}, nil
-	}
-	switch {
-	case err != nil:
-	case equal(rules, out.Rules):
-		return nil
-	case len(rules) == 0:
-		_, err = p.buckets.DeleteBucketLifecycle(ctx, &s3.DeleteBucketLifecycleInput{Bucket: &want.Name})
-	default:
-		_, err = p.buckets.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{
-			Bucket: &want.Name, LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: rules},
-		})
-	}
-	return p.noteRules(want.Name, err)
-}
-
-// noteRules notes that the rules of a bucket were set, unless there is an error. It returns the error.
-func (p *provisioner) noteRules(bucket string, err error) error {
 	if err == nil {
-		p.note("rules of", bucket)
+		p.note("rules of", want.Name)
 	}
 	return err
-}
-
-// hasNone reports whether an error means that a bucket has no rules.
-func hasNone(err error) bool {
-	var failure smithy.APIError
-	return errors.As(err, &failure) &&
-		(failure.ErrorCode() == "NoSuchCORSConfiguration" || failure.ErrorCode() == "NoSuchLifecycleConfiguration")
 }
 
 // equal reports whether two lists of rules are the same on the wire.
@@ -118,22 +77,6 @@ func equal[T any](a, b []T) bool {
 	left, leftErr := json.Marshal(a)
 	right, rightErr := json.Marshal(b)
 	return leftErr == nil && rightErr == nil && string(left) == string(right)
-}
-
-// lifecycleRule converts a rule. A rule without an ID gets one here, because S3 would choose another each time.
-func lifecycleRule(number int, rule resources.LifecycleRule) types.LifecycleRule {
-	if rule.ID == "" {
-		rule.ID = fmt.Sprintf("rule-%d", number)
-	}
-	converted := types.LifecycleRule{
-		ID: &rule.ID, Status: types.ExpirationStatusDisabled,
-		Filter:     &types.LifecycleRuleFilter{Prefix: aws.String(rule.Prefix)},
-		Expiration: &types.LifecycleExpiration{Days: aws.Int32(int32(rule.ExpirationDays))},
-	}
-	if rule.Enabled {
-		converted.Status = types.ExpirationStatusEnabled
-	}
-	return converted
 }
 
 // optional returns nil for the zero value.

@@ -1,5 +1,5 @@
 // Package provision creates the resources of a stack that do not exist: tables with their indexes, streams and time to
-// live, queues with their attributes, buckets with their CORS and lifecycle rules, and secrets.
+// live, queues with their attributes, buckets with their CORS rules, and secrets.
 //
 // It calls AWS's APIs only, through the SDK. It never deletes a resource, never overwrites a secret, and continues
 // after an interrupted run. As CloudFormation does, it disables streams and time to live that are no longer in the

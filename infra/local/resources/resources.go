@@ -57,8 +57,8 @@ type API struct {
 	Routes []Route
 	// GatewayResponses are keyed by AWS's response type, such as "MISSING_AUTHENTICATION_TOKEN" or "DEFAULT_4XX".
 	GatewayResponses map[string]GatewayResponse
-	// BinaryMediaTypes are media types or patterns such as "*/*" and "image/*".
-	BinaryMediaTypes []string
+	// IsBinary means that all media types are binary (BinaryMediaTypes */*).
+	IsBinary bool
 	// Domains are the custom domain names that the template maps to the API (AWS::ApiGateway::BasePathMapping), such as
 	// "api.example.com" or "*.example.app".
 	Domains []string
@@ -84,8 +84,8 @@ type GatewayResponse struct {
 	StatusCode int
 	// Headers maps a header to a value as in the template: "'a literal'" or "context.requestId".
 	Headers map[string]string
-	// Templates maps a media type to a body.
-	Templates map[string]string
+	// MediaType and Body are "" for the default of the type.
+	MediaType, Body string
 }
 
 // Table is a DynamoDB table (AWS::DynamoDB::Table).
@@ -211,7 +211,6 @@ type GenerateSecretString struct {
 type Bucket struct {
 	LogicalID, Name string
 	CORS            []CORSRule
-	Lifecycle       []LifecycleRule
 }
 
 // CORSRule lets pages of other origins use a bucket.
@@ -223,11 +222,4 @@ type CORSRule struct {
 	ExposedHeaders []string
 	// MaxAge is how many seconds a browser keeps the response to a preflight request; 0: the browser's default.
 	MaxAge int `cfn:",max=2147483647"`
-}
-
-// LifecycleRule deletes objects whose keys begin with Prefix.
-type LifecycleRule struct {
-	ID, Prefix     string
-	Enabled        bool
-	ExpirationDays int
 }

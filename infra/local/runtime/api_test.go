@@ -19,7 +19,7 @@ func puppet(t testing.TB) (*runtime.Runtime, string, <-chan reply) {
 	address := make(chan string, 1)
 	r := start(t, func(o *runtime.Options) {
 		o.Functions = []runtime.Function{function(t, "puppet", "puppet")}
-		o.Lines = func(_, _, line string) {
+		o.Lines = func(_, line string) {
 			if a, ok := strings.CutPrefix(line, "api "); ok {
 				address <- "http://" + a + "/2018-06-01/runtime/"
 			}
@@ -139,7 +139,7 @@ func TestRuntimeThatGivesUpPolling(t *testing.T) {
 	r := start(t, func(o *runtime.Options) {
 		o.Functions = []runtime.Function{function(t, "puppet", "puppet")}
 		o.InitTimeout = 2 * time.Second
-		o.Lines = func(_, _, line string) {
+		o.Lines = func(_, line string) {
 			if a, ok := strings.CutPrefix(line, "api "); ok {
 				address <- "http://" + a + "/2018-06-01/runtime/"
 			}

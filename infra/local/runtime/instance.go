@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os/exec"
 	"slices"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -66,10 +65,9 @@ type instance struct {
 	started time.Time
 	address string
 	cmd     *exec.Cmd
-	output  []*output
-	logCall atomic.Pointer[call] // the call to which the output belongs
-	work    chan *call           // the assigned call, for /next
-	exited  chan struct{}        // closed after the process has ended
+	output  *lineWriter
+	work    chan *call    // the assigned call, for /next
+	exited  chan struct{} // closed after the process has ended
 
 	// The following are guarded by the pool's mu.
 	state       state
@@ -88,7 +86,8 @@ type instance struct {
 func newInstance(p *pool) *instance {
 	return &instance{
 		pool: p, version: p.version, started: p.rt.opts.Now(), state: starting,
-		work: make(chan *call, 1), exited: make(chan struct{}), disconnected: make(chan struct{}, 1),
+		output: &lineWriter{emit: func(line string) { p.rt.opts.Lines(p.function.Name, line) }},
+		work:   make(chan *call, 1), exited: make(chan struct{}), disconnected: make(chan struct{}, 1),
 	}
 }
 
@@ -114,15 +113,13 @@ func (i *instance) run() {
 	server, err := i.start()
 	if err == nil {
 		_ = i.cmd.Wait() // how it ended is in ProcessState
+		i.output.close()
 	}
 	i.pool.mu.Lock()
 	i.pid, i.startErr = 0, err
 	i.pool.mu.Unlock()
 	close(i.exited)
 	i.awaitConnections()
-	for _, o := range i.output {
-		o.close()
-	}
 	failed := i.pool.gone(i)
 	i.logEnd()
 	for _, c := range failed {
@@ -233,7 +230,6 @@ func (i *instance) assign(c *call) {
 // poll begins a call of /next, which ends the call before. It returns false with the present state if that is not
 // allowed.
 func (i *instance) poll() (state, bool) {
-	i.drain() // the output until now belongs to the call before
 	p := i.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -251,7 +247,6 @@ func (i *instance) poll() (state, bool) {
 	}
 	i.timer.Stop()
 	i.call = nil
-	i.logCall.Store(nil)
 	p.ready(i)
 	return idle, true
 }
@@ -264,7 +259,6 @@ func (i *instance) take(c *call) (deadline time.Time, ok bool) {
 	if !i.move(running) {
 		return deadline, false
 	}
-	i.logCall.Store(c)
 	timeout := i.pool.function.Timeout
 	i.timer = time.AfterFunc(timeout, func() { i.expire(c) })
 	return i.pool.rt.opts.Now().Add(timeout), true
@@ -300,22 +294,6 @@ func (i *instance) sent() {
 	i.pool.mu.Lock()
 	defer i.pool.mu.Unlock()
 	i.move(responded)
-}
-
-// drain logs the output that the process has written until now.
-func (i *instance) drain() {
-	for _, o := range i.output {
-		o.drain()
-	}
-}
-
-// line logs a line of the function's output.
-func (i *instance) line(line string) {
-	id := ""
-	if c := i.logCall.Load(); c != nil {
-		id = c.RequestID
-	}
-	i.pool.rt.opts.Lines(i.pool.function.Name, id, line)
 }
 
 // failure is the error of a call of a process that has ended, in Lambda's words.

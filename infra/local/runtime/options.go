@@ -54,9 +54,9 @@ type Options struct {
 	Now func() time.Time
 	// Logger receives the messages of this package. Nil discards them.
 	Logger *slog.Logger
-	// Lines receives each line of the functions' output, without the line end. requestID is "" while the function starts
-	// or is idle. It is called concurrently. Nil discards the output.
-	Lines func(function, requestID, line string)
+	// Lines receives each line of the functions' output, without the line end. It is called concurrently. Nil discards the
+	// output.
+	Lines func(function, line string)
 	// Region and Account are the region and the account in ARNs (defaults us-east-1 and 000000000000).
 	Region, Account string
 	// AccessKeyID, SecretKey and SessionToken are the credentials that the functions get.
@@ -78,7 +78,7 @@ func (o *Options) setDefaults() {
 	o.Region = cmp.Or(o.Region, "us-east-1")
 	o.Account = cmp.Or(o.Account, "000000000000")
 	if o.Lines == nil {
-		o.Lines = func(string, string, string) {}
+		o.Lines = func(string, string) {}
 	}
 }
 

@@ -45,8 +45,7 @@ func (s *starter) start(cmd *exec.Cmd) error {
 
 func (s *starter) stop() { close(s.work) }
 
-// start opens the listener of the Runtime API and the pipes for the output, and starts the process. After an error,
-// nothing is open.
+// start opens the listener of the Runtime API, and starts the process. After an error, nothing is open.
 func (i *instance) start() (*http.Server, error) {
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -64,9 +63,6 @@ func (i *instance) start() (*http.Server, error) {
 		ErrorLog:          slog.NewLogLogger(i.pool.rt.opts.Logger.Handler(), slog.LevelWarn),
 	}
 	go func() { _ = server.Serve(listener) }() // returns after Close
-	for _, o := range i.output {
-		go o.run()
-	}
 	return server, nil
 }
 
@@ -77,18 +73,7 @@ func (i *instance) launch() error {
 	i.cmd.Dir = filepath.Dir(bootstrap)
 	i.cmd.Env = i.environment()
 	i.cmd.SysProcAttr = processAttributes()
-	stdout, outWriter, err := newOutput(i.line)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = outWriter.Close() }() // the process has its own
-	i.output = append(i.output, stdout)
-	stderr, errWriter, err := newOutput(i.line)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = errWriter.Close() }() // as above
-	i.output = append(i.output, stderr)
-	i.cmd.Stdout, i.cmd.Stderr = outWriter, errWriter
+	i.cmd.Stdout, i.cmd.Stderr = i.output, i.output
+	i.cmd.WaitDelay = closeGrace // a process that it has started may keep the output open
 	return i.pool.rt.starter.start(i.cmd)
 }

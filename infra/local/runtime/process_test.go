@@ -80,10 +80,10 @@ type lines struct {
 	all []string
 }
 
-func (l *lines) add(function, requestID, line string) {
+func (l *lines) add(function, line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all = append(l.all, function+" "+requestID+" "+line)
+	l.all = append(l.all, function+" "+line)
 }
 
 func (l *lines) list() []string {
@@ -92,7 +92,7 @@ func (l *lines) list() []string {
 	return slices.Clone(l.all)
 }
 
-func TestLogLinesCarryTheirRequest(t *testing.T) {
+func TestLogLines(t *testing.T) {
 	t.Parallel()
 	var out lines
 	r := start(t, func(o *runtime.Options) { o.Lines, o.MaxConcurrency = out.add, 1 })
@@ -102,7 +102,7 @@ func TestLogLinesCarryTheirRequest(t *testing.T) {
 		text := []string{fmt.Sprintf(`{"msg":"%d"}`, n), strings.Repeat("x", 20_000)}
 		invoke(t, r, runtime.Invocation{Function: "echo", RequestID: id, Payload: event(t, order{Log: text})})
 		for _, line := range text {
-			want = append(want, "echo "+id+" "+line)
+			want = append(want, "echo "+line)
 		}
 	}
 	eventually(t, "all is logged", func() bool { return len(out.list()) == len(want) }) // the last lines follow their response
@@ -118,7 +118,7 @@ func TestLongLineIsSplit(t *testing.T) {
 	invoke(t, r, runtime.Invocation{Function: "echo", RequestID: "id", Payload: event(t, order{Log: []string{strings.Repeat("y", 600<<10)}})})
 	eventually(t, "all is logged", func() bool { return len(out.list()) == 3 })
 	for n, size := range []int{256 << 10, 256 << 10, 88 << 10} {
-		if got := len(out.list()[n]) - len("echo id "); got != size {
+		if got := len(out.list()[n]) - len("echo "); got != size {
 			t.Errorf("part %d has %d bytes, want %d", n, got, size)
 		}
 	}

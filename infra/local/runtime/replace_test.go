@@ -72,7 +72,7 @@ func TestReplaceStopsIdleInstancesAndLetsBusyOnesFinish(t *testing.T) {
 func TestReplaceOfABinaryThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{}, 1)
-	r, path := replaceable(t, func(o *runtime.Options) { o.Lines = func(string, string, string) { started <- struct{}{} } })
+	r, path := replaceable(t, func(o *runtime.Options) { o.Lines = func(string, string) { started <- struct{}{} } })
 	working, err := os.Readlink(path)
 	if err != nil {
 		t.Fatal(err)

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,22 +18,17 @@ import (
 
 const headerTraceID = "X-Amzn-Trace-Id"
 
-// ServeHTTP handles the operations Invoke and ListFunctions. Other operations and invocation types are errors.
+// ServeHTTP handles the operation Invoke. Other operations and invocation types are errors.
 func (r *Runtime) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", uuid.NewString())
-	path, _ := strings.CutPrefix(strings.TrimSuffix(req.URL.EscapedPath(), "/"), "/2015-03-31/functions")
-	segment, action, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	var err error
-	switch {
-	case req.Method == http.MethodGet && path == "":
-		r.serveList(w)
-	case req.Method == http.MethodPost && action == "invocations":
-		err = r.serveInvoke(w, req, segment)
-	default:
-		err = &apiError{http.StatusBadRequest, "UnsupportedOperationException",
-			fmt.Sprintf("%s %s is not an operation that the local platform supports", req.Method, req.URL.Path)}
+	path, isFunction := strings.CutPrefix(strings.TrimSuffix(req.URL.EscapedPath(), "/"), "/2015-03-31/functions/")
+	segment, action, _ := strings.Cut(path, "/")
+	if !isFunction || req.Method != http.MethodPost || action != "invocations" {
+		writeError(w, &apiError{http.StatusBadRequest, "UnsupportedOperationException",
+			fmt.Sprintf("%s %s is not an operation that the local platform supports", req.Method, req.URL.Path)})
+		return
 	}
-	if err != nil {
+	if err := r.serveInvoke(w, req, segment); err != nil {
 		writeError(w, err)
 	}
 }
@@ -131,30 +124,7 @@ func writeError(w http.ResponseWriter, err error) {
 	}
 	body["message"], body["Message"] = e.message, e.message
 	w.Header().Set("X-Amzn-Errortype", e.kind)
-	writeJSON(w, e.status, body)
-}
-
-func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
+	w.WriteHeader(e.status)
 	_ = json.NewEncoder(w).Encode(body) // the client may have left
-}
-
-// configuration has some members of AWS's FunctionConfiguration.
-type configuration struct {
-	FunctionName, FunctionArn, Handler, Version string
-	Timeout, MemorySize                         int
-}
-
-// serveList is ListFunctions. There is one page.
-func (r *Runtime) serveList(w http.ResponseWriter) {
-	page := struct{ Functions []configuration }{Functions: []configuration{}}
-	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
-		f := &r.pools[name].function
-		page.Functions = append(page.Functions, configuration{
-			FunctionName: name, FunctionArn: r.arn(name), Handler: f.Handler, Version: latest,
-			Timeout: int(f.Timeout.Seconds()), MemorySize: f.MemoryMB,
-		})
-	}
-	writeJSON(w, http.StatusOK, page)
 }

@@ -49,10 +49,6 @@ func TestSDKInvoke(t *testing.T) {
 	if out, err = client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("echo")}); err != nil || string(out.Payload) != "{}" {
 		t.Errorf("no payload: %s, %v", out.Payload, err)
 	}
-	list, err := client.ListFunctions(t.Context(), &lambda.ListFunctionsInput{})
-	if err != nil || len(list.Functions) != 1 || aws.ToString(list.Functions[0].FunctionName) != "echo" || aws.ToInt32(list.Functions[0].Timeout) != 30 {
-		t.Errorf("functions %+v, %v", list, err)
-	}
 }
 
 func TestSDKErrors(t *testing.T) {

@@ -31,9 +31,6 @@ func (q *request) keptHeaders() map[string]string {
 	kept := map[string]string{"Content-Type": "binary/octet-stream"}
 	for name, values := range q.Header {
 		value := strings.Join(values, ",")
-		if name == "Content-Encoding" { // aws-chunked is the coding of the request, not of the object
-			value = strings.Trim(strings.Replace(value, "aws-chunked", "", 1), ", ")
-		}
 		if strings.HasPrefix(name, metadataPrefix) || value != "" && slices.Contains(keptHeaders, name) {
 			kept[name] = value
 		}

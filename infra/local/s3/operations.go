@@ -29,7 +29,7 @@ const (
 	signing = " X-Amz-Algorithm X-Amz-Credential X-Amz-Date X-Amz-Expires X-Amz-SignedHeaders X-Amz-Signature" +
 		" X-Amz-Content-Sha256"
 	everywhere = signing + " x-id x-amz-date x-amz-content-sha256 x-amz-user-agent x-amz-expected-bucket-owner"
-	integrity  = " x-amz-sdk-checksum-algorithm x-amz-trailer x-amz-decoded-content-length x-amz-checksum-crc32" +
+	integrity  = " x-amz-sdk-checksum-algorithm x-amz-checksum-crc32" +
 		" x-amz-checksum-crc32c x-amz-checksum-crc64nvme x-amz-checksum-sha1 x-amz-checksum-sha256"
 	writing = " x-amz-storage-class x-amz-server-side-encryption x-amz-meta-*" + integrity
 	reading = " x-amz-checksum-mode response-cache-control response-content-disposition response-content-encoding" +
@@ -46,9 +46,6 @@ var operations = []operation{
 	{"GetBucketCors", get, "bucket", "cors", "", (*Store).getCORS},
 	{"PutBucketCors", put, "bucket", "cors", integrity, (*Store).putCORS},
 	{"DeleteBucketCors", remove, "bucket", "cors", "", (*Store).deleteCORS},
-	{"GetBucketLifecycleConfiguration", get, "bucket", "lifecycle", "", (*Store).getLifecycle},
-	{"PutBucketLifecycleConfiguration", put, "bucket", "lifecycle", integrity, (*Store).putLifecycle},
-	{"DeleteBucketLifecycle", remove, "bucket", "lifecycle", "", (*Store).deleteLifecycle},
 	{"ListObjectsV2", get, "bucket", "list-type", listing, (*Store).listObjects},
 	{"DeleteObjects", post, "bucket", "delete", integrity, (*Store).deleteObjects},
 	{"CreateBucket", put, "bucket", "", integrity, (*Store).createBucket},

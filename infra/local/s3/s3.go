@@ -1,8 +1,8 @@
 // Package s3 implements the REST protocol of Amazon S3 for the local platform. It stores contents in files, and an
 // index in the data folder.
 //
-// What belongs here: buckets, objects, lists, presigned URLs, checksums, conditional requests, CORS
-// and the expiry of objects, with S3's error codes and XML. Every request must have a valid signature (Signature
+// What belongs here: buckets, objects, lists, presigned URLs, checksums, conditional requests and CORS, with S3's error
+// codes and XML. Every request must have a valid signature (Signature
 // Version 4) of the credentials [AccessKeyID] and [SecretKey]. An operation, query parameter or x-amz header that is
 // not supported is refused with an error that names it. The file operations.go lists what is supported.
 //
@@ -29,13 +29,10 @@ const (
 	SecretKey   = "local"
 )
 
-// expireInterval is the time between two searches for expired objects.
-const expireInterval = time.Hour
-
 // Options configure a Store.
 type Options struct {
 	Folder  *datafolder.Folder // nil keeps everything in memory
-	Now     func() time.Time   // the clock of signatures, timestamps and expiry; required
+	Now     func() time.Time   // the clock of signatures and timestamps; required
 	Logger  *slog.Logger       // nil discards
 	Region  string             // the region that requests are signed for; default "us-east-1"
 	Account string             // the owner of the buckets; default "000000000000"
@@ -54,11 +51,9 @@ type Store struct {
 	files   files              // the contents
 	origins *http.CrossOriginProtection
 	locks   locks
-	stop    chan struct{} // closed by Close
 }
 
-// Open opens the buckets in a folder. It removes the files to which the index does not refer, and the objects that have
-// expired.
+// Open opens the buckets in a folder. It removes the files to which the index does not refer.
 func Open(options Options) (*Store, error) {
 	if options.Now == nil {
 		return nil, errors.New("s3: Options.Now is required")
@@ -69,32 +64,14 @@ func Open(options Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		options: options, folder: folder, origins: http.NewCrossOriginProtection(), stop: make(chan struct{}),
+		options: options, folder: folder, origins: http.NewCrossOriginProtection(),
 		files: files{folder.FS, folder.FS.PathJoin(folder.Dir, "objects")},
 	}
 	if err := s.removeUnfinished(); err != nil {
 		return nil, folder.Damaged(err)
 	}
-	go s.expireRepeatedly()
 	return s, nil
 }
 
-// expireRepeatedly removes expired objects now and at every interval, until the store is closed.
-func (s *Store) expireRepeatedly() {
-	for {
-		if err := s.expire(); err != nil && !errors.Is(err, datafolder.ErrClosed) {
-			s.options.Logger.Error("s3: remove expired objects", slog.Any("error", err))
-		}
-		select {
-		case <-time.After(expireInterval):
-		case <-s.stop:
-			return
-		}
-	}
-}
-
-// Close ends the search for expired objects. The folder waits for running requests when it is closed.
-func (s *Store) Close() error {
-	close(s.stop)
-	return s.folder.Leave()
-}
+// Close does nothing to a shared folder, which waits for running requests when it is closed.
+func (s *Store) Close() error { return s.folder.Leave() }

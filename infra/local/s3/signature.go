@@ -52,9 +52,9 @@ func newSigner(time, scope string) signer {
 	return signer{key, time, scope}
 }
 
-// sign returns the signature of a text: the algorithm, the time, the scope, and further lines.
-func (s signer) sign(algorithm string, lines ...string) string {
-	text := algorithm + "\n" + s.time + "\n" + s.scope + "\n" + strings.Join(lines, "\n")
+// sign returns the signature of a canonical request.
+func (s signer) sign(canonical string) string {
+	text := signatureAlgorithm + "\n" + s.time + "\n" + s.scope + "\n" + hexSHA256(canonical)
 	return hex.EncodeToString(hmacSHA256(s.key, text))
 }
 
@@ -88,7 +88,7 @@ func (q *request) authorization() authorization {
 	return func(name string) string { return values[name] }
 }
 
-// authenticate returns an error if the request has no valid signature. It sets payload, signer and seed.
+// authenticate returns an error if the request has no valid signature. It sets payload.
 func (q *request) authenticate() error {
 	if !q.presigned && q.Header.Get("Authorization") == "" {
 		return errAccessDenied
@@ -103,8 +103,7 @@ func (q *request) authenticate() error {
 	if q.presigned {
 		q.payload = cmp.Or(q.payload, a("Content-Sha256"), unsignedPayload)
 	}
-	q.signer, q.seed = newSigner(a("Date"), scope), a("Signature")
-	want := q.signer.sign(signatureAlgorithm, hexSHA256(q.canonical(signedHeaders)))
+	want := newSigner(a("Date"), scope).sign(q.canonical(signedHeaders))
 	switch {
 	case accessKey != AccessKeyID:
 		return errUnknownKey
@@ -112,7 +111,7 @@ func (q *request) authenticate() error {
 		return errToken
 	case q.payload == "":
 		return errInvalidRequest.with("Missing required header for this request: x-amz-content-sha256")
-	case !hmac.Equal([]byte(want), []byte(q.seed)):
+	case !hmac.Equal([]byte(want), []byte(a("Signature"))):
 		return errSignature
 	}
 	for name := range q.Header {

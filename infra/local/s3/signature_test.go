@@ -22,16 +22,12 @@ func TestSignatureExamples(t *testing.T) {
 		key = hmacSHA256(key, part)
 	}
 	s := signer{key: key, time: "20130524T000000Z", scope: scope}
-	chunk := hexSHA256(strings.Repeat("a", 64<<10))
-	first := s.sign("AWS4-HMAC-SHA256-PAYLOAD", "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9", emptySHA256, chunk)
-	if want := "ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648"; first != want {
-		t.Errorf("the first chunk's signature is %s, want %s", first, want)
-	}
+	emptySHA256 := hexSHA256("")
 	q := &request{Request: &http.Request{Method: http.MethodGet, Host: "examplebucket.s3.amazonaws.com", Header: http.Header{
 		"Range": {"bytes=0-9"}, "X-Amz-Content-Sha256": {emptySHA256}, "X-Amz-Date": {"20130524T000000Z"},
 	}}, payload: emptySHA256}
 	q.URL = must(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://x/test.txt", nil)).URL
-	got := s.sign(signatureAlgorithm, hexSHA256(q.canonical([]string{"host", "range", "x-amz-content-sha256", "x-amz-date"})))
+	got := s.sign(q.canonical([]string{"host", "range", "x-amz-content-sha256", "x-amz-date"}))
 	if want := "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"; got != want {
 		t.Errorf("the signature of GET is %s, want %s", got, want)
 	}
@@ -216,21 +212,6 @@ func TestPresignedContentHash(t *testing.T) {
 	s.want(upload("other"), http.StatusBadRequest, "XAmzContentSHA256Mismatch")
 	s.want(upload("content"), http.StatusOK, "")
 	s.wantContent("upload", "content")
-}
-
-// A bucket may be in the host's name: SDKs put it there if the endpoint is not an address.
-func TestVirtualHost(t *testing.T) {
-	t.Parallel()
-	s := start(t, Options{})
-	s.put("a/b", "content")
-	r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/a/b", nil))
-	r.Host = "bkt.localhost:4566"
-	r.Header.Set("X-Amz-Content-Sha256", emptySHA256)
-	s.sign(r, SecretKey, time.Now())
-	s.want(r, http.StatusOK, "content")
-	if got := BucketOfHost("localhost:4566"); got != "" {
-		t.Errorf("localhost names the bucket %q", got)
-	}
 }
 
 func FuzzSignature(f *testing.F) {

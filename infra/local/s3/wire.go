@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -44,11 +43,9 @@ type request struct {
 
 	presigned bool
 	payload   string // x-amz-content-sha256
-	signer    signer
-	seed      string // the signature
 }
 
-// ServeHTTP handles a request in path style (/bucket/key) or in virtual-host style (<bucket>.localhost).
+// ServeHTTP handles a request. The path is /bucket/key.
 func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{Request: r, store: s, w: w, id: uuid.NewString(), now: s.options.Now().UTC().Truncate(time.Millisecond)}
 	w.Header().Set("X-Amz-Request-Id", q.id)
@@ -104,12 +101,7 @@ func (q *request) parse() (err error) {
 		return errInvalidURI
 	}
 	q.presigned = IsPresigned(q.query)
-	path := strings.TrimPrefix(q.URL.Path, "/")
-	if q.bucket = BucketOfHost(q.Host); q.bucket == "" {
-		q.bucket, q.key, _ = strings.Cut(path, "/")
-	} else {
-		q.key = path
-	}
+	q.bucket, q.key, _ = strings.Cut(strings.TrimPrefix(q.URL.Path, "/"), "/")
 	switch {
 	case len(q.key) > maxKey:
 		return errKeyTooLong
@@ -122,18 +114,6 @@ func (q *request) parse() (err error) {
 // IsPresigned reports whether the query of a request has a signature, of this or an older version of signatures.
 func IsPresigned(query url.Values) bool {
 	return query.Has("X-Amz-Algorithm") || query.Has("X-Amz-Signature") || query.Has("AWSAccessKeyId")
-}
-
-// BucketOfHost returns the bucket in a Host header in virtual-host style, <bucket>.localhost, or "".
-func BucketOfHost(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	bucket, found := strings.CutSuffix(strings.ToLower(host), ".localhost")
-	if !found {
-		return ""
-	}
-	return bucket
 }
 
 // anyElement is an element that the type of a document does not have. Decoding it returns an error.
@@ -247,7 +227,6 @@ var (
 	errNoBucket     = failure(404, "NoSuchBucket", "The specified bucket does not exist.")
 	errNoCORS       = failure(404, "NoSuchCORSConfiguration", "The bucket has no CORS configuration.")
 	errNoKey        = failure(404, "NoSuchKey", "The specified key does not exist.")
-	errNoLifecycle  = failure(404, "NoSuchLifecycleConfiguration", "The bucket has no lifecycle configuration.")
 	errNoLength     = failure(411, "MissingContentLength", "The Content-Length header is missing.")
 	errPrecondition = failure(412, "PreconditionFailed",
 		"At least one of the preconditions that were specified did not hold.")

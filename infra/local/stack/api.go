@@ -26,7 +26,7 @@ type (
 
 		StageName        string `cfn:",required"`
 		Name             string
-		BinaryMediaTypes []string
+		BinaryMediaTypes []string `cfn:",oneof=*/*"`
 		GatewayResponses *node
 		Auth             struct { // without an authorizer, these settings have no effect
 			object `ignored:"AddDefaultAuthorizerToCorsPreflight AddApiKeyRequiredToCorsPreflight"`
@@ -64,14 +64,11 @@ var (
 func (b *builder) api(res *resource) {
 	var p apiProperties
 	b.decodeProperties(res, &p)
-	api := resources.API{
+	b.stack.APIs = append(b.stack.APIs, resources.API{
 		LogicalID: res.id, ID: resources.RestAPIID(b.options.StackName, res.id), Name: cmp.Or(p.Name, b.options.StackName),
 		Stage: p.StageName, GatewayResponses: b.gatewayResponses(p.property("GatewayResponses")),
-	}
-	for _, media := range p.BinaryMediaTypes {
-		api.BinaryMediaTypes = append(api.BinaryMediaTypes, strings.ReplaceAll(media, "~1", "/"))
-	}
-	b.stack.APIs = append(b.stack.APIs, api)
+		IsBinary: len(p.BinaryMediaTypes) > 0,
+	})
 }
 
 func (b *builder) gatewayResponses(all object) map[string]resources.GatewayResponse {
@@ -93,14 +90,16 @@ func (b *builder) gatewayResponses(all object) map[string]resources.GatewayRespo
 					name, headers[name], unsupported)
 			}
 		}
-		for _, template := range r.ResponseTemplates {
-			if strings.Contains(template, "$") {
+		response := resources.GatewayResponse{StatusCode: r.StatusCode, Headers: headers}
+		for response.MediaType, response.Body = range r.ResponseTemplates {
+			if strings.Contains(response.Body, "$") {
 				r.problem("ResponseTemplates", "variables are %s", unsupported)
 			}
 		}
-		responses[f.key] = resources.GatewayResponse{
-			StatusCode: r.StatusCode, Headers: headers, Templates: r.ResponseTemplates,
+		if len(r.ResponseTemplates) > 1 {
+			r.problem("ResponseTemplates", "more than one media type is %s", unsupported)
 		}
+		responses[f.key] = response
 	}
 	return responses
 }

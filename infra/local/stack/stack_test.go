@@ -59,11 +59,11 @@ func TestServiceTemplate(t *testing.T) {
 			GatewayResponses: map[string]resources.GatewayResponse{
 				"MISSING_AUTHENTICATION_TOKEN": {
 					StatusCode: 404, Headers: map[string]string{"X-Request-Id": "context.requestId", "Cache-Control": "'no-store'"},
-					Templates: map[string]string{"application/json": `{"error":"There is no such path."}`},
+					MediaType: "application/json", Body: `{"error":"There is no such path."}`,
 				},
-				"DEFAULT_5XX": {Templates: map[string]string{"application/json": `{"error":"Sorry."}`}},
+				"DEFAULT_5XX": {MediaType: "application/json", Body: `{"error":"Sorry."}`},
 			},
-			BinaryMediaTypes: []string{"application/zip", "image/*"},
+			IsBinary: true,
 		}},
 		Tables: []resources.Table{
 			{

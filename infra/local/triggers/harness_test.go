@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -122,7 +122,7 @@ type rig struct {
 	failures *fakeQueue
 	function *function
 	logs     logs
-	dir      string
+	saved    *memory
 	spec     resources.EventSourceMapping
 	poll     time.Duration
 	backoff  time.Duration // after the first failure; at most ten times as long
@@ -135,7 +135,7 @@ func with(c func(*resources.EventSourceMapping)) change { return func(r *rig) { 
 func newRig(t *testing.T, changes ...change) *rig {
 	t.Helper()
 	r := &rig{
-		fake: newFake(), failures: newFakeQueue(), function: &function{}, logs: newLogs(), dir: t.TempDir(), poll: 50 * time.Millisecond, backoff: 100 * time.Millisecond,
+		fake: newFake(), failures: newFakeQueue(), function: &function{}, logs: newLogs(), saved: newMemory(), poll: 50 * time.Millisecond, backoff: 100 * time.Millisecond,
 		spec: resources.EventSourceMapping{
 			Name: "FnEvents", Function: "Fn", Table: "things", BatchSize: 10, ParallelizationFactor: 1,
 			MaximumRecordAge: time.Hour, OnFailureQueue: "failures",
@@ -152,7 +152,7 @@ func newRig(t *testing.T, changes ...change) *rig {
 func (r *rig) open(t *testing.T) {
 	t.Helper()
 	opened, err := Open(Options{
-		Mappings: []resources.EventSourceMapping{r.spec}, Invoke: r.function.invoke, Dir: r.dir, Now: time.Now, Account: "000000000000",
+		Mappings: []resources.EventSourceMapping{r.spec}, Invoke: r.function.invoke, Positions: r.saved, Now: time.Now, Account: "000000000000",
 		Logger: slog.New(r.logs), PollInterval: r.poll,
 		Backoff: func(failures int) time.Duration { return time.Duration(min(failures, 10)) * r.backoff },
 	})
@@ -197,21 +197,51 @@ func (r *rig) discarded(t *testing.T) (all []string) {
 	return all
 }
 
-// stored returns the position in the file.
+// stored returns the saved position.
 func (r *rig) stored(t *testing.T) string {
 	t.Helper()
-	p, err := openPosition(r.dir, r.spec.Name, slog.New(slog.DiscardHandler))
+	p, err := openProgress(r.saved, r.spec.Name, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p.sequence()
 }
 
-// snapshot copies the positions as they would be after a crash.
-func (r *rig) snapshot(t testing.TB) string {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(r.dir)); err != nil {
-		t.Error(err)
+// memory is a store of positions. It may fail.
+type memory struct {
+	mu    sync.Mutex
+	saved map[string][]byte
+	err   error
+}
+
+func newMemory() *memory { return &memory{saved: map[string][]byte{}} }
+
+// Load implements Positions.
+func (m *memory) Load(mapping string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.saved[mapping], nil
+}
+
+// Save implements Positions.
+func (m *memory) Save(mapping string, position []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err == nil {
+		m.saved[mapping] = position
 	}
-	return dir
+	return m.err
+}
+
+func (m *memory) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.err = err
+}
+
+// snapshot copies the positions as they would be after a crash.
+func (r *rig) snapshot() *memory {
+	r.saved.mu.Lock()
+	defer r.saved.mu.Unlock()
+	return &memory{saved: maps.Clone(r.saved.saved)}
 }

@@ -268,12 +268,12 @@ func TestNothingIsLost(t *testing.T) {
 					r.fake.put(keys[len(keys)/2:]...)
 				}
 				after(time.Duration(ms) * time.Millisecond)
-				dir := r.snapshot(t) // the files after a crash
+				saved := r.snapshot() // the positions after a crash
 				r.close(t)
 				mu.Lock()
 				clear(last)
 				mu.Unlock()
-				r.dir = dir
+				r.saved = saved
 				r.open(t)
 			}
 			r.Start()

@@ -2,9 +2,8 @@ package triggers
 
 import (
 	"context"
+	"errors"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +16,9 @@ func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	invoke := func(context.Context, runtime.Invocation) (*runtime.Response, error) { return nil, runtime.ErrClosed }
 	for want, o := range map[string]Options{
-		"required": {Invoke: invoke, Dir: t.TempDir()},
+		"required": {Invoke: invoke, Positions: newMemory()},
 		`mapping FnEvents: filter pattern: .a: [like] is not supported by the local platform`: {
-			Invoke: invoke, Dir: t.TempDir(), Now: time.Now,
+			Invoke: invoke, Positions: newMemory(), Now: time.Now,
 			Mappings: []resources.EventSourceMapping{{Name: "FnEvents", Table: "things", Filters: []string{`{"a": [{"like": "x"}]}`}}},
 		},
 	} {
@@ -31,57 +30,40 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestDamagedPosition(t *testing.T) {
 	t.Parallel()
-	logger, dir := slog.New(slog.DiscardHandler), t.TempDir()
-	p, err := openPosition(dir, "Fn/Events", logger)
+	logger, saved := slog.New(slog.DiscardHandler), newMemory()
+	p, err := openProgress(saved, "FnEvents", logger)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.begin("arn")
 	p.set("100")
-	if err := p.close(); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := openPosition(dir, "Fn/Events", logger); err != nil || again.now != (position{"arn", "100"}) {
+	if again, err := openProgress(saved, "FnEvents", logger); err != nil || again.now != (position{"arn", "100"}) {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	good, err := os.ReadFile(p.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, damage := range []string{"", "{}", string(good[:len(good)/2]), strings.Replace(string(good), `"stream"`, `"more": 1, "stream"`, 1)} {
-		if err := os.WriteFile(p.path, []byte(damage), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, err := openPosition(dir, "Fn/Events", logger)
-		if err == nil || !strings.Contains(err.Error(), p.path+" is damaged") {
-			t.Errorf("%q: %v", damage, err)
-		}
-		if kept, _ := os.ReadFile(p.path); string(kept) != damage {
-			t.Error("the file was changed")
+	for _, damage := range []string{"", `{"stream":"arn"`, `{"more":1}`} {
+		saved.saved["FnEvents"] = []byte(damage)
+		if _, err := openProgress(saved, "FnEvents", logger); err == nil {
+			t.Errorf("%q was accepted", damage)
 		}
 	}
 }
 
-// TestPositionThatCannotBeWritten checks that a mapping continues, logs the problem once, and writes its position later.
-func TestPositionThatCannotBeWritten(t *testing.T) {
+// TestPositionThatCannotBeSaved checks that a mapping continues, logs the problem once, and saves its position later.
+func TestPositionThatCannotBeSaved(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
-		block := filepath.Join(r.dir, "FnEvents.json")
-		if err := os.Mkdir(block, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		r.saved.fail(errors.New("broken"))
 		r.fake.put("a")
 		r.Start()
 		after(time.Second)
 		r.fake.put("b")
 		after(time.Second)
 		equal(t, "batches", r.function.seen(), []string{"100", "101"})
-		equal(t, "log", r.logs.count("ERROR the position can't be written"), 1)
-		if err := os.Remove(block); err != nil {
-			t.Fatal(err)
-		}
+		equal(t, "log", r.logs.count("ERROR the position can't be saved"), 1)
+		r.saved.fail(nil)
+		r.fake.put("c")
 		after(time.Second)
-		equal(t, "position", r.stored(t), "101")
+		equal(t, "position", r.stored(t), "102")
 	})
 }
 

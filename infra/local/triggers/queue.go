@@ -68,9 +68,6 @@ func newQueueMapping(m mapping, queues queueAPI) *queueMapping {
 	}
 }
 
-// close does nothing: messages that are not done are in the queue.
-func (m *queueMapping) close() error { return nil }
-
 // queue describes a queue.
 type queue struct {
 	url, arn, region string

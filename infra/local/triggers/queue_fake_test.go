@@ -299,7 +299,7 @@ func newQueueRig(t *testing.T, changes ...func(*queueRig)) *queueRig {
 func (r *queueRig) open(t *testing.T) {
 	t.Helper()
 	opened, err := Open(Options{
-		Mappings: []resources.EventSourceMapping{r.spec}, Invoke: r.worker.invoke, Dir: t.TempDir(), Now: time.Now, Logger: slog.New(r.logs),
+		Mappings: []resources.EventSourceMapping{r.spec}, Invoke: r.worker.invoke, Positions: newMemory(), Now: time.Now, Logger: slog.New(r.logs),
 		Backoff: func(failures int) time.Duration { return time.Duration(min(failures, 10)) * 100 * time.Millisecond },
 	})
 	if err != nil {

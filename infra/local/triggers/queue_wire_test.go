@@ -53,7 +53,7 @@ func openQueue(t *testing.T, endpoint, queue string, c consumer, change func(*re
 		change(&m)
 	}
 	opened, err := triggers.Open(triggers.Options{
-		Mappings: []resources.EventSourceMapping{m}, Invoke: c.invoke, Endpoint: endpoint, Dir: t.TempDir(), Now: time.Now,
+		Mappings: []resources.EventSourceMapping{m}, Invoke: c.invoke, Endpoint: endpoint, Positions: triggers.NewMemory(), Now: time.Now,
 		Logger:  slog.New(slog.DiscardHandler),
 		Backoff: func(int) time.Duration { return 5 * time.Millisecond },
 	})

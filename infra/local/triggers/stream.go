@@ -63,7 +63,7 @@ type streamMapping struct {
 	streams  streamAPI
 	filters  []*pattern.Pattern
 	link     *link // to tables and streams
-	position *positionFile
+	position *progress
 	failures *destination
 }
 
@@ -82,11 +82,9 @@ func newStreamMapping(m mapping, tables tableAPI, streams streamAPI, queues queu
 		s.filters = append(s.filters, filter)
 	}
 	var err error
-	s.position, err = openPosition(m.options.Dir, m.spec.Name, m.logger)
+	s.position, err = openProgress(m.options.Positions, m.spec.Name, m.logger)
 	return s, err
 }
-
-func (m *streamMapping) close() error { return m.position.close() }
 
 // source is a table's stream and its only shard.
 type source struct {

@@ -12,13 +12,11 @@
 // which all records are done. Discarded records are sent to the mapping's on-failure queue: the position is before them
 // until the queue has the message.
 //
-// Records are delivered at least once and without gaps. A new position is written after 100 ms. After a crash, the
-// batches that were in flight or that ended after the last write are delivered again, and, if ParallelizationFactor is
-// above 1, batches that had overtaken them.
+// Records are delivered at least once and without gaps. After a crash, the batches that were in flight are delivered
+// again, and those whose position was lost, and, if ParallelizationFactor is above 1, batches that had overtaken them.
 //
 // Records expire by the clock even while the platform does not run: a mapping loses the records that it did not read
-// within the retention of the stream. Positions and tables belong together: restore both folders or neither. A mapping
-// that was removed from the template keeps its position.
+// within the retention of the stream. A mapping that was removed from the template keeps its position.
 //
 // Queues (queue.go, delivery.go): a poller acquires a slot before it receives a batch. Under load, messages therefore
 // wait in the queue. The function is invoked with the batch. Its successes are deleted, its failures stay in the queue
@@ -77,9 +75,8 @@ type Options struct {
 	Region, Account string
 	// AccessKeyID, SecretKey and SessionToken sign the requests (default "local").
 	AccessKeyID, SecretKey, SessionToken string
-	// Dir is the folder of the positions, with one file for each mapping of a stream (required). It is created if it is
-	// missing.
-	Dir string
+	// Positions has the positions of the mappings of streams (required).
+	Positions Positions
 	// Now is the clock (required). It determines the ages of records, and how long messages stay invisible.
 	Now func() time.Time
 	// Logger is for events of sources and batches. Nil discards them.
@@ -116,13 +113,8 @@ type Triggers struct {
 	stop, giveUp      context.CancelFunc
 }
 
-// poller is a mapping.
-type poller interface {
-	// run reads the source until the context stopping ends.
-	run()
-	// close saves the progress. It is called once, after run.
-	close() error
-}
+// poller is a mapping. run reads the source until the context stopping ends.
+type poller interface{ run() }
 
 // mapping is the part that event source mappings of both sources have in common.
 type mapping struct {
@@ -133,10 +125,10 @@ type mapping struct {
 }
 
 // Open reads the positions of the mappings. It does not start them. The error names the mapping with a filter that is
-// not valid, or the file of positions that can't be read.
+// not valid, or with a position that can't be read.
 func Open(options Options) (*Triggers, error) {
-	if options.Invoke == nil || options.Now == nil || options.Dir == "" {
-		return nil, errors.New("triggers: Options.Invoke, Now and Dir are required")
+	if options.Invoke == nil || options.Now == nil || options.Positions == nil {
+		return nil, errors.New("triggers: Options.Invoke, Now and Positions are required")
 	}
 	options.Region = cmp.Or(options.Region, "us-east-1")
 	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
@@ -191,8 +183,8 @@ func (t *Triggers) Start() {
 	}
 }
 
-// Close begins no new batch, waits until those in flight have finished or ctx ends, writes the positions, and makes
-// messages visible again that no function has received. An error means that batches were interrupted: they are
+// Close begins no new batch, waits until those in flight have finished or ctx ends, and makes messages visible again
+// that no function has received. An error means that batches were interrupted: they are
 // delivered again after the next start.
 func (t *Triggers) Close(ctx context.Context) error {
 	t.mu.Lock()
@@ -208,20 +200,17 @@ func (t *Triggers) Close(ctx context.Context) error {
 		t.pollers.Wait()
 		close(ended)
 	}()
-	var errs []error
+	var err error
 	select {
 	case <-ended:
 	case <-ctx.Done():
 		t.giveUp()
 		<-ended
-		errs = append(errs, fmt.Errorf("triggers: batches in flight were interrupted: %w", context.Cause(ctx)))
+		err = fmt.Errorf("triggers: batches in flight were interrupted: %w", context.Cause(ctx))
 	}
 	t.giveUp()
-	for _, m := range t.mappings {
-		errs = append(errs, m.close())
-	}
 	t.http.CloseIdleConnections()
-	return errors.Join(errs...)
+	return err
 }
 
 // stopped reports whether no new batch may begin.

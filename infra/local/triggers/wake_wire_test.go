@@ -42,7 +42,7 @@ func TestChangedStreamIsReadAtOnce(t *testing.T) {
 		Mappings: []resources.EventSourceMapping{{
 			Name: "FnEvents", Function: "Fn", Table: t.Name(), BatchSize: 100, ParallelizationFactor: 1, MaximumRecordAge: time.Hour,
 		}},
-		Invoke: r.invoke, Endpoint: server.URL, Dir: t.TempDir(), Now: time.Now, StreamChanged: db.StreamChanged,
+		Invoke: r.invoke, Endpoint: server.URL, Positions: triggers.NewMemory(), Now: time.Now, StreamChanged: db.StreamChanged,
 		PollInterval: time.Hour,
 	})
 	if err != nil {

@@ -71,7 +71,7 @@ func (r *receiver) await(t *testing.T, n int) []events.DynamoDBEventRecord {
 	}
 }
 
-func start(t *testing.T, endpoint, dir string, r *receiver, change func(*resources.EventSourceMapping)) *triggers.Triggers {
+func start(t *testing.T, endpoint string, saved triggers.Positions, r *receiver, change func(*resources.EventSourceMapping)) *triggers.Triggers {
 	t.Helper()
 	m := resources.EventSourceMapping{
 		Name: "FnEvents", Function: "Fn", Table: t.Name(), BatchSize: 10, ParallelizationFactor: 2, MaximumRecordAge: time.Hour,
@@ -80,7 +80,7 @@ func start(t *testing.T, endpoint, dir string, r *receiver, change func(*resourc
 		change(&m)
 	}
 	opened, err := triggers.Open(triggers.Options{
-		Mappings: []resources.EventSourceMapping{m}, Invoke: r.invoke, Endpoint: endpoint, Dir: dir, Now: time.Now, PollInterval: 5 * time.Millisecond,
+		Mappings: []resources.EventSourceMapping{m}, Invoke: r.invoke, Endpoint: endpoint, Positions: saved, Now: time.Now, PollInterval: 5 * time.Millisecond,
 		Region: os.Getenv("AWS_REGION"), AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: os.Getenv("AWS_SESSION_TOKEN"),
 	})
 	if err != nil {
@@ -127,7 +127,7 @@ func TestEngine(t *testing.T) {
 	arn := dynamotest.CreateStreamTable(t, client, types.StreamViewTypeNewAndOldImages, t.Name(), "id")
 	put(t, client, "a")
 	r := newReceiver()
-	start(t, endpoint, t.TempDir(), r, nil)
+	start(t, endpoint, triggers.NewMemory(), r, nil)
 	got := r.await(t, 1)[0]
 	want := events.DynamoDBEventRecord{
 		AWSRegion: got.AWSRegion, EventName: "INSERT", EventSource: "aws:dynamodb", EventVersion: "1.1", EventSourceArn: arn,
@@ -162,17 +162,17 @@ func TestRestartOnEngine(t *testing.T) {
 	endpoint := dynamotest.StartServer(t)
 	client := dynamotest.Client(endpoint)
 	dynamotest.CreateStreamTable(t, client, types.StreamViewTypeNewImage, t.Name(), "id")
-	r, dir := newReceiver(), t.TempDir()
+	r, saved := newReceiver(), triggers.NewMemory()
 	filter := func(m *resources.EventSourceMapping) {
 		m.Filters = []string{`{"dynamodb": {"NewImage": {"type": {"S": ["y", "n"]}}}}`}
 	}
 	put(t, client, "n-before", "x-filtered")
-	first := start(t, endpoint, dir, r, filter)
+	first := start(t, endpoint, saved, r, filter)
 	put(t, client, "y-last")
 	r.await(t, 2)
 	stop(t, first)
 	put(t, client, "n-down", "x-filtered", "y-down")
-	start(t, endpoint, dir, r, filter)
+	start(t, endpoint, saved, r, filter)
 	if diff := cmp.Diff([]string{"n-before", "n-down", "y-down", "y-last"}, ids(r.await(t, 4))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -186,7 +186,7 @@ func TestStreamOffAndOn(t *testing.T) {
 	first := dynamotest.CreateStreamTable(t, client, types.StreamViewTypeKeysOnly, t.Name(), "id")
 	put(t, client, "a")
 	r := newReceiver()
-	start(t, endpoint, t.TempDir(), r, nil)
+	start(t, endpoint, triggers.NewMemory(), r, nil)
 	r.await(t, 1)
 	for _, on := range []bool{false, true} {
 		spec := &types.StreamSpecification{StreamEnabled: &on}

@@ -26,7 +26,8 @@ func (r *recorder) Errorf(format string, args ...any) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	const me = `{"id":"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK","email":"ada@example.com","username":"ada",` +
-		`"createdAt":"2026-01-31T08:15:30.123Z"}`
+		`"createdAt":"2026-01-31T08:15:30.123Z",` +
+		`"emailVerified":false,"pendingEmail":null,"mailUndeliverableSince":null,"mail":true}`
 	for _, tc := range []struct {
 		method, path string
 		status       int

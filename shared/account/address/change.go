@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/notice"
@@ -24,7 +23,7 @@ type request struct {
 	set, undos mailtoken.Set
 }
 
-// readRequest reads a user and the owner of an address. It makes the same calls whether or not the address has an owner.
+// readRequest reads a user and the owner of an address. It makes the same calls if the address has no owner.
 func (s *Service) readRequest(ctx context.Context, userID, email string) (r request, err error) {
 	r.email = email
 	if r.state, err = s.read(ctx, userID, []mail.Kind{mail.Change, mail.Undo}, email); err != nil {
@@ -100,7 +99,8 @@ func (s *Service) Request(
 		if err != nil {
 			return err
 		}
-		return s.sendRequest(ctx, r, client, append(reported, s.Users.Change(r.User, after))...)
+		asked := s.Activity.Add(r.ID, activity.EmailRequested, client, activity.Detail{Email: email})
+		return s.sendRequest(ctx, r, client, append(reported, s.Users.Change(r.User, after), asked)...)
 	})
 }
 
@@ -147,6 +147,8 @@ func (s *Service) Change(
 		tx := s.DB.Tx(s.Users.Change(c.User, after), s.Tokens.End(c.set), s.Mails.Outbox.ClearState(after.Email))
 		tx.Add(s.Tokens.EndAll(c.ID, mail.Confirm, mail.Reset)...)
 		tx.Add(moved...)
+		tx.Add(s.Limiter.Know(after.Email, c.ID, client))
+		tx.Add(s.Activity.Add(c.ID, activity.EmailChanged, client, activity.Detail{Email: after.Email}))
 		return tx.CommitOnce(ctx)
 	})
 }
@@ -168,18 +170,21 @@ func (s *Service) move(
 	if target.UserID != "" && target.UserID != c.ID {
 		return nil, errTaken
 	}
-	moved := user.Credential{UserID: c.ID, Generation: after.Generation}
-	if c.Email == "" {
-		return []db.Write{s.activate(after.Email, moved, target.UserID != "")}, nil
-	}
 	current, err := db.Decode[user.Credential](stored[db.EmailKey(c.Email)])
 	if err != nil {
 		return nil, err
 	}
-	moved.PasswordHash = current.PasswordHash
-	writes := []db.Write{s.activate(after.Email, moved, target.UserID != "")}
-	if !c.Verified || !s.Mails.Outbox.Enabled() {
-		return append(writes, s.release(c.Email, c.ID).If(hasPassword(current.PasswordHash))), nil
+	moved := user.Credential{UserID: c.ID, PasswordHash: current.PasswordHash, Generation: after.Generation}
+	writes := []db.Write{s.Users.Take(after.Email, moved)}
+	if target.UserID != "" {
+		writes[0] = s.Users.Replace(after.Email, moved)
+	}
+	isUnchanged := user.SamePassword(current.PasswordHash)
+	switch {
+	case c.Email == "":
+		return writes, nil
+	case !c.Verified || !s.Mails.Outbox.Enabled():
+		return append(writes, s.Users.Release(c.Email, c.ID).If(isUnchanged)), nil
 	}
 	undos, err := s.set(c.state, mail.Undo)
 	if err == nil {
@@ -190,15 +195,6 @@ func (s *Service) move(
 	}
 	sent, err := s.Mails.SendUndo(ctx, undos, c.User, after, client)
 	until := s.Clock().Add(mailtoken.Life(mail.Undo)).Unix()
-	reserved := s.reserve(c.Email, c.ID, until).If(hasPassword(current.PasswordHash))
+	reserved := s.Users.Reserve(c.Email, c.ID, until).If(isUnchanged)
 	return append(append(writes, reserved), sent...), err
-}
-
-// hasPassword is the condition that the password of an address is still the same.
-func hasPassword(hash string) expression.ConditionBuilder {
-	stored := expression.Name("passwordHash")
-	if hash == "" {
-		return expression.AttributeNotExists(stored)
-	}
-	return stored.Equal(expression.Value(hash))
 }

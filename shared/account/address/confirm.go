@@ -3,6 +3,7 @@ package address
 import (
 	"context"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/notice"
 	"devplatform/shared/db"
@@ -34,24 +35,26 @@ func (s *Service) Confirm(
 		case c.Verified:
 			return mailtoken.ErrInvalid
 		case reject:
-			return s.reject(ctx, c)
+			return s.reject(ctx, c, client)
 		}
 		after := c.User
 		after.Verified = true
 		return s.DB.Tx(
 			s.Users.Change(c.User, after), s.Tokens.Use(c.set, c.token), s.Mails.Outbox.ClearState(c.Email),
+			s.Activity.Add(c.ID, activity.EmailConfirmed, client, activity.Detail{}),
 		).CommitOnce(ctx)
 	})
 }
 
 // reject takes the address from an account that somebody else created with it. The sessions and the mail tokens of the
 // account end. Its password was stored with the address, so it ends too.
-func (s *Service) reject(ctx context.Context, c claimed) error {
+func (s *Service) reject(ctx context.Context, c claimed, client httpapi.RequestInfo) error {
 	after := c.User
 	after.Email, after.PendingEmail = "", ""
 	after.Generation++
-	tx := s.DB.Tx(s.Users.Change(c.User, after), s.release(c.Email, c.ID), s.Tokens.End(c.set))
+	tx := s.DB.Tx(s.Users.Change(c.User, after), s.Users.Release(c.Email, c.ID), s.Tokens.End(c.set))
 	tx.Add(s.Tokens.EndAll(c.ID, mail.Reset, mail.Change)...)
+	tx.Add(s.Activity.Add(c.ID, activity.EmailRejected, client, activity.Detail{}))
 	return tx.CommitOnce(ctx)
 }
 

@@ -2,15 +2,13 @@
 // change. It must not contain passwords.
 //
 // An address belongs to the account whose ID is in the item of the address. A former address stays reserved for the
-// account in the same item, until the link that undoes the change expires. So it cannot be taken, and nobody can sign in
-// with it.
+// account in the same item, until the link that undoes the change expires. So it cannot be taken, and cannot sign in.
 package address
 
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/identity"
 	"devplatform/shared/account/mailtoken"
@@ -33,6 +31,7 @@ type Deps struct {
 	Limiter    *attempt.Limiter
 	Tokens     *mailtoken.Store
 	Mails      notice.Mails
+	Activity   *activity.Log
 	Clock      clock.Clock
 }
 
@@ -101,30 +100,4 @@ func (s *Service) claim(
 		err = mailtoken.ErrInvalid
 	}
 	return c, err
-}
-
-// activate returns the write that makes an address the address of a user, who has it already if isOwn is true. Error:
-// db.ErrStale.
-func (s *Service) activate(email string, c user.Credential, isOwn bool) db.Write {
-	key := db.EmailKey(email)
-	if !isOwn {
-		return s.Accounts.Create(key, c).Else(db.ErrStale)
-	}
-	return s.Accounts.Put(key, c).If(belongsTo(c.UserID)).Else(db.ErrStale)
-}
-
-// reserve returns the write that keeps a former address for its user until a time, in seconds since 1970. Error:
-// db.ErrStale.
-func (s *Service) reserve(email, userID string, until int64) db.Write {
-	c := user.Credential{UserID: userID, Reserved: true, ExpiresAt: until}
-	return s.Accounts.Put(db.EmailKey(email), c).If(belongsTo(userID)).Else(db.ErrStale)
-}
-
-// release returns the write that gives up an address. Error: db.ErrStale.
-func (s *Service) release(email, userID string) db.Write {
-	return s.Accounts.Delete(db.EmailKey(email)).If(belongsTo(userID)).Else(db.ErrStale)
-}
-
-func belongsTo(userID string) expression.ConditionBuilder {
-	return expression.Name("userId").Equal(expression.Value(userID))
 }

@@ -3,6 +3,7 @@ package address
 import (
 	"context"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/notice"
 	"devplatform/shared/account/user"
@@ -39,6 +40,7 @@ func (s *Service) Undo(ctx context.Context, token string, client httpapi.Request
 		tx := s.DB.Tx(append(writes, s.Users.Change(c.User, after))...)
 		tx.Add(s.Tokens.EndAll(c.ID, mail.Confirm, mail.Change)...)
 		tx.Add(removed...)
+		tx.Add(s.Activity.Add(c.ID, activity.EmailRestored, client, activity.Detail{Email: after.Email}))
 		return tx.CommitOnce(ctx)
 	})
 }
@@ -59,7 +61,7 @@ func (s *Service) restore(
 		reserved[token.Email] = token.ExpiresAt
 	}
 	credential := user.Credential{UserID: c.ID, Generation: after.Generation}
-	writes := []db.Write{s.activate(after.Email, credential, true), s.Tokens.Put(earlier)}
+	writes := []db.Write{s.Users.Replace(after.Email, credential), s.Tokens.Put(earlier)}
 	done := map[string]bool{after.Email: true}
 	former := []string{c.Email}
 	for _, token := range c.set.Tokens {
@@ -69,9 +71,9 @@ func (s *Service) restore(
 		switch until, isReserved := reserved[email]; {
 		case done[email]:
 		case isReserved:
-			writes = append(writes, s.reserve(email, c.ID, until))
+			writes = append(writes, s.Users.Reserve(email, c.ID, until))
 		default:
-			writes = append(writes, s.release(email, c.ID))
+			writes = append(writes, s.Users.Release(email, c.ID))
 		}
 		done[email] = true
 	}

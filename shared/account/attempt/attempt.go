@@ -1,5 +1,5 @@
-// Package attempt limits the attempts to sign up, to check a password, to start a sign-in with a code host, to request a
-// mail, and to use one. It must not decide whether an attempt succeeds.
+// Package attempt limits the attempts to sign up, to check a password, to start a sign-in with a code host, to request
+// a mail, and to use one. It must not decide whether an attempt succeeds.
 package attempt
 
 import (

@@ -75,6 +75,9 @@ func (a *Login) Count(ctx context.Context, userID string, items map[db.Key]db.It
 	return err
 }
 
+// IsKnown reports whether the user has logged in from the network before. It is valid after Count.
+func (a *Login) IsKnown() bool { return !a.knownUntil.IsZero() }
+
 // Success returns the writes of a login that succeeds: they refund the attempt, and make the network known to the
 // account, at most once a day.
 func (a *Login) Success() []db.Write {
@@ -90,6 +93,17 @@ func (a *Login) Success() []db.Write {
 func (l *Limiter) Forgive(email string, client httpapi.RequestInfo) []db.Write {
 	a := l.Login(email, client)
 	return []db.Write{l.accounts.Delete(a.pair.Key()), l.accounts.Delete(a.anyIP.Key())}
+}
+
+// KnownKey returns the key of the item with which IsKnown decides about the network of a client.
+func KnownKey(email string, client httpapi.RequestInfo) db.Key {
+	return db.KnownIPKey(email, network(client))
+}
+
+// IsKnown reports whether a user has logged in from a network before, by the item with the key of KnownKey.
+func IsKnown(userID string, item db.Item) (bool, error) {
+	known, err := db.Decode[knownNetwork](item)
+	return userID != "" && known.UserID == userID, err
 }
 
 // Know returns the write that makes the network of a client known to the user with an e-mail address.

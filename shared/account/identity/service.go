@@ -9,7 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/notice"
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/account/password"
 	"devplatform/shared/account/session"
@@ -18,6 +20,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/mail"
 )
 
 const (
@@ -46,6 +49,8 @@ type Deps struct {
 	Sessions  *session.Service
 	Passwords *password.Service
 	Limiter   *attempt.Limiter
+	Mails     notice.Mails
+	Activity  *activity.Log
 	Cursors   *db.Cursors
 	IDs       *id.Generator
 	Clock     clock.Clock
@@ -103,15 +108,30 @@ func (s *Service) UnlinkIdentity(
 			return err
 		}
 		identity := identities[i]
-		others := slices.Delete(identities, i, i+1)
-		if credential.PasswordHash != "" {
-			return s.store.unlink(ctx, identity, nil)
+		writes := s.store.removal(identity)
+		if others := slices.Delete(identities, i, i+1); credential.PasswordHash == "" {
+			if len(others) == 0 {
+				return errLastIdentity
+			}
+			writes = append(writes, s.store.remains(others[0]))
 		}
-		if len(others) == 0 {
-			return errLastIdentity
+		u := user.User{ID: caller.UserID, Email: caller.Account().Email, Username: caller.Account().Username}
+		reported, err := s.report(ctx, mail.IdentityRemoved, activity.IdentityRemoved, u, identity, client)
+		if err != nil {
+			return err
 		}
-		return s.store.unlink(ctx, identity, &others[0]) // which must remain linked
+		return s.store.commit(ctx, writes, reported)
 	})
+}
+
+// report returns the writes that report a linked or a removed identity, in the list of what happened and with a mail.
+func (s *Service) report(
+	ctx context.Context, kind mail.Kind, what activity.Type, u user.User, i Identity, client httpapi.RequestInfo,
+) ([]db.Write, error) {
+	values := map[string]string{"provider": i.Provider, "name": i.Username}
+	reported, err := s.Mails.Report(ctx, kind, u, client, values)
+	detail := activity.Detail{Provider: i.Provider, Username: i.Username}
+	return append(reported, s.Activity.Add(u.ID, what, client, detail)), err
 }
 
 // maxRemoval is the maximum number of identities that Removal removes in the transaction of the caller.
@@ -161,13 +181,21 @@ func (s *Service) Link(
 		if caller.SessionID != pending.SessionID || caller.Account().Generation != pending.Generation {
 			return ErrOtherSession
 		}
-		u := user.User{ID: caller.UserID, Email: caller.Account().Email, Generation: caller.Account().Generation}
+		account := caller.Account()
+		u := user.User{
+			ID: caller.UserID, Email: account.Email, Username: account.Username, Generation: account.Generation,
+		}
 		var writes []db.Write
 		if started, writes, err = s.start(ctx, u, client); err != nil {
 			return err
 		}
 		writes = append(writes, s.Sessions.Replace(started.Session, caller.SessionID), s.Users.Touch(u.ID, u.Generation))
-		err = s.store.commit(ctx, s.store.link(s.identity(u, at)), writes)
+		linked := s.identity(u, at)
+		reported, err := s.report(ctx, mail.IdentityLinked, activity.IdentityLinked, u, linked, client)
+		if err != nil {
+			return err
+		}
+		err = s.store.commit(ctx, s.store.link(linked), reported, writes)
 		if !errors.Is(err, user.ErrTaken) {
 			return err
 		}
@@ -187,14 +215,15 @@ func (s *Service) Link(
 }
 
 // SignIn signs in to the account that is linked to an identity. If there is none, it links the identity to an account
-// with the same e-mail address, if the address is verified both for the account and at the code host. Otherwise, it
-// creates an account. If another request changes the account or the identity at the same time, it tries again, so that
-// two sign-ins never create two accounts for one identity. Errors: AUTH_OAUTH_FAILED, AUTH_USER_EXISTS, CONFLICT.
+// with the same e-mail address, if the account has no password, and the address is verified both for the account and at
+// the code host. Otherwise, it creates an account. If another request changes the account or the identity at the same
+// time, it tries again, so that two sign-ins never create two accounts for one identity. Errors: AUTH_OAUTH_FAILED,
+// AUTH_USER_EXISTS, CONFLICT.
 func (s *Service) SignIn(
 	ctx context.Context, at oauth.Identity, client httpapi.RequestInfo,
 ) (started session.Started, err error) {
 	err = db.Retry(ctx, "sign in with the code host", func(ctx context.Context) error {
-		u, conditions, err := s.account(ctx, at)
+		u, conditions, err := s.account(ctx, at, client)
 		if err != nil {
 			return err
 		}
@@ -202,7 +231,11 @@ func (s *Service) SignIn(
 		if started, writes, err = s.start(ctx, u, client); err != nil {
 			return err
 		}
-		err = s.store.commit(ctx, conditions, writes)
+		noticed, err := s.newNetwork(ctx, u, client)
+		if err != nil {
+			return err
+		}
+		err = s.store.commit(ctx, conditions, writes, noticed)
 		if errors.Is(err, user.ErrTaken) {
 			return fmt.Errorf("%w: %w", db.ErrStale, err)
 		}
@@ -211,9 +244,31 @@ func (s *Service) SignIn(
 	return started, err
 }
 
+// newNetwork returns the writes that store a mail if the user has never logged in from the client's network.
+func (s *Service) newNetwork(ctx context.Context, u user.User, client httpapi.RequestInfo) ([]db.Write, error) {
+	if u.Email == "" || !s.Mails.Outbox.Enabled() {
+		return nil, nil
+	}
+	items, err := s.Accounts.BatchGet(ctx, db.EmailKey(u.Email), attempt.KnownKey(u.Email, client))
+	if err != nil {
+		return nil, err
+	}
+	isKnown, err := attempt.IsKnown(u.ID, items[attempt.KnownKey(u.Email, client)])
+	if err != nil || isKnown {
+		return nil, err
+	}
+	credential, err := db.Decode[user.Credential](items[db.EmailKey(u.Email)])
+	if err != nil || credential.UserID != u.ID { // a new account
+		return nil, err
+	}
+	return s.Mails.NewNetwork(ctx, u.Email, credential, client, s.Clock())
+}
+
 // account returns the user that an identity signs in, and the writes that make the sign-in valid: the check that the
 // identity is still linked, the link to a verified account, or the new account.
-func (s *Service) account(ctx context.Context, at oauth.Identity) (user.User, []db.Write, error) {
+func (s *Service) account(
+	ctx context.Context, at oauth.Identity, client httpapi.RequestInfo,
+) (user.User, []db.Write, error) {
 	u, err := s.store.owner(ctx, at)
 	if !errors.Is(err, db.ErrNotFound) {
 		return u, []db.Write{s.store.isLinked(at, u.ID)}, err
@@ -228,15 +283,21 @@ func (s *Service) account(ctx context.Context, at oauth.Identity) (user.User, []
 	}
 	for _, email := range emails {
 		owner, exists := owners[email]
-		if !exists || owner.Reserved {
+		if !exists || owner.PasswordHash != "" {
 			continue
 		}
 		u, err := s.Users.Read(ctx, owner.UserID)
 		if errors.Is(err, db.ErrNotFound) {
 			err = fmt.Errorf("%w: the address belongs to a user who does not exist", db.ErrStale)
 		}
-		if err != nil || u.Verified && u.Email == email {
-			return u, append(s.store.link(s.identity(u, at)), s.Users.Change(u, u)), err
+		if err != nil {
+			return u, nil, err
+		}
+		if u.Verified && u.Email == email {
+			linked := s.identity(u, at)
+			reported, err := s.report(ctx, mail.IdentityLinked, activity.IdentityLinked, u, linked, client)
+			writes := append(s.store.link(linked), s.Users.Change(u, u))
+			return u, append(writes, reported...), err
 		}
 	}
 	if _, exists := owners[emails[0]]; exists {
@@ -254,7 +315,10 @@ func (s *Service) start(
 	ctx context.Context, u user.User, client httpapi.RequestInfo,
 ) (session.Started, []db.Write, error) {
 	started, err := s.Sessions.New(ctx, s.IDs.New(id.Session), u, client)
-	writes := []db.Write{s.Sessions.Create(started.Session)}
+	writes := []db.Write{
+		s.Sessions.Create(started.Session),
+		s.Activity.Add(u.ID, activity.Login, client, activity.Detail{SessionID: started.ID}),
+	}
 	if u.Email != "" {
 		writes = append(writes, s.Limiter.Know(u.Email, u.ID, client))
 	}
@@ -265,7 +329,7 @@ func (s *Service) start(
 func (s *Service) identity(u user.User, at oauth.Identity) Identity {
 	return Identity{
 		ID: s.IDs.New(id.Identity), UserID: u.ID, Provider: at.Provider, Subject: at.Subject,
-		Username: session.Printable(at.Login, maxUsernameBytes), LinkedAt: clock.Stamp(s.Clock()),
+		Username: user.Printable(at.Login, maxUsernameBytes), LinkedAt: clock.Stamp(s.Clock()),
 	}
 }
 

@@ -69,16 +69,10 @@ func (s store) removal(i Identity) []db.Write {
 	}
 }
 
-// unlink removes an identity from a user. If other is not nil, it is another identity, which must still be linked to
-// the user. So of two requests that remove the last two identities, one fails. Error: db.ErrStale if the identity or
-// other was removed.
-func (s store) unlink(ctx context.Context, i Identity, other *Identity) error {
-	writes := s.removal(i)
-	if other != nil {
-		writes = append(writes,
-			s.accounts.Check(db.UserIdentityKey(other.UserID, other.ID), s.accounts.Exists()).Else(db.ErrStale))
-	}
-	return s.commit(ctx, writes)
+// remains returns the check that an identity is still linked to its user. So of two requests that remove the last two
+// identities, one fails. Error: db.ErrStale.
+func (s store) remains(i Identity) db.Write {
+	return s.accounts.Check(db.UserIdentityKey(i.UserID, i.ID), s.accounts.Exists()).Else(db.ErrStale)
 }
 
 // commit executes writes in one transaction.

@@ -1,11 +1,11 @@
 // Package mailtoken contains the tokens in the links of mails, and the codes that users can type instead: how they are
 // made, stored, found and ended. It must not send mails, and must not know what a token allows.
 //
-// The tokens of a user and a kind of mail are one item, a Set, below the partition of the user. A request reads the set
+// The tokens of a user and a kind of mail are one item, a Set, in the partition of the user. A request reads the set
 // with the user, decides, and writes the set in its transaction, on the condition that its version is still the same.
-// This one rule gives all others: of two requests with the same token, one fails; each wrong code is counted before
-// the next one is compared, in whichever instance; and all tokens of a user end in one transaction. A token contains the
-// ID of its user, so no second item is needed to find it.
+// This rule is enough for all others. Of two requests with the same token, one fails. Each wrong code is counted before
+// the next one is compared, in every instance of the function. All tokens of a user end in one transaction. A token
+// contains the ID of its user, so no second item is needed to find it.
 package mailtoken
 
 import (
@@ -96,8 +96,8 @@ func UserOf(token string) string {
 	return UnknownUser(token)
 }
 
-// UnknownUser returns the ID under which a request for an unknown address stores the same items as a request for a known
-// one. No user has it, because its time is 1970.
+// UnknownUser returns the ID under which a request for an unknown address stores the same items as a request for a
+// known one. No user has it, because its time is 1970.
 func UnknownUser(address string) string {
 	sum := sha256.Sum256([]byte(address))
 	return id.User.From(time.Unix(0, 0), [10]byte(sum[:10]))

@@ -4,10 +4,11 @@ package notice
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"time"
 
 	"devplatform/shared/account/mailtoken"
-	"devplatform/shared/account/session"
 	"devplatform/shared/account/user"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -22,6 +23,7 @@ const maxUserAgent = 128
 type Mails struct {
 	Outbox *mail.Outbox
 	Tokens *mailtoken.Store
+	Users  user.Store
 }
 
 // Report returns the writes that store a mail that reports a change of an account to its address. There are none if the
@@ -34,6 +36,29 @@ func (m Mails) Report(
 	}
 	w, err := m.Outbox.Write(ctx, about(kind, u.Email, u, client, values))
 	return []db.Write{w}, err
+}
+
+// noticeEvery is the minimum time between two mails about logins from unknown networks.
+const noticeEvery = 24 * time.Hour
+
+// NewNetwork returns the writes that store a mail about a login from an unknown network to the address of a credential,
+// at most once a day. Error of the writes: db.ErrStale if another login stores such a mail. Error:
+// config.ErrUnavailable.
+func (m Mails) NewNetwork(
+	ctx context.Context, email string, c user.Credential, client httpapi.RequestInfo, now time.Time,
+) ([]db.Write, error) {
+	if !m.Outbox.Enabled() || now.Sub(time.Unix(c.NoticedAt, 0)) < noticeEvery {
+		return nil, nil
+	}
+	u, err := m.Users.Read(ctx, c.UserID)
+	if errors.Is(err, db.ErrNotFound) || u.Email != email {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	writes, err := m.Report(ctx, mail.NewNetwork, u, client, nil)
+	return append(writes, m.Users.Notice(email, c, now.Unix())), err
 }
 
 // Link is a mail with a link.
@@ -83,7 +108,7 @@ func (m Mails) SendUndo(
 func about(
 	kind mail.Kind, to string, u user.User, client httpapi.RequestInfo, values map[string]string,
 ) mail.Message {
-	all := map[string]string{"ip": client.SourceIP, "userAgent": session.Printable(client.UserAgent, maxUserAgent)}
+	all := map[string]string{"ip": client.SourceIP, "userAgent": user.Printable(client.UserAgent, maxUserAgent)}
 	maps.Copy(all, values)
 	return mail.Message{Kind: kind, To: to, UserID: u.ID, Username: u.Username, Values: all}
 }

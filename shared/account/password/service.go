@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/notice"
@@ -28,6 +29,7 @@ type Deps struct {
 	Hasher   *Hasher
 	Tokens   *mailtoken.Store
 	Mails    notice.Mails
+	Activity *activity.Log
 	IDs      *id.Generator
 	Clock    clock.Clock
 }
@@ -58,21 +60,38 @@ func (s *Service) Login(
 		return started, limit.Status{}, err
 	}
 	writes := append([]db.Write{s.Sessions.Create(started.Session)}, c.attempt.Success()...)
-	tx := s.DB.Tx(writes...)
-	if c.outdated {
-		hash, err := s.Hasher.Hash(ctx, password)
-		if err != nil {
-			return started, limit.Status{}, err
-		}
-		tx.Add(s.store.rehash(c, hash))
+	writes = append(writes, s.Activity.Add(u.ID, activity.Login, client, activity.Detail{SessionID: started.ID}))
+	others, err := s.afterLogin(ctx, c, password, client)
+	if err != nil {
+		return started, limit.Status{}, err
 	}
+	tx := s.DB.Tx(writes...)
+	tx.Add(others...)
 	err = tx.Commit(ctx)
-	if errors.Is(err, db.ErrStale) && c.outdated {
-		// Another login stored a new hash first, or the password was changed. If it was changed, this session belongs to
+	if errors.Is(err, db.ErrStale) && len(others) > 0 {
+		// Another login made these writes first, or the password was changed. If it was changed, this session belongs to
 		// the old generation, and is never accepted.
 		err = s.DB.Tx(writes...).Commit(ctx)
 	}
 	return started, c.attempt.RefundedStatus(), err
+}
+
+// afterLogin returns the writes of a login that another login can make instead: the mail about an unknown network, or a
+// new hash of the same password. Error of the writes: db.ErrStale.
+func (s *Service) afterLogin(
+	ctx context.Context, c checkResult, password string, client httpapi.RequestInfo,
+) ([]db.Write, error) {
+	if !c.attempt.IsKnown() {
+		writes, err := s.Mails.NewNetwork(ctx, c.email, c.credential, client, s.Clock())
+		if err != nil || len(writes) > 0 {
+			return writes, err
+		}
+	}
+	if !c.outdated {
+		return nil, nil
+	}
+	hash, err := s.Hasher.Hash(ctx, password)
+	return []db.Write{s.store.rehash(c, hash)}, err
 }
 
 // checkResult is the result of check.
@@ -102,14 +121,20 @@ func (s *Service) check(
 	}
 	verdict, err := s.Hasher.Verify(ctx, c.credential.PasswordHash, password)
 	if err == nil && !verdict.OK {
-		err = c.attempt.Status().WithHeaders(errWrongPassword)
+		userID := c.credential.UserID
+		if userID == "" || c.credential.Reserved {
+			userID = mailtoken.UnknownUser(email)
+		}
+		if err = s.Activity.AddFailure(ctx, userID, client); err == nil {
+			err = c.attempt.Status().WithHeaders(errWrongPassword)
+		}
 	}
 	c.outdated = verdict.Outdated
 	return c, err
 }
 
-// ChangePassword replaces the caller's password and ends all other sessions. It drops a change of the address that waits
-// for its mail, because a stolen session could have requested it. next must be valid (see Check). The
+// ChangePassword replaces the caller's password and ends all other sessions. It drops a change of the address that
+// waits for its mail, because a stolen session could have requested it. next must be valid (see Check). The
 // attempt counts as a login attempt, so that a stolen session does not allow more guesses of the password than the
 // login does. ChangePassword returns the status of the limits. Errors: AUTH_RATE_LIMITED; AUTH_INVALID_CREDENTIALS if
 // current is wrong or the account has no password; CONFLICT.
@@ -139,6 +164,7 @@ func (s *Service) ChangePassword(
 	tx.Add(s.Tokens.EndAll(caller.UserID, mail.Change)...)
 	tx.Add(c.attempt.Refunds()...)
 	tx.Add(reported...)
+	tx.Add(s.Activity.Add(caller.UserID, activity.PasswordChanged, client, activity.Detail{}))
 	err = tx.Commit(ctx)
 	if errors.Is(err, db.ErrStale) {
 		return limit.Status{}, c.attempt.Status().WithHeaders(errPasswordChanged.WithCause(err))

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/identity"
 	"devplatform/shared/account/mailtoken"
@@ -32,6 +31,7 @@ type Deps struct {
 	Hasher     *password.Hasher
 	Tokens     *mailtoken.Store
 	Mails      notice.Mails
+	Activity   *activity.Log
 }
 
 // Service resets passwords. It is safe for concurrent use.
@@ -113,8 +113,8 @@ type Claim struct {
 }
 
 // Reset sets the password of an account, and confirms its address. All sessions, mail tokens and changes in progress
-// end, except for the links that undo a change of the address. If the address had never been confirmed, somebody else may
-// have created the account: then its identities are removed. Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID,
+// end, except for the links that undo a change of the address. If the address had never been confirmed, another person
+// may have created the account: then its identities are removed. Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID,
 // VALIDATION_FAILED.
 func (s *Service) Reset(ctx context.Context, claim Claim, newPassword string, client httpapi.RequestInfo) error {
 	if err := s.Limiter.CountCode(ctx, client); err != nil {
@@ -158,13 +158,13 @@ func (s *Service) reset(ctx context.Context, a account, hash string, client http
 	if err != nil {
 		return err
 	}
-	belongsToUser := expression.Name("userId").Equal(expression.Value(a.ID))
 	credential := user.Credential{UserID: a.ID, PasswordHash: hash, Generation: after.Generation}
 	tx := s.DB.Tx(
 		s.Users.Change(a.User, after),
-		s.Accounts.Put(db.EmailKey(a.Email), credential).If(belongsToUser).Else(db.ErrStale),
+		s.Users.Replace(a.Email, credential),
 		s.Tokens.End(a.resets),
 		s.Mails.Outbox.ClearState(a.Email),
+		s.Activity.Add(a.ID, activity.PasswordReset, client, activity.Detail{}),
 	)
 	tx.Add(s.Tokens.EndAll(a.ID, mail.Confirm, mail.Change)...)
 	tx.Add(s.Limiter.Forgive(a.Email, client)...)

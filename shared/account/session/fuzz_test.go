@@ -11,6 +11,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"devplatform/infra/slicetest"
+	"devplatform/shared/account/user"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
 )
@@ -95,8 +96,8 @@ func FuzzUserAgent(f *testing.F) {
 		if limit < 0 {
 			return
 		}
-		stored := Printable(agent, limit)
-		if len(stored) > limit || Printable(stored, limit) != stored {
+		stored := user.Printable(agent, limit)
+		if len(stored) > limit || user.Printable(stored, limit) != stored {
 			t.Fatalf("Printable(%q, %d) = %q, which is too long, or Printable changes it again", agent, limit, stored)
 		}
 		isUnprintable := func(r rune) bool { return !unicode.IsPrint(r) }

@@ -88,7 +88,7 @@ func (s *Service) handleListSessions(
 func (s *Service) handleEndSession(
 	ctx context.Context, caller httpapi.Caller, in *endSessionInput,
 ) (*logoutOutput, error) {
-	if err := s.EndSession(ctx, caller, in.ID); err != nil {
+	if err := s.EndSession(ctx, caller, in.ID, httpapi.RequestInfoFrom(ctx)); err != nil {
 		return nil, err
 	}
 	out := &logoutOutput{Body: httpapi.Done{Success: true, Message: "Session ended."}}

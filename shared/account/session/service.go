@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -20,6 +21,7 @@ type Service struct {
 	users   user.Store
 	keys    *config.Keys
 	cursors *db.Cursors
+	log     *activity.Log
 	now     clock.Clock
 	logger  *slog.Logger
 }
@@ -30,9 +32,10 @@ var _ httpapi.Authenticator = (*Service)(nil)
 func New(
 	client *db.Client, tables config.Tables, keys *config.Keys, now clock.Clock, logger *slog.Logger,
 ) *Service {
+	accounts := client.Table(tables.Accounts)
 	return &Service{
-		store: store{client: client, accounts: client.Table(tables.Accounts)}, users: user.NewStore(client, tables),
-		keys: keys, cursors: db.NewCursors(keys), now: now, logger: logger,
+		store: store{client: client, accounts: accounts}, users: user.NewStore(client, tables),
+		log: activity.New(client, accounts, now), keys: keys, cursors: db.NewCursors(keys), now: now, logger: logger,
 	}
 }
 

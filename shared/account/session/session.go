@@ -6,10 +6,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
-	"unicode"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -54,7 +53,7 @@ func (s *Service) New(ctx context.Context, id string, u user.User, client httpap
 	now := s.now()
 	session := Session{
 		ID: id, UserID: u.ID, Generation: u.Generation, CreatedAt: clock.Stamp(now),
-		UserAgent: Printable(client.UserAgent, maxUserAgentBytes), IP: client.SourceIP,
+		UserAgent: user.Printable(client.UserAgent, maxUserAgentBytes), IP: client.SourceIP,
 	}.afterUse(now)
 	token, err := s.sign(ctx, session, session.CreatedAt.Time())
 	return Started{session, token}, err
@@ -77,22 +76,6 @@ func (s Session) expires() time.Time { return time.Unix(s.ExpiresAt, 0).UTC() }
 // isActive reports whether the session has not expired, and belongs to the current generation of the user.
 func (s Session) isActive(u user.User, now time.Time) bool {
 	return now.Before(s.expires()) && s.Generation == u.Generation
-}
-
-// Printable returns at most limit bytes of s, without unprintable characters. Clients choose s, and control characters
-// could change how a page or a log looks.
-func Printable(s string, limit int) string {
-	var b strings.Builder
-	for _, r := range s {
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			continue
-		}
-		if b.Len()+len(string(r)) > limit {
-			break
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // maxPage is the maximum number of sessions in a page if the request has no limit. More do not fit into a response. A
@@ -122,13 +105,16 @@ func (s *Service) ListSessions(
 }
 
 // EndSession ends one of the caller's sessions. Error: SESSION_NOT_FOUND.
-func (s *Service) EndSession(ctx context.Context, caller httpapi.Caller, sessionID string) error {
+func (s *Service) EndSession(
+	ctx context.Context, caller httpapi.Caller, sessionID string, client httpapi.RequestInfo,
+) error {
 	session, u, err := s.store.read(ctx, caller.UserID, sessionID)
 	if err == nil && !session.isActive(u, s.now()) {
 		err = db.ErrNotFound
 	}
 	if err == nil {
-		err = s.store.endExisting(ctx, session)
+		ended := activity.Detail{SessionID: sessionID}
+		err = s.store.endExisting(ctx, session, s.log.Add(u.ID, activity.SessionEnded, client, ended))
 	}
 	if errors.Is(err, db.ErrNotFound) {
 		return errNotFound.WithCause(err)

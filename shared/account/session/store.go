@@ -122,11 +122,11 @@ func (s store) end(ctx context.Context, userID, sessionID string) error {
 	return nil
 }
 
-// endExisting deletes a session that was just read. It uses a transaction, so that a retry after a lost response does
-// not return an error. Error: db.ErrNotFound.
-func (s store) endExisting(ctx context.Context, session Session) error {
+// endExisting deletes a session that was just read, and makes another write. It uses a transaction, so that a retry
+// after a lost response does not return an error. Error: db.ErrNotFound.
+func (s store) endExisting(ctx context.Context, session Session, other db.Write) error {
 	key := db.SessionKey(session.UserID, session.ID)
-	tx := s.client.Tx(s.accounts.Delete(key).If(s.accounts.Exists()).Else(db.ErrNotFound))
+	tx := s.client.Tx(s.accounts.Delete(key).If(s.accounts.Exists()).Else(db.ErrNotFound), other)
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("ending a session: %w", err)
 	}

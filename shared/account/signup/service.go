@@ -33,8 +33,8 @@ type Service struct {
 	Clock   clock.Clock
 }
 
-// Signup creates a user with a personal workspace, and sends the mail that confirms the address. The arguments must be valid (see the Check functions of the packages
-// user and password). Errors: AUTH_RATE_LIMITED, AUTH_USER_EXISTS.
+// Signup creates a user with a personal workspace, and sends the mail that confirms the address. The arguments must be
+// valid (see the Check functions of the packages user and password). Errors: AUTH_RATE_LIMITED, AUTH_USER_EXISTS.
 func (s *Service) Signup(
 	ctx context.Context, email, username, password string, client httpapi.RequestInfo,
 ) (userID string, _ limit.Status, _ error) {
@@ -51,6 +51,7 @@ func (s *Service) Signup(
 	}
 	credential := user.Credential{UserID: u.ID, PasswordHash: hash}
 	tx := s.DB.Tx(s.Users.Create(u, credential, s.IDs.New(id.Workspace))...)
+	tx.Add(s.Limiter.Know(u.Email, u.ID, client))
 	if s.Mails.Outbox.Enabled() {
 		set := mailtoken.Set{UserID: u.ID, Kind: mail.Confirm}
 		sent, err := s.Mails.Send(ctx, notice.Link{Set: set, To: u.Email, User: u}, client)

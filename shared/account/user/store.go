@@ -43,8 +43,8 @@ func (s Store) Create(u User, c Credential, workspaceID string) []db.Write {
 	}, workspace.Personal(s.projects, workspaceID, u.ID, u.Username, u.CreatedAt.Time())...)
 }
 
-// Change returns the write that replaces the record of a user. Error: db.ErrStale if the record changed since before was
-// read.
+// Change returns the write that replaces the record of a user. Error: db.ErrStale if the record changed since before
+// was read.
 func (s Store) Change(before, after User) db.Write {
 	after.Revision = before.Revision + 1
 	isUnchanged := expression.Name("revision").Equal(expression.Value(before.Revision))
@@ -56,6 +56,53 @@ func (s Store) Change(before, after User) db.Write {
 func (s Store) Touch(userID string, generation int) db.Write {
 	return s.accounts.Update(db.UserKey(userID), expression.Add(expression.Name("revision"), expression.Value(1))).
 		If(expression.Name("generation").Equal(expression.Value(generation))).Else(db.ErrStale)
+}
+
+// Take returns the write that gives an address, which no account has, to the user of a credential. Error: db.ErrStale.
+func (s Store) Take(email string, c Credential) db.Write {
+	return s.accounts.Create(db.EmailKey(email), c).Else(db.ErrStale)
+}
+
+// Replace returns the write that replaces the credential of an address that belongs to the same user. Error:
+// db.ErrStale.
+func (s Store) Replace(email string, c Credential) db.Write {
+	return s.accounts.Put(db.EmailKey(email), c).If(belongsTo(c.UserID)).Else(db.ErrStale)
+}
+
+// Notice returns the write that stores the time of a mail about a login from an unknown network, in seconds since 1970.
+// Error: db.ErrStale if another request has stored such a time since the credential was read.
+func (s Store) Notice(email string, c Credential, at int64) db.Write {
+	noticed := expression.Name("noticedAt")
+	isUnchanged := noticed.Equal(expression.Value(c.NoticedAt))
+	if c.NoticedAt == 0 {
+		isUnchanged = expression.AttributeNotExists(noticed)
+	}
+	return s.accounts.Update(db.EmailKey(email), expression.Set(noticed, expression.Value(at))).
+		If(belongsTo(c.UserID)).If(isUnchanged).Else(db.ErrStale)
+}
+
+// Reserve returns the write that keeps a former address for its user until a time, in seconds since 1970. Error:
+// db.ErrStale.
+func (s Store) Reserve(email, userID string, until int64) db.Write {
+	return s.Replace(email, Credential{UserID: userID, Reserved: true, ExpiresAt: until})
+}
+
+// Release returns the write after which a user no longer has an address. Error: db.ErrStale.
+func (s Store) Release(email, userID string) db.Write {
+	return s.accounts.Delete(db.EmailKey(email)).If(belongsTo(userID)).Else(db.ErrStale)
+}
+
+func belongsTo(userID string) expression.ConditionBuilder {
+	return expression.Name("userId").Equal(expression.Value(userID))
+}
+
+// SamePassword returns the condition that a credential still has a hash of a password, or none if hash is "".
+func SamePassword(hash string) expression.ConditionBuilder {
+	stored := expression.Name("passwordHash")
+	if hash == "" {
+		return expression.AttributeNotExists(stored)
+	}
+	return stored.Equal(expression.Value(hash))
 }
 
 // Owners returns the credentials of the accounts that have the e-mail addresses, and which of the usernames are taken.

@@ -19,7 +19,7 @@ var errNotFound = fault.New(fault.CodeUserNotFound, "The user does not exist. Ch
 // User is the owner of an account. The attribute names are part of the data format.
 type User struct {
 	ID        string          `dynamodbav:"id"`
-	Email     string          `dynamodbav:"email"`    // in lower case; empty after the owner of the address rejected the account
+	Email     string          `dynamodbav:"email"`    // in lower case; empty after its owner rejected the account
 	Username  string          `dynamodbav:"username"` // as entered at sign-up
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 	// Verified reports whether the user has proven that mail to Email reaches them, with a mail or at a code host.
@@ -38,6 +38,8 @@ type Credential struct {
 	UserID       string `dynamodbav:"userId"`
 	PasswordHash string `dynamodbav:"passwordHash,omitempty"` // empty if the account signs in with a code host
 	Generation   int    `dynamodbav:"generation"`             // User.Generation
+	// NoticedAt is the time of the last mail about a login from an unknown network, in seconds since 1970.
+	NoticedAt int64 `dynamodbav:"noticedAt,omitempty"`
 	// Reserved reports that the address is a former one of the account: it cannot sign in, but the account can get it back
 	// until ExpiresAt. Until then, no other account can have it.
 	Reserved  bool  `dynamodbav:"reserved,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // Limits of an e-mail address and a username.
@@ -105,4 +106,20 @@ func usernameFrom(login string) string {
 		return name
 	}
 	return "user"
+}
+
+// Printable returns at most limit bytes of s, without unprintable characters. Clients choose s, and control characters
+// could change how a page or a log looks.
+func Printable(s string, limit int) string {
+	var b strings.Builder
+	for _, r := range s {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			continue
+		}
+		if b.Len()+len(string(r)) > limit {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }

@@ -40,6 +40,13 @@ const (
 // ErrEnded is the error of every write after Finish or Close.
 var ErrEnded = errors.New("uistream: the stream has ended")
 
+// maxBytes is the maximum number of bytes of a stream. If its client does not read, the whole stream is in memory. An
+// answer of 384 KiB whose parts have four bytes each needs half of it.
+const maxBytes = 32 << 20
+
+// errTooLarge is the error of every write after a stream has reached its maximum size.
+var errTooLarge = errors.New("uistream: the stream is too large")
+
 // notCompleted is the error text of a tool call that was started but not completed.
 const notCompleted = "The call was not completed."
 
@@ -53,8 +60,8 @@ type Options struct {
 }
 
 // Writer writes one stream. Each method sends its frame immediately, in one piece. If a write fails, because the client
-// has disconnected, all later calls return the same error and write nothing. Bytes that are not UTF-8 are sent as
-// U+FFFD. A nil Writer discards everything. A Writer is safe for concurrent use.
+// has disconnected or the stream is too large, all later calls return the same error and write nothing. Bytes that are
+// not UTF-8 are sent as U+FFFD. A nil Writer discards everything. A Writer is safe for concurrent use.
 type Writer struct {
 	to        io.Writer
 	flush     func() error
@@ -66,6 +73,7 @@ type Writer struct {
 	// holdsNext reports whether the next frame is delayed until another frame follows.
 	holdsNext bool
 	hasSent   bool // something was sent
+	bytes     int  // that were sent
 	hasEnded  bool
 	err       error  // of the first write that failed
 	texts     int    // number of text parts so far
@@ -334,6 +342,10 @@ func (w *Writer) send() error {
 	}
 	if h, ok := w.to.(http.ResponseWriter); ok && !w.hasSent {
 		Header(h.Header())
+	}
+	if w.bytes += len(w.frames); w.bytes > maxBytes {
+		w.err = errTooLarge
+		return w.err
 	}
 	w.hasSent = true
 	_, err := w.to.Write(w.frames)

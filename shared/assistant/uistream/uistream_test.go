@@ -294,6 +294,28 @@ func TestDisconnectedClient(t *testing.T) {
 	}
 }
 
+// A model can send an answer in parts of one byte, each with a long ID, to a client that does not read.
+func TestLargeStream(t *testing.T) {
+	t.Parallel()
+	const limit = 32 << 20
+	var sent bytes.Buffer
+	w := uistream.NewWriter(&sent, func() error { return nil }, uistream.Options{})
+	defer w.Close()
+	id := strings.Repeat("\x01", 256)
+	err := w.ToolStart(id, "create_file")
+	for range 384 << 10 {
+		if err = w.ToolDelta(id, "x"); err != nil {
+			break
+		}
+	}
+	if n := sent.Len(); err == nil || n > limit || n < limit-4096 {
+		t.Errorf("got %d bytes, error %v, want about %d bytes and an error", n, err, limit)
+	}
+	if again := w.Finish(uistream.Stop); again == nil || sent.Len() > limit {
+		t.Errorf("after the limit: got %d bytes, error %v, want no more bytes and an error", sent.Len(), again)
+	}
+}
+
 // The headers are set with the first byte, so that an ordinary error response is possible before that.
 func TestHeadersAreSetWithFirstByte(t *testing.T) {
 	t.Parallel()

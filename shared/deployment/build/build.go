@@ -96,8 +96,10 @@ func init() { sandbox.Register(programName, runProgram) }
 var (
 	errMemory = &failure.Error{Code: failure.BuildFailed, Message: "The project needs more memory than a build may use. " +
 		"Remove code and packages that are not needed, or move large files to /public, where they are not bundled."}
-	errNesting = &failure.Error{Code: failure.BuildFailed, Message: "The code is nested too deeply. Make it simpler."}
-	errCPU     = &failure.Error{Code: failure.BuildTimeout, Message: "The build used too much processor time. Use fewer " +
+	errNesting   = &failure.Error{Code: failure.BuildFailed, Message: "The code is nested too deeply. Make it simpler."}
+	errManifests = &failure.Error{Code: failure.DependencyTooLarge, Message: "The files package.json of the project and " +
+		"its packages have more than 64 MiB. Remove dependencies from package.json."}
+	errCPU = &failure.Error{Code: failure.BuildTimeout, Message: "The build used too much processor time. Use fewer " +
 		"files or packages."}
 )
 
@@ -160,12 +162,14 @@ func (in Input) run(ctx context.Context) (Output, error) {
 			return Output{}, err
 		}
 	}
-	if err := t.Finish(ctx); err != nil {
-		return Output{}, err
-	}
 	var r result
-	data, err := process.Run(ctx, newJob(in, t), &r)
+	var data []byte
+	if err = t.Finish(ctx); err == nil {
+		data, err = process.Run(ctx, newJob(in, t), &r)
+	}
 	switch {
+	case errors.Is(err, tree.ErrManifests):
+		return Output{}, errManifests
 	case errors.Is(err, sandbox.ErrMemory):
 		return Output{}, errMemory
 	case errors.Is(err, sandbox.ErrNesting):

@@ -71,6 +71,19 @@ func children(t *testing.T) (found []string) {
 	return found
 }
 
+// The manifests of a project are copied to the disk, and must not fill it.
+func TestLargeManifests(t *testing.T) {
+	t.Parallel()
+	all := map[string][]byte{}
+	large := []byte(`{"x":"` + strings.Repeat("x", 1<<20-len(`{"x":""}`)) + `"}`)
+	for i := range 65 {
+		all[fmt.Sprintf("/p%d/package.json", i)] = large
+	}
+	if _, err := Run(t.Context(), withPage(all, nil).input()); !errors.Is(err, errManifests) {
+		t.Errorf("got the error %v, want %v", err, errManifests)
+	}
+}
+
 // TestHostileInput builds projects that need much time or memory. Each ends with an error, and no process is left.
 func TestHostileInput(t *testing.T) {
 	testmode.SkipIfShort(t)

@@ -140,8 +140,15 @@ func (t *Tree) Add(r io.Reader, size int64, names ...string) error {
 	return nil
 }
 
+// maxManifests is the maximum number of bytes of the manifests in the archive. A manifest that is at several places is
+// there at each of them.
+const maxManifests = 64 << 20
+
+// ErrManifests reports that the manifests have more than 64 MiB.
+var ErrManifests = errors.New("tree: the manifests are too large")
+
 // Finish writes the archive for the bundler. No files can be added later. It reads all manifests, which can take longer
-// than a build may take, so it ends with ctx. Errors: the error of ctx; an error of the disk.
+// than a build may take, so it ends with ctx. Errors: the error of ctx; ErrManifests; an error of the disk.
 func (t *Tree) Finish(ctx context.Context) error {
 	file, err := os.OpenFile(t.Dir(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -161,6 +168,7 @@ func (t *Tree) writeEntries(ctx context.Context, archive *zip.Writer) error {
 			return err
 		}
 	}
+	size := 0
 	for name, span := range t.Files() {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -184,6 +192,9 @@ func (t *Tree) writeEntries(ctx context.Context, archive *zip.Writer) error {
 					return err
 				}
 			}
+		}
+		if size += len(content); size > maxManifests {
+			return ErrManifests
 		}
 		if err := writeEntry(archive, name, content); err != nil {
 			return err

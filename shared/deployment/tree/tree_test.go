@@ -4,8 +4,10 @@ import (
 	"archive/zip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"testing"
 
@@ -95,6 +97,28 @@ func TestFinishEndsWithContext(t *testing.T) {
 	cancel()
 	if err := files.Finish(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got the error %v, want %v", err, context.Canceled)
+	}
+}
+
+// A package can be at 1,500 places, and its manifests are in the archive at each of them. They must not fill the disk.
+func TestManyLargeManifests(t *testing.T) {
+	t.Parallel()
+	files, err := Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	var names []string
+	for i := range maxManifests/maxManifest + 1 {
+		names = append(names, fmt.Sprintf("/node_modules/p%d/package.json", i))
+	}
+	add(t, files, `{"x":"`+strings.Repeat("x", maxManifest-len(`{"x":""}`))+`"}`, names...)
+	if err := files.Finish(t.Context()); !errors.Is(err, ErrManifests) {
+		t.Errorf("got the error %v, want %v", err, ErrManifests)
+	}
+	archive, err := os.Stat(files.Dir())
+	if err != nil || archive.Size() > maxManifests+1<<20 {
+		t.Errorf("got an archive %+v, error %v, want at most about %d bytes", archive, err, maxManifests)
 	}
 }
 

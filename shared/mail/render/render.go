@@ -20,8 +20,8 @@ import (
 type Settings struct {
 	// Name is the name of the service in mails.
 	Name string `env:"MAIL_NAME" envDefault:"devplatform"`
-	// AppURL is the origin of the links in mails.
-	AppURL config.Origin `env:"APP_URL,required,notEmpty"`
+	// AppURL is the origin of the links in mails. It is not APP_URL, which may be empty in functions that get requests.
+	AppURL config.Origin `env:"MAIL_ORIGIN,required,notEmpty"`
 	// The paths of the pages of a front end below AppURL. Without them, links lead to the pages of the service.
 	ConfirmPath    string `env:"CONFIRM_PATH"`
 	ResetPath      string `env:"RESET_PATH"`
@@ -51,7 +51,6 @@ type Mail struct {
 // Renderer renders messages. It is safe for concurrent use.
 type Renderer struct {
 	settings Settings
-	words    map[mail.Kind]words
 }
 
 var (
@@ -73,7 +72,7 @@ func New(settings Settings) (*Renderer, error) {
 			return nil, fmt.Errorf("render: the path %q of a link must begin with / and have no fragment", path)
 		}
 	}
-	return &Renderer{settings: settings, words: allWords()}, nil
+	return &Renderer{settings: settings}, nil
 }
 
 // errUnknownKind reports a message of a kind without a text.
@@ -89,7 +88,7 @@ type page struct {
 
 // Render renders a message that was stored at a time.
 func (r *Renderer) Render(m mail.Message, at time.Time) (Mail, error) {
-	w, ok := r.words[m.Kind]
+	w, ok := allWords[m.Kind]
 	if !ok {
 		return Mail{}, errUnknownKind
 	}

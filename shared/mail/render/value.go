@@ -13,8 +13,8 @@ import (
 // maxValue is the maximum length of a value in a mail, in bytes.
 const maxValue = 200
 
-// part is a part of a paragraph: words of the service, or a value that a user chose. The layouts isolate values, so that
-// right-to-left text in a value does not change the order of the words around it.
+// part is a part of a paragraph: words of the service, or a value that a user chose. The layouts isolate values:
+// right-to-left text in a value must not change the order of the words around it.
 type part struct {
 	Text    string
 	IsValue bool
@@ -109,7 +109,7 @@ func clean(value string) string {
 }
 
 // unlinked returns a value in which mail programs find no address or URL to turn into a link: anybody can invite
-// anybody to a workspace whose name is an advertisement. It adds an invisible character after each character that such a
+// anybody to a workspace whose name is an advertisement. It adds an invisible character after each character that a
 // link needs.
 func unlinked(value string) string {
 	const wordJoiner = "\u2060"

@@ -47,8 +47,8 @@ type fakeMail struct {
 		Simple struct {
 			Subject struct{ Data, Charset string }
 			Body    struct {
-				Text, Html struct{ Data, Charset string }
-			} //nolint:revive // SES's name
+				Text, HTML struct{ Data, Charset string }
+			}
 		}
 	}
 }

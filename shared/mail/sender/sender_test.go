@@ -48,8 +48,8 @@ func TestMailIsSentOnce(t *testing.T) {
 	}
 	const link = "https://app.example.com/api/auth/page/reset#token=the-token"
 	body := m.Content.Simple.Body
-	if !strings.Contains(body.Text.Data, link) || !strings.Contains(body.Html.Data, link) ||
-		body.Html.Charset != "UTF-8" || m.Content.Simple.Subject.Data != "Reset your password for Acme" {
+	if !strings.Contains(body.Text.Data, link) || !strings.Contains(body.HTML.Data, link) ||
+		body.HTML.Charset != "UTF-8" || m.Content.Simple.Subject.Data != "Reset your password for Acme" {
 		t.Errorf("got the content %+v", m.Content)
 	}
 	if log := f.log.String(); strings.Contains(log, "the-token") || strings.Contains(log, "ada@example.com") {
@@ -184,7 +184,8 @@ func TestConcurrentSenders(t *testing.T) {
 func TestPoisonMail(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 100)
-	damaged, unknown, good := f.write(message("a@example.com")), message("b@example.com"), f.write(message("c@example.com"))
+	damaged, good := f.write(message("a@example.com")), f.write(message("c@example.com"))
+	unknown := message("b@example.com")
 	damaged.NewImage["sealed"] = &types.AttributeValueMemberB{Value: []byte("damaged")}
 	unknown.Kind = "unknown"
 	for name, record := range map[string]lambdafn.StreamRecord{"damaged": damaged, "unknown kind": f.write(unknown)} {
@@ -251,7 +252,8 @@ func TestEventsOfSES(t *testing.T) {
 	} {
 		address := c.name + "@example.com"
 		for range 2 { // SQS can send a message twice
-			errs := f.sender.HandleEvents(t.Context(), []lambdafn.QueueMessage{event(c.kind, c.details, strings.ToUpper(address))})
+			report := event(c.kind, c.details, strings.ToUpper(address))
+			errs := f.sender.HandleEvents(t.Context(), []lambdafn.QueueMessage{report})
 			if !cmp.Equal(errs, []error{nil}) {
 				t.Fatalf("%s: got the errors %v", c.name, errs)
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// claimTime is the time for which a claim keeps other invocations from sending a mail. It is longer than sending takes.
+	// claimTime is the time for which a claim keeps other invocations from sending a mail. Sending takes less.
 	claimTime = 30 * time.Second
 	// endTime is the time for the write after a mail was sent or not sent. It also runs if the invocation's time is over.
 	endTime = 5 * time.Second
@@ -51,8 +51,12 @@ type progress struct {
 
 // Names of the attributes.
 var (
-	nameClaim, nameClaimedUntil, nameOutcome = expression.Name("claim"), expression.Name("claimedUntil"), expression.Name("outcome")
-	nameSince, nameTriedAt, nameTriedFor     = expression.Name("undeliverableSince"), expression.Name("triedAt"), expression.Name("triedFor")
+	nameClaim        = expression.Name("claim")
+	nameClaimedUntil = expression.Name("claimedUntil")
+	nameOutcome      = expression.Name("outcome")
+	nameSince        = expression.Name("undeliverableSince")
+	nameTriedAt      = expression.Name("triedAt")
+	nameTriedFor     = expression.Name("triedFor")
 )
 
 // store reads and writes the progress of mails and the states of addresses.

@@ -1,7 +1,9 @@
 package file
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"mime"
 	"net/http"
@@ -64,6 +66,10 @@ func (in *announceUploadInput) Validate(v *httpapi.Validation) {
 	var err error
 	if in.Body.sum, err = hex.DecodeString(in.Body.SHA256); err != nil {
 		v.Field("sha256", "must be 64 hexadecimal digits")
+	}
+	// The signature of a URL contains the size unless it is 0. Without this rule, the URL would accept any content.
+	if empty := sha256.Sum256(nil); in.Body.Size == 0 && !bytes.Equal(in.Body.sum, empty[:]) {
+		v.Field("sha256", "must be the hash of an empty content if size is 0")
 	}
 	if in.Body.ContentType != "" {
 		var rule string

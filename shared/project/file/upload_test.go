@@ -223,6 +223,7 @@ func TestUploadInput(t *testing.T) {
 		"no integer":  {"size": 1.5},
 		"hash":        {"sha256": strings.Repeat("g", 64)},
 		"short hash":  {"sha256": strings.Repeat("a", 63)},
+		"empty":       {"size": 0}, // with the hash of other content, which the URL would accept whatever its size is
 		"media type":  {"contentType": "text"},
 		"list":        {"contentType": "text/html, text/plain"},
 		"line break":  {"contentType": "text/html\r\nX: y"},

@@ -1,0 +1,98 @@
+// Package activity contains the list of what happened to an account: logins, failed logins, and changes of what gives
+// access to it. The list is for the user. It must not decide anything.
+package activity
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"devplatform/shared/account/user"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
+)
+
+// Type is the type of an entry.
+type Type string
+
+// The types of entries.
+const (
+	Login           Type = "login"
+	LoginFailed     Type = "login.failed"
+	PasswordChanged Type = "password.changed"
+	PasswordReset   Type = "password.reset"
+	EmailConfirmed  Type = "email.confirmed"
+	EmailRejected   Type = "email.rejected"
+	EmailRequested  Type = "email.requested"
+	EmailChanged    Type = "email.changed"
+	EmailRestored   Type = "email.restored"
+	IdentityLinked  Type = "identity.linked"
+	IdentityRemoved Type = "identity.removed"
+	SessionEnded    Type = "session.ended"
+)
+
+// Retention is the time for which an entry is stored.
+const Retention = 90 * 24 * time.Hour
+
+const maxUserAgentBytes = 256
+
+// Detail is what belongs to the entries of some types.
+type Detail struct {
+	Count     int    `json:"count,omitempty" dynamodbav:"-" doc:"The number of failed logins from the network in the hour that begins at this time" example:"3"`
+	Email     string `json:"email,omitempty" dynamodbav:"email,omitempty" doc:"The new e-mail address" example:"ada@new.example.com"`
+	Provider  string `json:"provider,omitempty" dynamodbav:"provider,omitempty" doc:"The code host of the identity" example:"github"`
+	Username  string `json:"username,omitempty" dynamodbav:"username,omitempty" doc:"The username at the code host" example:"ada"`
+	SessionID string `json:"sessionId,omitempty" dynamodbav:"sessionId,omitempty" doc:"The ID of the session that started or ended" example:"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+// Entry is an entry of the list. The attribute names are part of the data format.
+type Entry struct {
+	At        clock.Timestamp `json:"at" dynamodbav:"at" doc:"When it happened. For failed logins, the beginning of the hour" example:"2026-01-31T08:15:30.123Z"`
+	Type      Type            `json:"type" dynamodbav:"type" doc:"What happened. More types can be added" example:"login"`
+	IP        string          `json:"ip" dynamodbav:"ip" doc:"The IP address of the client" example:"203.0.113.7"`
+	UserAgent string          `json:"userAgent" dynamodbav:"userAgent" doc:"The User-Agent of the client" example:"Mozilla/5.0"`
+	Detail    Detail          `json:"detail" dynamodbav:"detail" doc:"More about the entry. Which fields it has depends on the type"`
+
+	ID        string `json:"-" dynamodbav:"id"`
+	Failures  int    `json:"-" dynamodbav:"failures,omitempty"`
+	ExpiresAt int64  `json:"-" dynamodbav:"expiresAt"`
+}
+
+// Log stores the lists of all accounts in the accounts table. It is safe for concurrent use.
+type Log struct {
+	store store
+	ids   *id.Generator
+	now   clock.Clock
+}
+
+// New returns a Log. It does no I/O.
+func New(client *db.Client, accounts db.Table, now clock.Clock) *Log {
+	return &Log{store: store{client: client, accounts: accounts}, ids: id.NewGenerator(now, rand.Reader), now: now}
+}
+
+// Add returns the write that adds an entry. It belongs in the transaction of the act.
+func (l *Log) Add(userID string, what Type, client httpapi.RequestInfo, detail Detail) db.Write {
+	return l.store.add(userID, Entry{
+		At: clock.Stamp(l.now()), Type: what, IP: client.SourceIP, Detail: detail, ID: l.ids.New(id.Activity),
+		UserAgent: user.Printable(client.UserAgent, maxUserAgentBytes), ExpiresAt: l.now().Add(Retention).Unix(),
+	})
+}
+
+// AddFailure counts a failed login. All failed logins from a network in an hour are one entry.
+func (l *Log) AddFailure(ctx context.Context, userID string, client httpapi.RequestInfo) error {
+	hour := l.now().UTC().Truncate(time.Hour)
+	network := sha256.Sum256([]byte(httpapi.RateKey(client.SourceIP)))
+	err := l.store.count(ctx, userID, Entry{
+		At: clock.Stamp(hour), Type: LoginFailed, IP: client.SourceIP,
+		UserAgent: user.Printable(client.UserAgent, maxUserAgentBytes),
+		ID:        id.Activity.From(hour, [10]byte(network[:10])), ExpiresAt: hour.Add(Retention).Unix(),
+	})
+	if err != nil {
+		return fmt.Errorf("counting a failed login: %w", err)
+	}
+	return nil
+}
