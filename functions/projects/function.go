@@ -58,7 +58,6 @@ type siteSettings struct {
 // newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in
 // the background, while the function waits for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
-	cfg.Links.Origin = cfg.Edge.AppURL
 	cfg.Sites.Limits.AccountBytes = cfg.Sites.Storage.Bytes()
 	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {

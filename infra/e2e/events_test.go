@@ -31,6 +31,7 @@ type sampleStep struct {
 // IDs in the samples. The session is the value of the cookie.
 const (
 	sampleSession    = `eyJhbGciOiJIUzI1NiIsImtpZCI6InNhbXBsZSIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJkZXZwbGF0Zm9ybSIsInN1YiI6InVzcl8wMUtHQTRWNU4wQUJDREVGR0hKS01OUFFSUyIsInNpZCI6InNlc18wMUtHQTRWNU4xQUJDREVGR0hKS01OUFFSUyIsImlhdCI6MTc2OTg0NzMzMCwiZXhwIjoxNzcwNDUyMTMwfQ.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA`
+	sampleToken      = "01KGA4V5N2ABCDEFGHJKMNPQRSq2v0dXk1tY5b8nQ3mZ7rC4wE9sH6jL0pFaGdKuVxTiM" // of an invitation
 	sampleProject    = "prj_01KGA4ZK70ABCDEFGHJKMNPQRS"
 	sampleWebhook    = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS"
 	sampleDeployment = "dpl_01KGA52T10ABCDEFGHJKMNPQRS"
@@ -83,6 +84,15 @@ var sampleSteps = []sampleStep{
 	{sample: "projects-invitation-create", status: 201, capture: sampleInvitation},
 	{sample: "projects-user-invitations-list", status: 200, replace: asGrace},
 	{sample: "projects-invitation-decline", status: 200, replace: asGrace},
+	{
+		sample:  "projects-invitation-create",
+		status:  201,
+		replace: []string{`\"username\":\"grace\"`, `\"email\":\"grace@example.com\"`},
+		capture: []string{sampleToken, `#token=(\w[\w-]+)`},
+	},
+	{sample: "projects-invitation-preview", status: 200},
+	{sample: "projects-invitation-accept-token", status: 200, replace: asGrace},
+	{sample: "projects-member-remove", status: 200},
 	{sample: "projects-invitation-create", status: 201, capture: sampleInvitation},
 	{sample: "projects-invitation-accept", status: 200, replace: asGrace},
 	{sample: "projects-members-list", status: 200},

@@ -144,6 +144,15 @@ func (w *watched) invitations(ada, grace *platformtest.Client, workspace string)
 			grace.Do("POST", fmt.Sprint("/api/invitations/", invited, "/decline"), "").Want(w.t, http.StatusOK)
 		}
 	}
+	toAddress := `{"email":"grace@example.com","role":"viewer"}`
+	link, _ := ada.Do("POST", invitations, toAddress).Want(w.t, http.StatusCreated)["url"].(string)
+	_, token, _ := strings.Cut(link, "#token=")
+	body := platformtest.Object{"token": token}.String()
+	platformtest.NewClient(w.t, w.url).Do("POST", "/api/invitations/preview", body).Want(w.t, http.StatusOK)
+	grace.Do("POST", "/api/invitations/accept", body).Want(w.t, http.StatusOK)
+	grace.Do("GET", "/api/workspaces", "").Want(w.t, http.StatusOK)
+	me, _ := grace.Do("GET", "/api/auth/me", "").Want(w.t, http.StatusOK)["id"].(string)
+	grace.Do("DELETE", "/api/workspaces/"+workspace+"/members/"+me, "").Want(w.t, http.StatusOK)
 	graceID = ada.AddMember(workspace, grace, "grace", "viewer")
 	ada.Do("GET", "/api/workspaces/"+workspace, "").Want(w.t, http.StatusOK)
 	return graceID

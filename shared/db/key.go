@@ -141,7 +141,9 @@ func AddressInvitationKey(email, invitationID string) Key {
 }
 
 // AddressInvitationsOf selects the invitations to an e-mail address, in the order of their creation.
-func AddressInvitationsOf(email string) Prefix { return newPrefix(emailPK(email), "INVITATION"+separator) }
+func AddressInvitationsOf(email string) Prefix {
+	return newPrefix(emailPK(email), "INVITATION"+separator)
+}
 
 // InvitationsOf selects the invitations of a user, in the order of their creation.
 func InvitationsOf(userID string) Prefix { return newPrefix(userPK(userID), "INVITATION"+separator) }

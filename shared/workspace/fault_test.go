@@ -37,6 +37,9 @@ func inviteEve(f *teamFixture) response {
 func changeInvitation(f *teamFixture) response {
 	return f.owner1.invite(f.ws, f.outsider, workspace.Admin)
 }
+func inviteAddress(f *teamFixture) response {
+	return f.owner1.inviteAddress(f.ws, "new@example.com", workspace.Member)
+}
 func acceptInvitation(f *teamFixture) response { return f.outsider.accept(f.invitation) }
 func acceptOffer(f *teamFixture) response      { return f.admin.accept(f.offer) }
 func decline(f *teamFixture) response {
@@ -65,6 +68,7 @@ var changes = map[string]struct {
 	"create a workspace": {do: createWorkspace, wantStatus: http.StatusCreated, wantEvents: 0},
 	"rename":             {do: rename, wantStatus: http.StatusOK, wantEvents: 0},
 	"invite":             {do: changeInvitation, wantStatus: http.StatusCreated, wantEvents: 0},
+	"invite an address":  {do: inviteAddress, wantStatus: http.StatusCreated, wantEvents: 0},
 	"revoke":             {do: revoke, wantStatus: http.StatusOK, wantEvents: 0},
 	"decline":            {do: decline, wantStatus: http.StatusOK, wantEvents: 0},
 	"accept":             {do: acceptInvitation, wantStatus: http.StatusOK, wantEvents: 1},

@@ -29,7 +29,7 @@ type People interface {
 // Links are the settings of the links to invitations.
 type Links struct {
 	// Origin is the origin of the links.
-	Origin config.Origin
+	Origin config.Origin `env:"MAIL_ORIGIN"`
 	// Path is the path of the front end's page for invitations. Without it, the page of the service is used.
 	Path string `env:"INVITATION_PATH"`
 }
