@@ -17,8 +17,8 @@ type UserInvitation struct {
 	WorkspaceID, WorkspaceName string
 }
 
-// ListUserInvitations returns a page of the open invitations of the caller and of the caller's confirmed address, in the
-// order of their creation, and the cursor of the next page. Error: VALIDATION_FAILED if the cursor is not from this
+// ListUserInvitations returns a page of the open invitations of the caller and of the caller's confirmed address, in
+// the order of their creation, and the cursor of the next page. Error: VALIDATION_FAILED if the cursor is not from this
 // list.
 func (s *Service) ListUserInvitations(
 	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,

@@ -81,9 +81,9 @@ func (s Access) Memberships(ctx context.Context, userID string) ([]Membership, e
 	return list, nil
 }
 
-// Complete adds the names of the workspaces to memberships. A name is stored only once, in the workspace's record, so a
-// list of workspaces needs this call, and a new name is one write. It omits the memberships whose workspace does not exist. It
-// makes one call to storage for each 100 memberships.
+// Complete adds the names of the workspaces to memberships. It omits the memberships whose workspace does not exist. A
+// name is stored only once, in the workspace's record, so a list of workspaces needs this call, and a new name is one
+// write. It makes one call to storage for each 100 memberships.
 func (s Access) Complete(ctx context.Context, members []Membership) ([]Membership, error) {
 	keys := make([]db.Key, len(members))
 	for i, m := range members {

@@ -19,8 +19,10 @@ type snapshot struct {
 	members     map[string]workspace.Membership // the copies in the partitions of workspaces
 	memberships map[string]workspace.Membership // the copies in the partitions of users
 	counts      map[string]int                  // stored number of memberships, by user ID
-	invitations map[string][]string             // invitations, by workspace ID: "invitationID userID-or-email role inviterID"
-	pointers    map[string]string               // workspace IDs, by "invitationID userID-or-email"
+	// invitations contains the invitations by workspace ID: "invitationID userID-or-email role inviterID". pointers
+	// contains the workspace IDs by "invitationID userID-or-email".
+	invitations map[string][]string
+	pointers    map[string]string
 }
 
 func decode[T any](f *fixture, item db.Item) T {

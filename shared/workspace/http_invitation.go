@@ -100,7 +100,8 @@ type InvitingWorkspaceItem struct {
 
 func (i Invitation) item() InvitationItem {
 	return InvitationItem{
-		ID: i.ID, Email: i.Email, Username: i.Username, Role: i.Role, Status: "open", CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt,
+		ID: i.ID, Email: i.Email, Username: i.Username, Role: i.Role, Status: "open",
+		CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt,
 		InvitedBy: InviterItem{ID: i.InviterID, Username: i.InviterName},
 	}
 }

@@ -334,7 +334,10 @@ func TestInvalidInput(t *testing.T) {
 		{"POST", "/api/workspaces", `{"name":" \t "}`, "name: must not contain control characters"},
 		{"POST", invitations, `{}`, "role: is required; username: is required, or an email"},
 		{"POST", invitations, `{"username":"","role":"boss"}`, "role: " + invitable + "; username: is required, or an email"},
-		{"POST", invitations, `{"username":"grace","email":"a@b.c","role":"admin"}`, "email: must be absent if there is a username"},
+		{
+			"POST", invitations, `{"username":"grace","email":"a@b.c","role":"admin"}`,
+			"email: must be absent if there is a username",
+		},
 		{"POST", invitations, `{"email":"grace","role":"admin"}`, "email: must be a valid e-mail address"},
 		{"POST", "/api/invitations/accept", `{}`, "token: is required"},
 		{"POST", "/api/invitations/preview", `{"token":""}`, "token: must not be empty"},

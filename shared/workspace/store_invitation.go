@@ -12,8 +12,8 @@ import (
 )
 
 // An invitation is stored in the item with the open invitations of its workspace, which decides whether it is open. An
-// item below the invited user or address maps its ID to the workspace. That item can remain when the invitation ends. It
-// expires with the invitation.
+// item below the invited user or address maps its ID to the workspace. That item can remain when the invitation ends.
+// It expires with the invitation.
 
 // invitationPointer maps the ID of an invitation to its workspace.
 type invitationPointer struct {
@@ -156,7 +156,7 @@ func (s store) invitationWith(
 	return t, i, err
 }
 
-// invitingTeam returns the team of an invitation. The target is the invited user, who may be "". The team has no caller.
+// invitingTeam returns the team of an invitation. The target is the invited user, who may be "". It has no caller.
 // Error: errInvitationNotFound if the workspace does not exist.
 func (s store) invitingTeam(ctx context.Context, workspaceID, userID string) (t team, err error) {
 	workspace, open := db.WorkspaceKey(workspaceID), db.InvitationsKey(workspaceID)
