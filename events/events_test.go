@@ -59,7 +59,16 @@ var requests = []struct {
 	{"projects-workspaces-list", 401, noSession},
 	{"projects-workspace-create", 401, noSession},
 	{"projects-members-list", 401, noSession},
-	{"projects-member-add", 401, noSession},
+	{"projects-workspace-read", 401, noSession},
+	{"projects-workspace-update", 401, noSession},
+	{"projects-invitation-create", 401, noSession},
+	{"projects-invitations-list", 401, noSession},
+	{"projects-invitation-revoke", 401, noSession},
+	{"projects-user-invitations-list", 401, noSession},
+	{"projects-invitation-accept", 401, noSession},
+	{"projects-invitation-accept-token", 401, noSession},
+	{"projects-invitation-preview", 400, `"AUTH_CODE_INVALID"`},
+	{"projects-invitation-decline", 401, noSession},
 	{"projects-member-update", 401, noSession},
 	{"projects-member-remove", 401, noSession},
 	{"projects-list", 401, noSession},
@@ -348,9 +357,10 @@ func TestSamplesAreValid(t *testing.T) {
 		if err := json.Unmarshal(response, &got); err != nil {
 			t.Fatal(err)
 		}
-		// The project and workspace of the sample do not exist.
-		if got.StatusCode >= 300 && got.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: got %d %s, want success or 404", sample.file, got.StatusCode, got.Body)
+		// The project, the workspace and the invitation of the sample do not exist.
+		isNotFound := got.StatusCode == http.StatusNotFound || strings.Contains(got.Body, "AUTH_CODE_INVALID")
+		if got.StatusCode >= 300 && !isNotFound {
+			t.Errorf("%s: got %d %s, want success, 404 or AUTH_CODE_INVALID", sample.file, got.StatusCode, got.Body)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/mail"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
 	"devplatform/shared/project/export"
@@ -38,7 +39,11 @@ type settings struct {
 	Jobs string `env:"JOBS_QUEUE,required,notEmpty"`
 	// ExportsPerHour is the number of exports that a user can start in one hour.
 	ExportsPerHour int `env:"LIMIT_EXPORTS_HOUR" envDefault:"10" min:"1"`
-	Sites          siteSettings
+	// InvitationsPerDay is the number of invitations that a user can create in one day (UTC).
+	InvitationsPerDay int `env:"LIMIT_INVITATIONS_DAY" envDefault:"20" min:"1"`
+	Mail              mail.Settings
+	Links             workspace.Links
+	Sites             siteSettings
 }
 
 // siteSettings are the settings of deployments and sites.
@@ -62,7 +67,9 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		outbox := event.Outbox{Events: client.Table(cfg.Projects.Events), IDs: ids}
 		table, cursors := client.Table(cfg.Tables.Projects), db.NewCursors(keys)
 		workspaces := workspace.New(workspace.Deps{
-			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: user.NewStore(client, cfg.Tables),
+			DB: client, Projects: table, InvitationsPerDay: cfg.InvitationsPerDay,
+			Outbox: outbox, Cursors: cursors, People: user.NewStore(client, cfg.Tables),
+			Mail: mail.NewOutbox(client, cfg.Tables, keys, ids, now, cfg.Mail), Links: cfg.Links,
 			IDs: ids, Clock: now, DisableWebhooks: revocation.Store{Webhooks: client.Table(cfg.Webhooks.Webhooks)}.Disable,
 		})
 		bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)

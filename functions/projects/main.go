@@ -1,4 +1,4 @@
-// Command projects is the Lambda function behind /api/workspaces and /api/projects.
+// Command projects is the Lambda function behind /api/workspaces, /api/invitations and /api/projects.
 package main
 
 import "devplatform/shared/lambdafn/apigateway"

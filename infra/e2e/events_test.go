@@ -31,6 +31,7 @@ type sampleStep struct {
 // IDs in the samples. The session is the value of the cookie.
 const (
 	sampleSession    = `eyJhbGciOiJIUzI1NiIsImtpZCI6InNhbXBsZSIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJkZXZwbGF0Zm9ybSIsInN1YiI6InVzcl8wMUtHQTRWNU4wQUJDREVGR0hKS01OUFFSUyIsInNpZCI6InNlc18wMUtHQTRWNU4xQUJDREVGR0hKS01OUFFSUyIsImlhdCI6MTc2OTg0NzMzMCwiZXhwIjoxNzcwNDUyMTMwfQ.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA`
+	sampleToken      = "01KGA4V5N2ABCDEFGHJKMNPQRSq2v0dXk1tY5b8nQ3mZ7rC4wE9sH6jL0pFaGdKuVxTiM" // of an invitation
 	sampleProject    = "prj_01KGA4ZK70ABCDEFGHJKMNPQRS"
 	sampleWebhook    = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS"
 	sampleDeployment = "dpl_01KGA52T10ABCDEFGHJKMNPQRS"
@@ -42,6 +43,12 @@ const (
 // createReplacements change the sample that updates a version of a file so that it creates the file.
 var createReplacements = []string{`"If-Match"`, `"If-None-Match"`, `"\"01KGA50XJ0ABCDEFGHJKMNPQRS\""`, `"*"`}
 
+// asGrace changes a sample so that the other user sends it. sampleInvitation captures the ID of a new invitation.
+var (
+	asGrace          = []string{sampleSession, "the session of grace"}
+	sampleInvitation = []string{"inv_01KGA4X2Q4ABCDEFGHJKMNPQRS", `"id":"(inv_\w+)"`}
+)
+
 // sampleSteps contains all samples of requests, in an order in which a client could send them.
 var sampleSteps = []sampleStep{
 	{sample: "auth-signup", status: 201},
@@ -52,6 +59,12 @@ var sampleSteps = []sampleStep{
 		capture: []string{"usr_01KGA4W1P3ABCDEFGHJKMNPQRS", `"userId":"(usr_\w+)"`},
 	},
 	{sample: "auth-me", status: 401},
+	{
+		sample:  "auth-login",
+		status:  200,
+		replace: []string{"ada@", "grace@"},
+		capture: []string{asGrace[1], `__Host-session=([^;]+);`},
+	},
 	{sample: "auth-login", status: 200, capture: []string{sampleSession, `__Host-session=([^;]+);`}},
 	{sample: "auth-me", status: 200},
 	{sample: "auth-sessions-list", status: 200, capture: []string{"ses_01KGA4V5N2ABCDEFGHJKMNPQRS", `"id":"(ses_\w+)"`}},
@@ -63,7 +76,25 @@ var sampleSteps = []sampleStep{
 
 	{sample: "projects-workspaces-list", status: 200, capture: []string{"ws_01KGA4V5N2ABCDEFGHJKMNPQRS", `"id":"(ws_\w+)"`}},
 	{sample: "projects-workspace-create", status: 201},
-	{sample: "projects-member-add", status: 201},
+	{sample: "projects-workspace-read", status: 200},
+	{sample: "projects-workspace-update", status: 200},
+	{sample: "projects-invitation-create", status: 201, capture: sampleInvitation},
+	{sample: "projects-invitations-list", status: 200},
+	{sample: "projects-invitation-revoke", status: 200},
+	{sample: "projects-invitation-create", status: 201, capture: sampleInvitation},
+	{sample: "projects-user-invitations-list", status: 200, replace: asGrace},
+	{sample: "projects-invitation-decline", status: 200, replace: asGrace},
+	{
+		sample:  "projects-invitation-create",
+		status:  201,
+		replace: []string{`\"username\":\"grace\"`, `\"email\":\"grace@example.com\"`},
+		capture: []string{sampleToken, `#token=(\w[\w-]+)`},
+	},
+	{sample: "projects-invitation-preview", status: 200},
+	{sample: "projects-invitation-accept-token", status: 200, replace: asGrace},
+	{sample: "projects-member-remove", status: 200},
+	{sample: "projects-invitation-create", status: 201, capture: sampleInvitation},
+	{sample: "projects-invitation-accept", status: 200, replace: asGrace},
 	{sample: "projects-members-list", status: 200},
 	{sample: "projects-member-update", status: 200},
 	{sample: "projects-member-remove", status: 200},

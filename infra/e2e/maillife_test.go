@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -76,4 +77,34 @@ func TestMailsInBrowser(t *testing.T) {
 		t.Errorf("after the undo: got %v", got)
 	}
 	page.checkProblems()
+}
+
+// TestInvitationInBrowser accepts an invitation with the link of its mail. Without a session, the page shows the
+// invitation, and asks the user to log in.
+func TestInvitationInBrowser(t *testing.T) {
+	t.Parallel()
+	chromium := platformtest.Required(t, "chromium")
+	p := platformtest.Start(t)
+	page := openMailPage(t, chromium, p.URL)
+	ada, grace := platformtest.NewClient(t, p.URL), platformtest.NewClient(t, p.URL)
+	ada.SignUp("ada")
+	grace.SignUp("grace")
+	id, _ := ada.Do(http.MethodPost, "/api/workspaces", `{"name":"Team"}`).Want(t, http.StatusCreated)["id"].(string)
+	ada.Do(http.MethodPost, "/api/workspaces/"+id+"/invitations", `{"email":"grace@example.com","role":"viewer"}`).
+		Want(t, http.StatusCreated)
+	page.open(p.Link("grace@example.com", "/api/auth/page/invitation#token="))
+	page.press("Show the invitation")
+	page.eventually(`[...document.querySelectorAll("dd")].map(d => d.textContent).join()`, "Team,ada,viewer")
+	page.press("Accept")
+	page.wantStatus("Log in to the service in another tab of this browser first. Then press the button again.")
+	login := platformtest.Object{"email": "grace@example.com", "password": platformtest.Password}.String()
+	page.evaluate(fmt.Sprintf(`fetch("/api/auth/login", {
+		method: "POST", headers: { "Content-Type": "application/json" }, body: %q,
+	}).then((r) => { document.title = r.status; }), "sent"`, login))
+	page.eventually(`document.title`, "200")
+	page.press("Accept")
+	page.wantStatus("You are now a member of the workspace.")
+	if members := ada.Do(http.MethodGet, "/api/workspaces/"+id+"/members", "").List(t, "members"); len(members) != 2 {
+		t.Errorf("got the members %v, want ada and grace", members)
+	}
 }

@@ -92,7 +92,7 @@ func (w *watched) projects(ada, grace *platformtest.Client) (workspace, project 
 	w.t.Helper()
 	workspace, _ = ada.Do("POST", "/api/workspaces", `{"name":"Team"}`).Want(w.t, http.StatusCreated)["id"].(string)
 	members := "/api/workspaces/" + workspace + "/members"
-	graceID, _ := ada.Do("POST", members, `{"username":"grace","role":"viewer"}`).Want(w.t, http.StatusCreated)["userId"].(string)
+	graceID := w.invitations(ada, grace, workspace)
 	ada.Do("PUT", members+"/"+graceID, `{"role":"admin"}`).Want(w.t, http.StatusOK)
 	grace.Subscribe("http://127.0.0.1:9/", platformtest.Object{"workspaceId": workspace}) // disabled when grace is removed
 	ada.Do("GET", members, "").Want(w.t, http.StatusOK)
@@ -127,6 +127,35 @@ func (w *watched) projects(ada, grace *platformtest.Client) (workspace, project 
 	ada.Do("DELETE", fmt.Sprint(at, "/comments/", comment), "").Want(w.t, http.StatusOK)
 	grace.Do("GET", at, "").Want(w.t, http.StatusOK)
 	return workspace, project
+}
+
+// invitations makes grace a member of a workspace of ada, and returns the ID of grace.
+func (w *watched) invitations(ada, grace *platformtest.Client, workspace string) (graceID string) {
+	w.t.Helper()
+	ada.Do("PUT", "/api/workspaces/"+workspace, `{"name":"Design team"}`).Want(w.t, http.StatusOK)
+	invitations := "/api/workspaces/" + workspace + "/invitations"
+	for _, end := range []string{"revoke", "decline"} {
+		invited := ada.Do("POST", invitations, `{"username":"grace","role":"viewer"}`).Want(w.t, http.StatusCreated)["id"]
+		ada.Do("GET", invitations, "").Want(w.t, http.StatusOK)
+		grace.Do("GET", "/api/invitations", "").Want(w.t, http.StatusOK)
+		if end == "revoke" {
+			ada.Do("DELETE", fmt.Sprint(invitations, "/", invited), "").Want(w.t, http.StatusOK)
+		} else {
+			grace.Do("POST", fmt.Sprint("/api/invitations/", invited, "/decline"), "").Want(w.t, http.StatusOK)
+		}
+	}
+	toAddress := `{"email":"grace@example.com","role":"viewer"}`
+	link, _ := ada.Do("POST", invitations, toAddress).Want(w.t, http.StatusCreated)["url"].(string)
+	_, token, _ := strings.Cut(link, "#token=")
+	body := platformtest.Object{"token": token}.String()
+	platformtest.NewClient(w.t, w.url).Do("POST", "/api/invitations/preview", body).Want(w.t, http.StatusOK)
+	grace.Do("POST", "/api/invitations/accept", body).Want(w.t, http.StatusOK)
+	grace.Do("GET", "/api/workspaces", "").Want(w.t, http.StatusOK)
+	me, _ := grace.Do("GET", "/api/auth/me", "").Want(w.t, http.StatusOK)["id"].(string)
+	grace.Do("DELETE", "/api/workspaces/"+workspace+"/members/"+me, "").Want(w.t, http.StatusOK)
+	graceID = ada.AddMember(workspace, grace, "grace", "viewer")
+	ada.Do("GET", "/api/workspaces/"+workspace, "").Want(w.t, http.StatusOK)
+	return graceID
 }
 
 func (w *watched) webhooks(ada *platformtest.Client, workspace, project string) {

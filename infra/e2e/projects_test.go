@@ -64,7 +64,7 @@ func TestProjects(t *testing.T) {
 			}
 
 			grace.Do("GET", at, "").WantError(t, http.StatusNotFound, "PROJECT_NOT_FOUND")
-			ada.Do("POST", "/api/workspaces/"+workspace+"/members", platformtest.Object{"username": "grace" + name, "role": "viewer"}.String()).Want(t, http.StatusCreated)
+			ada.AddMember(workspace, grace, "grace"+name, "viewer")
 			if seen := grace.Do("GET", "/api/projects", "").List(t, "projects"); column(seen, "slug") != "cafe-deja" {
 				t.Errorf("got projects %v for a viewer, want the shared project", seen)
 			}

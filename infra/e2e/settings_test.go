@@ -141,6 +141,7 @@ func TestInvalidSettings(t *testing.T) {
 		{"mailer", one("LIMIT_MAILS_HOUR", "0"), "LIMIT_MAILS_HOUR=0"},
 		{"mailer", one("RESET_PATH", "reset"), `the path \"reset\" of a link must begin with /`},
 		{"projects", one("LIMIT_EXPORTS_HOUR", "0"), "LIMIT_EXPORTS_HOUR=0"},
+		{"projects", one("LIMIT_INVITATIONS_DAY", "0"), "LIMIT_INVITATIONS_DAY=0"},
 		{"projects", one("LIMIT_WRITTEN_MIB_DAY", "-1"), "LIMIT_WRITTEN_MIB_DAY=-1"},
 		{"projects", one("LIMIT_DEPLOYMENTS_MINUTE", "0"), "LIMIT_DEPLOYMENTS_MINUTE=0"},
 		{"projects", one("LIMIT_DEPLOYMENTS_DAY", "0"), "LIMIT_DEPLOYMENTS_DAY=0"},

@@ -30,12 +30,13 @@ type world struct {
 func newWorld(t testing.TB, env ...string) *world {
 	t.Helper()
 	w := &world{t: t, cloud: newCloud(t), receiver: hooktest.New(t)}
-	w.platform = w.cloud.start(append(newModel(t), env...)...)
+	w.platform = w.cloud.start(append(append(newModel(t), "LIMIT_INVITATIONS_DAY=1000000"), env...)...)
 	w.ada = w.client()
 	w.ada.SignUp("ada")
-	w.grace = w.client().SignUp("grace")
+	grace := w.client()
+	w.grace = grace.SignUp("grace")
 	w.team = text(w.ada.Do("POST", "/api/workspaces", `{"name":"Team"}`).Want(t, http.StatusCreated), "id")
-	w.ada.Do("POST", "/api/workspaces/"+w.team+"/members", `{"username":"grace","role":"viewer"}`).Want(t, http.StatusCreated)
+	w.ada.AddMember(w.team, grace, "grace", "viewer")
 	w.project = w.ada.NewProject("Work", nil)
 	w.hook = w.ada.Subscribe(w.receiver.URL("/ok/work"), object{"projectId": w.project})
 	w.ada.Save(w.project, "/main.ts", "main").Want(t, http.StatusCreated)
@@ -84,7 +85,18 @@ func (w *world) requests() []request {
 	ada.Login("ada").Want(w.t, http.StatusOK)
 	second.Login("ada").Want(w.t, http.StatusOK)
 	leaving.Login("ada").Want(w.t, http.StatusOK)
-	newcomer := w.client().SignUp(name("newcomer"))
+	joining, declining := w.client(), w.client()
+	newcomer := joining.SignUp(name("newcomer"))
+	declining.SignUp(name("declining"))
+	invitations := "/api/workspaces/" + w.team + "/invitations"
+	invite := func(username string) string {
+		body := object{"username": username, "role": "member"}.String()
+		return text(ada.Do("POST", invitations, body).Want(w.t, http.StatusCreated), "id")
+	}
+	accepted, declined := invite(name("newcomer")), invite(name("declining"))
+	w.client().SignUp(name("invited"))
+	w.client().SignUp(name("revoked"))
+	revoked := invite(name("revoked"))
 	doomed := ada.NewProject(name("Doomed"), nil)
 	spare := ada.Subscribe(w.receiver.URL("/ok/spare"), object{"projectId": doomed})
 	extra := ada.Subscribe(w.receiver.URL("/ok/extra"), object{"projectId": doomed})
@@ -111,7 +123,17 @@ func (w *world) requests() []request {
 		{"workspaces", ada, "GET", "/api/workspaces", "", ok, nil},
 		{"create workspace", ada, "POST", "/api/workspaces", object{"name": name("W")}.String(), created, nil},
 		{"members", ada, "GET", "/api/workspaces/" + w.team + "/members", "", ok, nil},
-		{"add member", ada, "POST", "/api/workspaces/" + w.team + "/members", object{"username": name("newcomer"), "role": "member"}.String(), created, []int{201, 409}},
+		{"workspace", ada, "GET", "/api/workspaces/" + w.team, "", ok, nil},
+		{"rename workspace", ada, "PUT", "/api/workspaces/" + w.team, object{"name": name("T")}.String(), ok, nil},
+		{"invite", ada, "POST", invitations, object{"username": name("invited"), "role": "member"}.String(), created, []int{429}},
+		{"invite an address", ada, "POST", invitations, object{"email": name("new") + "@example.com", "role": "viewer"}.String(), []int{201, 501}, []int{201, 429, 501}},
+		{"preview", w.client(), "POST", "/api/invitations/preview", `{"token":"01KGA4V5N2ABCDEFGHJKMNPQRSx"}`, []int{400}, nil},
+		{"accept by token", joining, "POST", "/api/invitations/accept", `{"token":"01KGA4V5N2ABCDEFGHJKMNPQRSx"}`, []int{400}, nil},
+		{"invitations", ada, "GET", invitations, "", ok, nil},
+		{"revoke invitation", ada, "DELETE", invitations + "/" + revoked, "", ok, []int{200, 404}},
+		{"own invitations", joining, "GET", "/api/invitations", "", ok, nil},
+		{"decline invitation", declining, "POST", "/api/invitations/" + declined + "/decline", "", ok, []int{200, 404}},
+		{"accept invitation", joining, "POST", "/api/invitations/" + accepted + "/accept", "", ok, []int{200, 404}},
 		{"change member", ada, "PUT", "/api/workspaces/" + w.team + "/members/" + w.grace, object{"role": []string{"member", "viewer"}[n%2]}.String(), ok, nil},
 		{"remove member", ada, "DELETE", "/api/workspaces/" + w.team + "/members/" + newcomer, "", []int{200, 404}, nil},
 

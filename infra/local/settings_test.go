@@ -169,13 +169,13 @@ func TestMailVariables(t *testing.T) {
 				t.Errorf("%s has APP_URL=%s", f.Name, appURL)
 			}
 		}
-		if senders != 1 {
-			t.Errorf("%d functions send mails, want 1", senders)
+		if senders != 2 {
+			t.Errorf("%d functions have the links in mails, want 2", senders)
 		}
 	}
 	t.Setenv("MAIL_FROM", "")
 	for _, f := range loadTemplate(t).Functions {
-		if _, isSet := f.Env["MAIL_ORIGIN"]; isSet || f.Env["MAIL_FROM"] != "" {
+		if f.Name == "MailerFunction" || f.Env["MAIL_FROM"] != "" {
 			t.Errorf("%s sends mails without MAIL_FROM", f.Name)
 		}
 	}

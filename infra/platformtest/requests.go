@@ -37,6 +37,17 @@ func (c *Client) Login(name string) Response {
 	return c.Do("POST", "/api/auth/login", Object{"email": name + "@example.com", "password": Password}.String())
 }
 
+// AddMember makes another user a member of a workspace: the user is invited, and accepts. It returns the user's ID.
+func (c *Client) AddMember(workspaceID string, user *Client, username, role string) (userID string) {
+	c.T.Helper()
+	body := Object{"username": username, "role": role}.String()
+	invited := c.Do("POST", "/api/workspaces/"+workspaceID+"/invitations", body).Want(c.T, http.StatusCreated)
+	invitationID, _ := invited["id"].(string)
+	joined := user.Do("POST", "/api/invitations/"+invitationID+"/accept", "").Want(c.T, http.StatusOK)
+	userID, _ = joined["userId"].(string)
+	return userID
+}
+
 // NewProject creates a project with these additional fields and returns its ID.
 func (c *Client) NewProject(name string, fields Object) string {
 	c.T.Helper()

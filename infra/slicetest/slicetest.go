@@ -111,6 +111,14 @@ func (c *Users) FindByUsername(_ context.Context, username string) (userID, cano
 	return caller.UserID, caller.Account().Username, nil
 }
 
+// NormalizeEmail accepts every address with an @.
+func (c *Users) NormalizeEmail(email string) (normalized, rule string) {
+	if !strings.Contains(email, "@") {
+		return "", "must be a valid e-mail address"
+	}
+	return strings.ToLower(email), ""
+}
+
 // Keys returns a key ring with one key.
 func Keys(now func() time.Time) *config.Keys {
 	const ring = `{"current":"k1","k1":"the key with which the cursors of tests are signed 0123"}`

@@ -179,7 +179,7 @@ var unnamedTypes = []string{
 	"AWS::ApiGateway::Stage", "AWS::Budgets::Budget", "AWS::KMS::Key", "AWS::Lambda::Alias", "AWS::Lambda::EventInvokeConfig",
 	"AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission", "AWS::Lambda::Version",
 	"AWS::SES::ConfigurationSetEventDestination", "AWS::SNS::Subscription", "AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy",
-	 "AWS::WAFv2::WebACLAssociation",
+	"AWS::WAFv2::WebACLAssociation",
 }
 
 // TestStacksShareAnAccount checks that two stacks can exist in one account: no resource has a fixed name. Either

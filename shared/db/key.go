@@ -126,6 +126,28 @@ func MembershipsOf(userID string) Prefix { return newPrefix(userPK(userID), "WS"
 // MembershipCountKey returns the key of the item that counts the memberships of a user in workspaces.
 func MembershipCountKey(userID string) Key { return newKey(userPK(userID), "MEMBERSHIPS") }
 
+// InvitationsKey returns the key of the item that has the open invitations of a workspace.
+func InvitationsKey(workspaceID string) Key { return newKey(workspacePK(workspaceID), "INVITATIONS") }
+
+// InvitationKey returns the key of the item that maps the ID of an invitation to its workspace. It is stored under the
+// invited user, to list the invitations of the user.
+func InvitationKey(userID, invitationID string) Key {
+	return newKey(userPK(userID), join("INVITATION", idPart(id.Invitation, invitationID)))
+}
+
+// AddressInvitationKey is like InvitationKey, for an invitation to an e-mail address.
+func AddressInvitationKey(email, invitationID string) Key {
+	return newKey(emailPK(email), join("INVITATION", idPart(id.Invitation, invitationID)))
+}
+
+// AddressInvitationsOf selects the invitations to an e-mail address, in the order of their creation.
+func AddressInvitationsOf(email string) Prefix {
+	return newPrefix(emailPK(email), "INVITATION"+separator)
+}
+
+// InvitationsOf selects the invitations of a user, in the order of their creation.
+func InvitationsOf(userID string) Prefix { return newPrefix(userPK(userID), "INVITATION"+separator) }
+
 // ProjectKey returns the key of a project.
 func ProjectKey(workspaceID, projectID string) Key {
 	return newKey(workspacePK(workspaceID), join("PROJECT", idPart(id.Project, projectID)))

@@ -20,6 +20,7 @@ const (
 	idn  = "idn_01K9ZQ3V7M8T5XW2ABCDEFGHJW"
 	act  = "act_01K9ZQ3V7M8T5XW2ABCDEFGHJX"
 	ws   = "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJN"
+	inv  = "inv_01K9ZQ3V7M8T5XW2ABCDEFGHJX"
 	prj  = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJP"
 	prj2 = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJQ"
 	cmt  = "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJR"
@@ -58,6 +59,11 @@ func TestKeys(t *testing.T) {
 		{db.MemberKey(ws, user), db.Key{PK: "WS#" + ws, SK: "MEMBER#" + user}},
 		{db.MembershipKey(user, ws), db.Key{PK: "USER#" + user, SK: "WS#" + ws}},
 		{db.MembershipCountKey(user), db.Key{PK: "USER#" + user, SK: "MEMBERSHIPS"}},
+		{db.InvitationsKey(ws), db.Key{PK: "WS#" + ws, SK: "INVITATIONS"}},
+		{db.InvitationKey(user, inv), db.Key{PK: "USER#" + user, SK: "INVITATION#" + inv}},
+		{db.AddressInvitationKey("Ada@Example.com", inv), db.Key{PK: "EMAIL#ada@example.com", SK: "INVITATION#" + inv}},
+		{db.Key(db.AddressInvitationsOf("a#b@c.d")), db.Key{PK: "EMAIL#a#b@c.d", SK: "INVITATION#"}},
+		{db.Key(db.InvitationsOf(user)), db.Key{PK: "USER#" + user, SK: "INVITATION#"}},
 		{db.ProjectKey(ws, prj), db.Key{PK: "WS#" + ws, SK: "PROJECT#" + prj}},
 		{db.SlugKey(ws, "to-do"), db.Key{PK: "WS#" + ws, SK: "SLUG#to-do"}},
 		{db.TreeKey(prj), db.Key{PK: "PROJECT#" + prj, SK: "TREE"}},
@@ -187,6 +193,7 @@ func drawKey(t *rapid.T) namedKey {
 		"variables":   db.VariablesKey(a),
 		"workspace":   db.WorkspaceKey(a),
 		"memberships": db.MembershipCountKey(a),
+		"invitations": db.InvitationsKey(a),
 	}
 	twoTexts := map[string]db.Key{
 		"file":            db.FileKey(a, b),
@@ -198,6 +205,7 @@ func drawKey(t *rapid.T) namedKey {
 		"slug":            db.SlugKey(a, b),
 		"member":          db.MemberKey(a, b),
 		"membership":      db.MembershipKey(a, b),
+		"invitation":      db.InvitationKey(a, b),
 		"version":         db.VersionKey(prj, a, b),
 		"event":           db.ProjectEventKey(a, b),
 		"workspace event": db.WorkspaceEventKey(a, b),

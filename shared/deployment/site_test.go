@@ -260,7 +260,7 @@ func TestSiteOfProject(t *testing.T) {
 		list := ada.Get("/api/projects?q=bakery").Want(t, http.StatusOK)
 		if diff := cmp.Diff(site, one.Body["site"]); diff != "" || len(list.List("projects")) != 1 {
 			t.Errorf("%s: got %s; site (-want +got):\n%s", when, list.Raw, diff)
-		} else if diff := cmp.Diff(site, list.List("projects")[0]["site"]); diff != "" || list.Calls != 3 {
+		} else if diff := cmp.Diff(site, list.List("projects")[0]["site"]); diff != "" || list.Calls != 4 {
 			t.Errorf("%s: the list made %d calls; site (-want +got):\n%s", when, list.Calls, diff)
 		}
 	}

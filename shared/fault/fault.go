@@ -30,6 +30,7 @@ const (
 	CodeUploadNotFound       Code = "UPLOAD_NOT_FOUND"
 	CodeWorkspaceNotFound    Code = "WORKSPACE_NOT_FOUND"
 	CodeMemberNotFound       Code = "MEMBER_NOT_FOUND"
+	CodeInvitationNotFound   Code = "INVITATION_NOT_FOUND"
 	CodeUserNotFound         Code = "USER_NOT_FOUND"
 	CodeSessionNotFound      Code = "SESSION_NOT_FOUND"
 	CodeIdentityNotFound     Code = "IDENTITY_NOT_FOUND"
@@ -75,6 +76,7 @@ var StatusOf = map[Code]int{
 	CodeUploadNotFound:       http.StatusNotFound,
 	CodeWorkspaceNotFound:    http.StatusNotFound,
 	CodeMemberNotFound:       http.StatusNotFound,
+	CodeInvitationNotFound:   http.StatusNotFound,
 	CodeUserNotFound:         http.StatusNotFound,
 	CodeSessionNotFound:      http.StatusNotFound,
 	CodeIdentityNotFound:     http.StatusNotFound,

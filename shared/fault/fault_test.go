@@ -25,6 +25,7 @@ var statuses = map[fault.Code]int{
 	"UPLOAD_NOT_FOUND":          404,
 	"WORKSPACE_NOT_FOUND":       404,
 	"MEMBER_NOT_FOUND":          404,
+	"INVITATION_NOT_FOUND":      404,
 	"USER_NOT_FOUND":            404,
 	"SESSION_NOT_FOUND":         404,
 	"IDENTITY_NOT_FOUND":        404,

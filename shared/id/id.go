@@ -34,6 +34,7 @@ const (
 	Upload       Kind = "upl"
 	Export       Kind = "exp"
 	Deployment   Kind = "dpl"
+	Invitation   Kind = "inv"
 	Mail         Kind = "mail"
 	Activity     Kind = "act"
 )

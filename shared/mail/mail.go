@@ -7,6 +7,7 @@ package mail
 import (
 	"time"
 
+	"devplatform/shared/config"
 	"devplatform/shared/fault"
 )
 
@@ -84,6 +85,15 @@ const Retention = 7 * 24 * time.Hour
 
 // ErrNotConfigured reports that this stack sends no mail.
 var ErrNotConfigured = fault.New(fault.CodeMailNotConfigured, "This service is not configured to send mail.")
+
+// Link returns the link in a mail: to a front end's page below origin or, if path is empty, to the service's own page
+// for the kind of the mail. The token is in the fragment, which browsers do not send.
+func Link(origin config.Origin, path string, kind Kind, token string) string {
+	if path == "" {
+		path = "/api/auth/page/" + string(kind)
+	}
+	return string(origin) + path + "#token=" + token
+}
 
 // Settings are the settings of functions that store mails.
 type Settings struct {

@@ -49,8 +49,8 @@ func TestCreate(t *testing.T) {
 	if diff := cmp.Diff(want, r.Body); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	if r.Calls > 3 {
-		t.Errorf("creating a project made %d calls, want at most 3", r.Calls)
+	if r.Calls > 4 {
+		t.Errorf("creating a project made %d calls, want at most 4", r.Calls)
 	}
 	got := lastEvent(f)
 	wantEvent := event.Payload{Type: event.ProjectCreated, Timestamp: got.Timestamp, Data: event.Data{

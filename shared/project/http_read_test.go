@@ -80,9 +80,9 @@ func TestReadCallCounts(t *testing.T) {
 		project = bob.Project(team, "App", workspace.Team)
 	}
 	list := ada.Get("/api/projects").Want(t, http.StatusOK)
-	if list.Calls != 2+workspaces || len(list.List("projects")) != workspaces-1 {
+	if list.Calls != 3+workspaces || len(list.List("projects")) != workspaces-1 {
 		t.Errorf("listing projects: got %d calls and %s, want %d calls and %d projects",
-			list.Calls, list.Raw, 2+workspaces, workspaces-1)
+			list.Calls, list.Raw, 3+workspaces, workspaces-1)
 	}
 	f.Clock.Advance(time.Hour)
 	if r := ada.Get(projecttest.URL(project)).Want(t, http.StatusOK); r.Calls > 5 {

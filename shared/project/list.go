@@ -52,6 +52,13 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 	found := make([][]projectRecord, len(members))
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(maxQueries)
+	complete := members
+	if f.WorkspaceID == "" {
+		group.Go(func() (err error) {
+			complete, err = s.store.Complete(groupCtx, members)
+			return err
+		})
+	}
 	for i, member := range members {
 		group.Go(func() (err error) {
 			found[i], err = s.store.projectsOf(groupCtx, member.WorkspaceID)
@@ -61,10 +68,14 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	byWorkspace := map[string][]projectRecord{}
+	for i, member := range members {
+		byWorkspace[member.WorkspaceID] = found[i]
+	}
 	framework, text := foldCase(f.Framework), foldCase(f.Text)
 	items := []ProjectItem{}
-	for i, member := range members {
-		for _, p := range found[i] {
+	for _, member := range complete {
+		for _, p := range byWorkspace[member.WorkspaceID] {
 			access := workspace.ProjectAccess{
 				UserID: userID, Visibility: p.Visibility, CreatedBy: p.CreatedBy, Member: member,
 			}
@@ -82,8 +93,8 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 	return items, nil
 }
 
-// memberships returns the user's memberships. If workspaceID is not "", it returns only the membership in this
-// workspace.
+// memberships returns the user's memberships, without the names of the workspaces. If workspaceID is not "", it returns
+// only the membership in this workspace, with the name.
 func (s *Service) memberships(ctx context.Context, userID, workspaceID string) ([]workspace.Membership, error) {
 	if workspaceID == "" {
 		return s.store.Memberships(ctx, userID)

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -27,7 +28,8 @@ func (u *user) team(members map[*user]workspace.Role) string {
 func (u *user) join(workspaceID string, member *user, role workspace.Role) {
 	u.f.t.Helper()
 	fields := object{"username": member.name, "role": role}
-	u.Do("POST", "/api/workspaces/"+workspaceID+"/members", fields).Want(u.f.t, http.StatusCreated)
+	invited := u.Do("POST", "/api/workspaces/"+workspaceID+"/invitations", fields).Want(u.f.t, http.StatusCreated)
+	member.Do("POST", "/api/invitations/"+invited.Text("id")+"/accept", nil).Want(u.f.t, http.StatusOK)
 }
 
 // webhookOf returns a webhook of the user's list.
@@ -114,7 +116,14 @@ func TestWebhooksOfPromotedAdmins(t *testing.T) {
 	team := ada.team(map[*user]workspace.Role{grace: workspace.Admin})
 	path := grace.createWebhook("/ok", object{"workspaceId": team})
 	for _, role := range []workspace.Role{workspace.Owner, workspace.Admin} {
-		ada.Do("PUT", "/api/workspaces/"+team+"/members/"+grace.userID, object{"role": role}).Want(t, http.StatusOK)
+		member := "/api/workspaces/" + team + "/members/" + grace.userID
+		changed := ada.Do("PUT", member, object{"role": role})
+		if role == workspace.Owner {
+			offer := changed.Want(t, http.StatusAccepted).Body["invitation"].(map[string]any)
+			grace.Do("POST", fmt.Sprint("/api/invitations/", offer["id"], "/accept"), nil).Want(t, http.StatusOK)
+		} else {
+			changed.Want(t, http.StatusOK)
+		}
 		wantCreator(t, ada.webhookOf(team, path), grace, true)
 	}
 }

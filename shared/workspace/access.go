@@ -70,7 +70,7 @@ func (a ProjectAccess) Check(action Action) error {
 type Access struct{ Projects db.Table }
 
 // Memberships returns the user's memberships: the personal workspace first, then the others in the order in which the
-// workspaces were created. It makes one call to storage.
+// workspaces were created. The memberships have no names of workspaces, see Complete. It makes one call to storage.
 func (s Access) Memberships(ctx context.Context, userID string) ([]Membership, error) {
 	items, err := s.Projects.QueryAll(ctx, db.MembershipsOf(userID))
 	if err != nil {
@@ -81,26 +81,69 @@ func (s Access) Memberships(ctx context.Context, userID string) ([]Membership, e
 	return list, nil
 }
 
+// Complete adds the names of the workspaces to memberships. It omits the memberships whose workspace does not exist. A
+// name is stored only once, in the workspace's record, so a list of workspaces needs this call, and a new name is one
+// write. It makes one call to storage for each 100 memberships.
+func (s Access) Complete(ctx context.Context, members []Membership) ([]Membership, error) {
+	keys := make([]db.Key, len(members))
+	for i, m := range members {
+		keys[i] = db.WorkspaceKey(m.WorkspaceID)
+	}
+	items, err := s.Projects.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	complete := make([]Membership, 0, len(members))
+	for i, m := range members {
+		if items[keys[i]] == nil {
+			continue
+		}
+		if w, ok := db.DecodeListed(ctx, items[keys[i]], db.Decode[Workspace]); ok {
+			m.Name = w.Name
+			complete = append(complete, m)
+		}
+	}
+	return complete, nil
+}
+
 // Membership returns the user's membership in a workspace. It makes one call to storage.
 // Error: ErrNotFound if the user is not a member.
 func (s Access) Membership(ctx context.Context, userID, workspaceID string) (Membership, error) {
-	key := db.MemberKey(workspaceID, userID)
-	items, err := s.Projects.BatchGet(ctx, key) // Get would need another permission if a request repeats the read
-	if err != nil {
-		return Membership{}, err
-	}
-	if items[key] == nil {
-		return Membership{}, ErrNotFound
-	}
-	member, err := db.Decode[Membership](items[key])
-	if err == nil && !member.Role.May(Read) {
-		return Membership{}, ErrNotFound
-	}
+	_, member, err := s.read(ctx, userID, workspaceID)
 	return member, err
 }
 
+// read returns a workspace and the user's membership in it. It makes one call to storage.
+// Error: ErrNotFound if the user is not a member.
+func (s Access) read(ctx context.Context, userID, workspaceID string) (Workspace, Membership, error) {
+	member, workspace := db.MemberKey(workspaceID, userID), db.WorkspaceKey(workspaceID)
+	// Get would need another permission if a request repeats the read.
+	items, err := s.Projects.BatchGet(ctx, member, workspace)
+	if err != nil {
+		return Workspace{}, Membership{}, err
+	}
+	return memberOf(items[workspace], items[member])
+}
+
+// memberOf decodes a workspace and a membership in it. Error: ErrNotFound if the workspace does not exist, or if the
+// user is not a member.
+func memberOf(workspace, member db.Item) (w Workspace, m Membership, err error) {
+	if workspace == nil || member == nil {
+		return w, m, ErrNotFound
+	}
+	if w, err = db.Decode[Workspace](workspace); err != nil {
+		return w, m, err
+	}
+	m, err = db.Decode[Membership](member)
+	if err == nil && !m.Role.May(Read) {
+		return w, m, ErrNotFound
+	}
+	m.Name = w.Name
+	return w, m, err
+}
+
 // MembershipOrPersonal returns the user's membership in a workspace, or in the user's personal workspace if
-// workspaceID is nil. Error: ErrNotFound.
+// workspaceID is nil. It makes one call to storage, or two. Error: ErrNotFound.
 func (s Access) MembershipOrPersonal(ctx context.Context, userID string, workspaceID *string) (Membership, error) {
 	if workspaceID != nil {
 		return s.Membership(ctx, userID, *workspaceID)
@@ -109,12 +152,11 @@ func (s Access) MembershipOrPersonal(ctx context.Context, userID string, workspa
 	if err != nil {
 		return Membership{}, err
 	}
-	for _, member := range all {
-		if member.Personal {
-			return member, nil
-		}
+	personal := slices.IndexFunc(all, func(m Membership) bool { return m.Personal })
+	if personal < 0 {
+		return Membership{}, ErrNotFound
 	}
-	return Membership{}, ErrNotFound
+	return s.Membership(ctx, userID, all[personal].WorkspaceID)
 }
 
 // Project reads a user's access to a project, and the items with the given keys. It makes two calls to storage. It does

@@ -51,7 +51,7 @@ func TestAccount(t *testing.T) {
 	check("two owners", ada, 3) // one call more, for the members
 	ada.remove(ws, ada)
 	check("the first owner left", grace, 2)
-	grace.setRole(ws, linus, workspace.Owner)
+	grace.promote(ws, linus)
 	check("an older member became an owner", linus, 3)
 	linus.setRole(ws, linus, workspace.Admin)
 	check("the older member is an admin again", grace, 2)
@@ -60,7 +60,7 @@ func TestAccount(t *testing.T) {
 	if _, err := f.client.Do(t.Context(), access.Projects.Put(key, damaged)); err != nil {
 		t.Fatal(err)
 	}
-	grace.setRole(ws, linus, workspace.Owner)
+	grace.promote(ws, linus)
 	check("with a damaged membership", linus, 3)
 	if _, err := f.client.Do(t.Context(), access.Projects.Delete(key)); err != nil { // for the audit
 		t.Fatal(err)

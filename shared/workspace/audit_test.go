@@ -19,6 +19,10 @@ type snapshot struct {
 	members     map[string]workspace.Membership // the copies in the partitions of workspaces
 	memberships map[string]workspace.Membership // the copies in the partitions of users
 	counts      map[string]int                  // stored number of memberships, by user ID
+	// invitations contains the invitations by workspace ID: "invitationID userID-or-email role inviterID". pointers
+	// contains the workspace IDs by "invitationID userID-or-email".
+	invitations map[string][]string
+	pointers    map[string]string
 }
 
 func decode[T any](f *fixture, item db.Item) T {
@@ -36,6 +40,8 @@ func (f *fixture) snapshot() snapshot {
 		members:     map[string]workspace.Membership{},
 		memberships: map[string]workspace.Membership{},
 		counts:      map[string]int{},
+		invitations: map[string][]string{},
+		pointers:    map[string]string{},
 	}
 	for key, item := range slicetest.Dump(f.t, f.sdk, f.projectsTable) {
 		_, partitionID, _ := strings.Cut(key.PK, "#")
@@ -51,7 +57,22 @@ func (f *fixture) snapshot() snapshot {
 			s.counts[partitionID] = decode[struct {
 				N int `dynamodbav:"n"`
 			}](f, item).N
+		case "INVITATIONS":
+			s.invitations[partitionID] = []string{}
+			for _, i := range decode[struct {
+				List []workspace.Invitation `dynamodbav:"list"`
+			}](f, item).List {
+				s.invitations[partitionID] = append(s.invitations[partitionID],
+					i.ID+" "+i.UserID+i.Email+" "+string(i.Role)+" "+i.InviterID)
+			}
+		case "INVITATION": // partitionID is a user or an address
+			s.pointers[sortID+" "+partitionID] = decode[struct {
+				WorkspaceID string `dynamodbav:"workspaceId"`
+			}](f, item).WorkspaceID
 		default:
+			if strings.HasPrefix(key.PK, "RATE#invitations#") {
+				continue
+			}
 			f.t.Errorf("unexpected item %+v in the projects table", key)
 		}
 	}
@@ -80,8 +101,10 @@ func (f *fixture) checkConsistency() {
 		f.t.Errorf("the two copies of the memberships differ: %s", diff)
 	}
 	owners, memberships, personal := map[string]int{}, map[string]int{}, map[string]int{}
+	members := map[string]int{}
 	for _, m := range s.members {
 		memberships[m.UserID]++
+		members[m.WorkspaceID]++
 		if m.Role == workspace.Owner {
 			owners[m.WorkspaceID]++
 		}
@@ -90,6 +113,9 @@ func (f *fixture) checkConsistency() {
 		}
 	}
 	for wsID, ws := range s.workspaces {
+		if ws.Members != members[wsID] {
+			f.t.Errorf("%s: the stored number of members is %d, want %d", wsID, ws.Members, members[wsID])
+		}
 		if ws.Owners != owners[wsID] || ws.Owners < 1 {
 			f.t.Errorf("%s: the stored number of owners is %d, want %d and at least 1", wsID, ws.Owners, owners[wsID])
 		}
@@ -103,7 +129,30 @@ func (f *fixture) checkConsistency() {
 			f.t.Errorf("%s: got %d personal workspaces, want 1", userID, personal[userID])
 		}
 	}
+	f.checkInvitations(s)
 	f.checkEvents(s)
+}
+
+// checkInvitations checks that every stored invitation can be found by the invited user, and that each user has at most
+// one invitation to a workspace: members only to become an owner, and other users only to another role. The inviters
+// may still grant the roles.
+func (f *fixture) checkInvitations(s snapshot) {
+	for wsID, list := range s.invitations {
+		users := map[string]bool{}
+		for _, invitation := range list {
+			fields := strings.Fields(invitation)
+			id, userID, role := fields[0], fields[1], fields[2]
+			member, isMember := s.members[wsID+" "+userID]
+			isOffer := role == string(workspace.Owner)
+			if users[userID] || isMember != isOffer || member.Role == workspace.Owner || s.pointers[id+" "+userID] != wsID {
+				f.t.Errorf("%s: the invitation %s is inconsistent (member: %+v)", wsID, invitation, member)
+			}
+			if by := s.members[wsID+" "+fields[3]].Role; !by.May(workspace.ManageMembers) || !by.Covers(workspace.Role(role)) {
+				f.t.Errorf("%s: the invitation %s is by a member with the role %q", wsID, invitation, by)
+			}
+			users[userID] = true
+		}
+	}
 }
 
 // checkEvents compares the memberships with the events. Every membership has a member.added event, except the

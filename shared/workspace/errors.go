@@ -15,6 +15,17 @@ var (
 		"The user is not a member of this workspace. List the members to see their user IDs.")
 	errRoleTooHigh = fault.New(fault.CodeAccessDenied,
 		"You cannot grant, change or remove a role above your own. Ask a member with a higher role.")
+	errInvitationNotFound = fault.New(fault.CodeInvitationNotFound,
+		"The invitation does not exist, or it has ended. Ask an admin of the workspace for a new one.")
+	errTokenInvalid = fault.New(fault.CodeCodeInvalid,
+		"The link is wrong, has expired, was already used, or was replaced by a newer one. Ask for a new invitation.")
+	errSelfMember = fault.New(fault.CodeConflict,
+		"You are already a member of this workspace.")
+	errInvitedRecently = fault.New(fault.CodeRateLimited,
+		"The user was invited a moment ago. Please wait before you invite the user again.")
+	errInvitationQuota = fault.New(fault.CodeQuotaExceeded,
+		"The workspace has reached the limit of "+strconv.Itoa(maxOpenInvitations)+
+			" open invitations. Revoke an invitation first.")
 	errAlreadyMember = fault.New(fault.CodeConflict,
 		"The user is already a member of this workspace. To change the role, update the member.")
 	errLastOwner = fault.New(fault.CodeConflict,
@@ -23,16 +34,10 @@ var (
 		"The user of a personal workspace must remain an owner of it.")
 )
 
-// errCallerQuota returns the error for creating a workspace if the caller has reached the limit.
+// errCallerQuota returns the error for creating or joining a workspace if the caller has reached the limit.
 func errCallerQuota(quota int) *fault.Error {
 	return fault.New(fault.CodeQuotaExceeded,
 		"You have reached the limit of "+strconv.Itoa(quota)+" workspaces. Leave a workspace first.")
-}
-
-// errMemberQuota returns the error for adding a user who has reached the limit.
-func errMemberQuota(quota int) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded,
-		"The user has reached the limit of "+strconv.Itoa(quota)+" workspaces. The user must leave a workspace first.")
 }
 
 // Errors of access to a project. A user who cannot see a project cannot learn that it exists.

@@ -16,6 +16,7 @@ type teamFixture struct {
 	*fixture
 	owner1, owner2, admin, outsider *user
 	ws                              string
+	invitation, offer               string // IDs of invitations by owner1: of outsider, and of admin to become an owner
 }
 
 func newTeamFixture(t *testing.T) *teamFixture {
@@ -24,15 +25,35 @@ func newTeamFixture(t *testing.T) *teamFixture {
 	users := f.newUsers("owner1", "owner2", "admin", "outsider")
 	f.owner1, f.owner2, f.admin, f.outsider = users[0], users[1], users[2], users[3]
 	f.ws = f.owner1.createTeam(map[*user]workspace.Role{f.owner2: workspace.Owner, f.admin: workspace.Admin})
+	f.invitation = f.owner1.invite(f.ws, f.outsider, workspace.Member).Want(t, http.StatusCreated).Text("id")
+	f.offer = f.owner1.offer(f.ws, f.admin)
 	return f
 }
 
 func createWorkspace(f *teamFixture) response { return f.owner1.createWorkspace("New") }
-func addOutsider(f *teamFixture) response     { return f.owner1.add(f.ws, f.outsider, workspace.Member) }
-func addOwner(f *teamFixture) response        { return f.owner1.add(f.ws, f.outsider, workspace.Owner) }
-func promoteAdmin(f *teamFixture) response    { return f.owner1.setRole(f.ws, f.admin, workspace.Owner) }
-func removeAdmin(f *teamFixture) response     { return f.owner1.remove(f.ws, f.admin) }
-func adminLeaves(f *teamFixture) response     { return f.admin.remove(f.ws, f.admin) }
+func inviteEve(f *teamFixture) response {
+	return f.owner1.invite(f.ws, f.newUser("eve"), workspace.Admin)
+}
+func changeInvitation(f *teamFixture) response {
+	return f.owner1.invite(f.ws, f.outsider, workspace.Admin)
+}
+func inviteAddress(f *teamFixture) response {
+	return f.owner1.inviteAddress(f.ws, "new@example.com", workspace.Member)
+}
+func acceptInvitation(f *teamFixture) response { return f.outsider.accept(f.invitation) }
+func acceptOffer(f *teamFixture) response      { return f.admin.accept(f.offer) }
+func decline(f *teamFixture) response {
+	return f.outsider.Do(http.MethodPost, "/api/invitations/"+f.invitation+"/decline", nil)
+}
+func revoke(f *teamFixture) response {
+	return f.owner1.Do(http.MethodDelete, "/api/workspaces/"+f.ws+"/invitations/"+f.invitation, nil)
+}
+func rename(f *teamFixture) response {
+	return f.owner1.Do(http.MethodPut, "/api/workspaces/"+f.ws, map[string]string{"name": "New"})
+}
+func demoteAdmin(f *teamFixture) response { return f.owner1.setRole(f.ws, f.admin, workspace.Viewer) }
+func removeAdmin(f *teamFixture) response { return f.owner1.remove(f.ws, f.admin) }
+func adminLeaves(f *teamFixture) response { return f.admin.remove(f.ws, f.admin) }
 func ownerStepsDown(f *teamFixture) response {
 	return f.owner1.setRole(f.ws, f.owner1, workspace.Admin)
 }
@@ -45,9 +66,14 @@ var changes = map[string]struct {
 	wantEvents int
 }{
 	"create a workspace": {do: createWorkspace, wantStatus: http.StatusCreated, wantEvents: 0},
-	"add a member":       {do: addOutsider, wantStatus: http.StatusCreated, wantEvents: 1},
-	"add an owner":       {do: addOwner, wantStatus: http.StatusCreated, wantEvents: 1},
-	"promote a member":   {do: promoteAdmin, wantStatus: http.StatusOK, wantEvents: 0},
+	"rename":             {do: rename, wantStatus: http.StatusOK, wantEvents: 0},
+	"invite":             {do: changeInvitation, wantStatus: http.StatusCreated, wantEvents: 0},
+	"invite an address":  {do: inviteAddress, wantStatus: http.StatusCreated, wantEvents: 0},
+	"revoke":             {do: revoke, wantStatus: http.StatusOK, wantEvents: 0},
+	"decline":            {do: decline, wantStatus: http.StatusOK, wantEvents: 0},
+	"accept":             {do: acceptInvitation, wantStatus: http.StatusOK, wantEvents: 1},
+	"accept ownership":   {do: acceptOffer, wantStatus: http.StatusOK, wantEvents: 0},
+	"demote a member":    {do: demoteAdmin, wantStatus: http.StatusOK, wantEvents: 0},
 	"remove a member":    {do: removeAdmin, wantStatus: http.StatusOK, wantEvents: 1},
 	"leave":              {do: adminLeaves, wantStatus: http.StatusOK, wantEvents: 1},
 	"step down as owner": {do: ownerStepsDown, wantStatus: http.StatusOK, wantEvents: 0},
@@ -112,25 +138,73 @@ func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 	t.Parallel()
 	demoteCaller := func(f *teamFixture) response { return f.owner2.setRole(f.ws, f.owner1, workspace.Viewer) }
 	removeCaller := func(f *teamFixture) response { return f.owner2.remove(f.ws, f.owner1) }
-	promoteTarget := func(f *teamFixture) response { return f.owner2.setRole(f.ws, f.admin, workspace.Owner) }
-	addTarget := func(f *teamFixture) response { return f.owner2.add(f.ws, f.outsider, workspace.Viewer) }
+	otherInvites := func(f *teamFixture) response { return f.owner2.invite(f.ws, f.newUser("eve"), workspace.Admin) }
+	demoteOther := func(f *teamFixture) response { return f.owner1.setRole(f.ws, f.owner2, workspace.Member) }
 	otherOwnerLeaves := func(f *teamFixture) response { return f.owner2.remove(f.ws, f.owner2) }
 	for name, tc := range map[string]struct {
 		between, request func(*teamFixture) response
 		wantStatus       int
 		wantCode         fault.Code
 	}{
-		"caller demoted before adding": {
-			demoteCaller, addOutsider, http.StatusForbidden, fault.CodeAccessDenied,
+		"caller demoted before inviting": {
+			demoteCaller, inviteEve, http.StatusForbidden, fault.CodeAccessDenied,
 		},
-		"caller removed before adding": {
-			removeCaller, addOutsider, http.StatusNotFound, fault.CodeWorkspaceNotFound,
+		"caller removed before inviting": {
+			removeCaller, inviteEve, http.StatusNotFound, fault.CodeWorkspaceNotFound,
+		},
+		"caller demoted before revoking": {
+			demoteCaller, revoke, http.StatusForbidden, fault.CodeAccessDenied,
+		},
+		"caller demoted before renaming": {
+			demoteCaller, rename, http.StatusForbidden, fault.CodeAccessDenied,
+		},
+		"inviter demoted before acceptance": {
+			demoteCaller, acceptInvitation, http.StatusNotFound, fault.CodeInvitationNotFound,
+		},
+		"inviter removed before acceptance": {
+			removeCaller, acceptInvitation, http.StatusNotFound, fault.CodeInvitationNotFound,
+		},
+		"inviter stepped down before acceptance of ownership": {
+			ownerStepsDown, acceptOffer, http.StatusNotFound, fault.CodeInvitationNotFound,
+		},
+		"inviter stepped down before acceptance": {
+			ownerStepsDown, acceptInvitation, http.StatusOK, "",
+		},
+		"revoked before acceptance": {
+			revoke, acceptInvitation, http.StatusNotFound, fault.CodeInvitationNotFound,
+		},
+		"declined before acceptance": {
+			decline, acceptInvitation, http.StatusNotFound, fault.CodeInvitationNotFound,
+		},
+		"accepted before acceptance": {
+			acceptInvitation, acceptInvitation, http.StatusNotFound, fault.CodeInvitationNotFound,
+		},
+		"accepted before revocation": {
+			acceptInvitation, revoke, http.StatusNotFound, fault.CodeInvitationNotFound,
+		},
+		"role changed before acceptance": {
+			changeInvitation, acceptInvitation, http.StatusOK, "",
+		},
+		"member left before acceptance of ownership": {
+			adminLeaves, acceptOffer, http.StatusNotFound, fault.CodeInvitationNotFound,
+		},
+		"member demoted before acceptance of ownership": {
+			demoteAdmin, acceptOffer, http.StatusOK, "",
+		},
+		"invitation before inviter leaves": {
+			otherInvites, otherOwnerLeaves, http.StatusOK, "",
+		},
+		"invitation before inviter is demoted": {
+			otherInvites, demoteOther, http.StatusOK, "",
+		},
+		"joined before invitation": {
+			acceptInvitation, changeInvitation, http.StatusConflict, fault.CodeConflict,
 		},
 		"caller demoted before removing": {
 			demoteCaller, removeAdmin, http.StatusForbidden, fault.CodeAccessDenied,
 		},
-		"caller removed before promoting": {
-			removeCaller, promoteAdmin, http.StatusNotFound, fault.CodeWorkspaceNotFound,
+		"caller removed before demoting": {
+			removeCaller, demoteAdmin, http.StatusNotFound, fault.CodeWorkspaceNotFound,
 		},
 		"caller demoted before stepping down": {
 			demoteCaller, ownerStepsDown, http.StatusForbidden, fault.CodeAccessDenied,
@@ -145,13 +219,7 @@ func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 			adminLeaves, removeAdmin, http.StatusNotFound, fault.CodeMemberNotFound,
 		},
 		"target promoted before removal": {
-			promoteTarget, removeAdmin, http.StatusOK, "",
-		},
-		"target already promoted": {
-			promoteTarget, promoteAdmin, http.StatusOK, "",
-		},
-		"target already added": {
-			addTarget, addOutsider, http.StatusConflict, fault.CodeConflict,
+			acceptOffer, removeAdmin, http.StatusOK, "",
 		},
 		"other owner left before the caller leaves": {
 			otherOwnerLeaves, ownerLeaves, http.StatusConflict, fault.CodeConflict,

@@ -60,11 +60,13 @@ func TestCallCountsWithAccounts(t *testing.T) {
 	}
 	created := ada.createWorkspace("Team").Want(t, http.StatusCreated)
 	ws := created.Text("id")
-	added := ada.add(ws, &user{username: strings.ToUpper(grace.username)}, workspace.Member).Want(t, http.StatusCreated)
+	invited := ada.invite(ws, &user{username: strings.ToUpper(grace.username)}, workspace.Member)
+	wantCalls(t, "inviting a user", invited.Want(t, http.StatusCreated), 4)
+	added := grace.accept(invited.Text("id")).Want(t, http.StatusOK)
 	if added.Text("userId") != grace.id || added.Text("username") != "Grace" {
 		t.Errorf("got member %s, want Grace with ID %s", added.Raw, grace.id)
 	}
-	ada.add(ws, &user{username: "unknown"}, workspace.Member).Want(t, http.StatusNotFound, fault.CodeUserNotFound)
+	ada.invite(ws, &user{username: "unknown"}, workspace.Member).Want(t, http.StatusNotFound, fault.CodeUserNotFound)
 	grace.members(ws).Want(t, http.StatusOK)
 	ada.setRole(ws, grace, workspace.Admin).Want(t, http.StatusOK)
 	wantCalls(t, "leaving as an admin", grace.remove(ws, grace).Want(t, http.StatusOK), 4)
@@ -72,6 +74,10 @@ func TestCallCountsWithAccounts(t *testing.T) {
 
 // latePeople implements People with a value that the test sets after it has created the service.
 type latePeople func() workspace.People
+
+func (p latePeople) NormalizeEmail(email string) (normalized, rule string) {
+	return p().NormalizeEmail(email)
+}
 
 func (p latePeople) FindByUsername(ctx context.Context, username string) (string, string, error) {
 	return p().FindByUsername(ctx, username)

@@ -18,6 +18,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/mail"
 	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/workspace"
 )
@@ -35,6 +36,7 @@ type (
 		projectsTable string
 		eventsTable   string
 		webhooksTable string
+		mailTable     string
 		client        *db.Client
 		ids           *id.Generator
 		keys          *config.Keys
@@ -53,7 +55,7 @@ func newFixture(t *testing.T, options ...func(*workspace.Deps)) *fixture {
 		t: t, clock: slicetest.NewClock(noon, time.Second), log: slicetest.NewLog(), accounts: &slicetest.Users{},
 		wire: dynamotest.NewWire(t, endpoint, nil), sdk: dynamotest.Client(endpoint),
 	}
-	f.webhooksTable = slicetest.Table(t, f.sdk, "webhooks")
+	f.webhooksTable, f.mailTable = slicetest.Table(t, f.sdk, "webhooks"), slicetest.Table(t, f.sdk, "mail")
 	f.projectsTable, f.eventsTable = slicetest.Table(t, f.sdk, "projects"), slicetest.Table(t, f.sdk, "events")
 	f.client = db.Wrap(f.wire.Client(), f.clock.Now)
 	f.keys = slicetest.Keys(f.clock.Now)
@@ -62,7 +64,11 @@ func newFixture(t *testing.T, options ...func(*workspace.Deps)) *fixture {
 		DB: f.client, Projects: f.client.Table(f.projectsTable),
 		Outbox:  event.Outbox{Events: f.client.Table(f.eventsTable), IDs: f.ids},
 		Cursors: db.NewCursors(f.keys), People: f.accounts, IDs: f.ids, Clock: f.clock.Now,
-		DisableWebhooks: revocation.Store{Webhooks: f.client.Table(f.webhooksTable)}.Disable,
+		Mail: mail.NewOutbox(f.client, config.Tables{Mail: f.mailTable}, f.keys, f.ids, f.clock.Now,
+			mail.Settings{From: "no-reply@example.com"}),
+		Links:             workspace.Links{Origin: "https://app.example.com"},
+		DisableWebhooks:   revocation.Store{Webhooks: f.client.Table(f.webhooksTable)}.Disable,
+		InvitationsPerDay: 1000, // tests of the limit set a lower one
 	}
 	for _, apply := range options {
 		apply(&deps)
@@ -141,10 +147,50 @@ func (u *user) create(name string) string {
 	return u.createWorkspace(name).Want(u.f.t, http.StatusCreated).Text("id")
 }
 
-func (u *user) add(ws string, other *user, role workspace.Role) response {
+// invite sends the request to invite another user.
+func (u *user) invite(ws string, other *user, role workspace.Role) response {
 	u.f.t.Helper()
 	body := map[string]any{"username": other.username, "role": role}
-	return u.Do(http.MethodPost, "/api/workspaces/"+ws+"/members", body)
+	return u.Do(http.MethodPost, "/api/workspaces/"+ws+"/invitations", body)
+}
+
+// accept sends the request to accept an invitation.
+func (u *user) accept(invitationID string) response {
+	u.f.t.Helper()
+	return u.Do(http.MethodPost, "/api/invitations/"+invitationID+"/accept", nil)
+}
+
+// invitations sends the request to list the user's invitations.
+func (u *user) invitations() response {
+	u.f.t.Helper()
+	return u.Do(http.MethodGet, "/api/invitations", nil)
+}
+
+// add makes another user a member of a workspace: the user is invited, and accepts. An owner is first an admin.
+func (u *user) add(ws string, other *user, role workspace.Role) {
+	u.f.t.Helper()
+	first := role
+	if role == workspace.Owner {
+		first = workspace.Admin
+	}
+	invited := u.invite(ws, other, first).Want(u.f.t, http.StatusCreated)
+	other.accept(invited.Text("id")).Want(u.f.t, http.StatusOK)
+	if role == workspace.Owner {
+		u.promote(ws, other)
+	}
+}
+
+// promote makes a member an owner: the member is offered ownership, and accepts.
+func (u *user) promote(ws string, member *user) {
+	u.f.t.Helper()
+	member.accept(u.offer(ws, member)).Want(u.f.t, http.StatusOK)
+}
+
+// offer offers ownership to a member, and returns the ID of the invitation.
+func (u *user) offer(ws string, member *user) (invitationID string) {
+	u.f.t.Helper()
+	offered := u.setRole(ws, member, workspace.Owner).Want(u.f.t, http.StatusAccepted)
+	return offered.Body["invitation"].(map[string]any)["id"].(string)
 }
 
 func (u *user) setRole(ws string, other *user, role workspace.Role) response {
@@ -172,7 +218,7 @@ func (u *user) createTeam(others map[*user]workspace.Role) string {
 	u.f.t.Helper()
 	ws := u.create("Team")
 	for other, role := range others {
-		u.add(ws, other, role).Want(u.f.t, http.StatusCreated)
+		u.add(ws, other, role)
 	}
 	return ws
 }

@@ -8,8 +8,9 @@ var tag = httpapi.Tag{
 		"The roles are owner, admin, member and viewer. Each role includes the permissions of the roles after it.",
 }
 
-// Register adds the endpoints of workspaces and their members.
+// Register adds the endpoints of workspaces, their members and invitations.
 func (s *Service) Register(r *httpapi.Routes) {
 	s.registerWorkspaces(r)
 	s.registerMembers(r)
+	s.registerInvitations(r)
 }

@@ -16,20 +16,14 @@ func (s *Service) registerMembers(r *httpapi.Routes) {
 		Errors: []*fault.Error{ErrNotFound},
 	}, s.handleListMembers)
 	httpapi.Private(r, httpapi.Operation{
-		ID: "addMember", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Status: http.StatusCreated,
-		Summary:     "Add a member",
-		Description: "Admins and owners can add members. They cannot grant a role above their own. Emits member.added.",
-		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errUserNotFound, ErrDenied, errRoleTooHigh,
-			errAlreadyMember, fault.ErrConflict, errMemberQuota(MaxMemberships),
-		},
-	}, s.handleAddMember)
-	httpapi.Private(r, httpapi.Operation{
 		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
-		Summary:     "Change a member's role",
-		Description: "Admins and owners can change roles. They cannot change or grant a role above their own. The last owner of a workspace must remain an owner.",
+		Summary: "Change a member's role",
+		Description: "Admins and owners can change roles. They cannot change or grant a role above their own. The last owner of a workspace must remain an owner. " +
+			"A member becomes an owner only by accepting an invitation: if an owner sends the role owner, the status is 202, the response contains the invitation, and the role stays the same.",
+		OtherStatuses: []int{http.StatusAccepted},
 		Errors: []*fault.Error{
 			ErrNotFound, errMemberNotFound, ErrDenied, errRoleTooHigh, errLastOwner, errPersonalOwner, fault.ErrConflict,
+			errInvitationQuota, errInvitedRecently,
 		},
 	}, s.handleUpdateMember)
 	httpapi.Private(r, httpapi.Operation{
@@ -49,14 +43,9 @@ type MemberItem struct {
 	Username string          `json:"username" doc:"The user's username" example:"grace"`
 	Role     Role            `json:"role" enum:"owner,admin,member,viewer" doc:"The role of the member" example:"member"`
 	AddedAt  clock.Timestamp `json:"addedAt" doc:"When the user became a member" example:"2026-01-31T08:15:30.123Z"`
-}
 
-type addMemberInput struct {
-	ID   string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Body struct {
-		Username string `json:"username" minLength:"1" doc:"The username of the user to add. It is not case-sensitive" example:"grace"`
-		Role     Role   `json:"role" enum:"owner,admin,member,viewer" doc:"The role of the new member. It must not be higher than the caller's role" example:"member"`
-	}
+	InvitedEmail string `json:"invitedEmail,omitempty" doc:"The address of the invitation that the user accepted, if it is not the confirmed address of the user. Only admins and owners see it" example:"grace@example.com"`
+	Email        string `json:"email,omitempty" doc:"The address of the user's account when the user accepted that invitation. Only admins and owners see it" example:"g.hopper@example.com"`
 }
 
 type removeMemberInput struct {
@@ -72,7 +61,17 @@ type updateMemberInput struct {
 	}
 }
 
-type memberOutput struct{ Body MemberItem }
+// updatedMemberItem is a member after a change.
+type updatedMemberItem struct {
+	MemberItem
+
+	Invitation *InvitationItem `json:"invitation,omitempty" doc:"The invitation to become an owner. Absent unless the request offered ownership"`
+}
+
+type updatedMemberOutput struct {
+	Status int
+	Body   updatedMemberItem
+}
 
 type membersInput struct {
 	httpapi.PageInput
@@ -92,7 +91,10 @@ var (
 )
 
 func (m Membership) memberItem() MemberItem {
-	return MemberItem{UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt}
+	return MemberItem{
+		UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt,
+		InvitedEmail: m.InvitedEmail, Email: m.Email,
+	}
 }
 
 func (s *Service) handleListMembers(
@@ -104,24 +106,19 @@ func (s *Service) handleListMembers(
 	return out, err
 }
 
-func (s *Service) handleAddMember(
-	ctx context.Context, caller httpapi.Caller, in *addMemberInput,
-) (*memberOutput, error) {
-	added, err := s.AddMember(ctx, caller, in.ID, in.Body.Username, in.Body.Role)
-	if err != nil {
-		return nil, err
-	}
-	return &memberOutput{added.memberItem()}, nil
-}
-
 func (s *Service) handleUpdateMember(
 	ctx context.Context, caller httpapi.Caller, in *updateMemberInput,
-) (*memberOutput, error) {
-	changed, err := s.UpdateMember(ctx, caller, in.ID, in.UserID, in.Body.Role)
+) (*updatedMemberOutput, error) {
+	member, offer, err := s.UpdateMember(ctx, caller, in.ID, in.UserID, in.Body.Role)
 	if err != nil {
 		return nil, err
 	}
-	return &memberOutput{changed.memberItem()}, nil
+	out := &updatedMemberOutput{Status: http.StatusOK, Body: updatedMemberItem{MemberItem: member.memberItem()}}
+	if offer != nil {
+		item := offer.item()
+		out.Status, out.Body.Invitation = http.StatusAccepted, &item
+	}
+	return out, nil
 }
 
 func (s *Service) handleRemoveMember(

@@ -81,8 +81,8 @@ func TestPersonalWorkspaceIsListedFirst(t *testing.T) {
 	ada := f.newUser("ada")
 	ws := ada.create("Old")
 	grace := f.newUser("grace")
-	ada.add(ws, grace, workspace.Member).Want(t, http.StatusCreated)
-	ada.add(ada.personal, grace, workspace.Viewer).Want(t, http.StatusCreated)
+	ada.add(ws, grace, workspace.Member)
+	ada.add(ada.personal, grace, workspace.Viewer)
 	list := grace.workspaces().Want(t, http.StatusOK)
 	wantTexts(t, list, "workspaces", "id", grace.personal, ada.personal, ws)
 	if diff := cmp.Diff([]any{true, false, false}, list.Values("workspaces", "personal")); diff != "" {
@@ -97,7 +97,8 @@ func TestMembers(t *testing.T) {
 	ada, grace := f.newUser("Ada"), f.newUser("Grace")
 	ws := ada.create("Team")
 	body := map[string]string{"username": "gRACE", "role": "admin"}
-	added := ada.Do(http.MethodPost, "/api/workspaces/"+ws+"/members", body).Want(t, http.StatusCreated)
+	invited := ada.Do(http.MethodPost, "/api/workspaces/"+ws+"/invitations", body).Want(t, http.StatusCreated)
+	added := grace.accept(invited.Text("id")).Want(t, http.StatusOK)
 	wantFields(t, added.Body, "addedAt", "role", "userId", "username")
 	if added.Text("userId") != grace.id || added.Text("username") != "Grace" || added.Text("role") != "admin" {
 		t.Errorf("added %s, want Grace as admin", added.Raw)
@@ -119,23 +120,25 @@ func TestMembers(t *testing.T) {
 	if removed.Body["success"] != true {
 		t.Errorf("removing a member: got %s, want success", removed.Raw)
 	}
-	wantMemberEvents(t, f.events(), added, func(role string) event.Data {
+	wantMemberEvents(t, f.events(), added, ada, grace, func(by *user, role string) event.Data {
 		return event.Data{
-			Actor: event.Actor{ID: ada.id, Username: "Ada"}, Workspace: &event.Workspace{ID: ws, Name: "Team"},
+			Actor: event.Actor{ID: by.id, Username: by.username}, Workspace: &event.Workspace{ID: ws, Name: "Team"},
 			Member: &event.Member{UserID: grace.id, Username: "Grace", Role: role},
 		}
 	})
 }
 
 // wantMemberEvents checks the events of a member who was added as admin, became a viewer and was removed. A role change
-// emits no event. added is the response to the request that added the member.
-func wantMemberEvents(t *testing.T, events []event.Payload, added response, data func(role string) event.Data) {
+// emits no event. added is the response to the acceptance.
+func wantMemberEvents(
+	t *testing.T, events []event.Payload, added response, ada, grace *user, data func(by *user, role string) event.Data,
+) {
 	t.Helper()
 	if len(events) != 2 || events[0].Type != event.MemberAdded || events[1].Type != event.MemberRemoved {
 		t.Fatalf("got events %+v, want member.added and member.removed", events)
 	}
 	got := []event.Data{events[0].Data, events[1].Data}
-	if diff := cmp.Diff([]event.Data{data("admin"), data("viewer")}, got); diff != "" {
+	if diff := cmp.Diff([]event.Data{data(grace, "admin"), data(ada, "viewer")}, got); diff != "" {
 		t.Errorf("data of the events mismatch (-want +got):\n%s", diff)
 	}
 	if at := events[0].Timestamp.String(); at != added.Text("addedAt") {
@@ -173,7 +176,7 @@ func TestRemovalIsEffectiveImmediately(t *testing.T) {
 	grace.remove(ws, eve).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 	wantTexts(t, grace.workspaces(), "workspaces", "id", grace.personal)
 	ada.remove(ws, grace).Want(t, http.StatusNotFound, fault.CodeMemberNotFound)
-	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusCreated) // a removed member can be added again
+	ada.add(ws, grace, workspace.Owner) // a removed member can be added again
 	grace.remove(ws, ada).Want(t, http.StatusOK)
 	ada.members(ws).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 }
@@ -184,6 +187,7 @@ func TestWorkspacesOfOthersAreNotFound(t *testing.T) {
 	f := newFixture(t)
 	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
 	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Member})
+	invited := ada.invite(ws, f.newUser("linus"), workspace.Viewer).Want(t, http.StatusCreated).Text("id")
 	addBody, roleBody := map[string]string{"username": "grace", "role": "viewer"}, map[string]string{"role": "viewer"}
 	var bodies []string
 	for _, workspaceID := range []string{
@@ -191,9 +195,14 @@ func TestWorkspacesOfOthersAreNotFound(t *testing.T) {
 		"x", "WS%23x", strings.Repeat("y", 3000),
 	} {
 		members := "/api/workspaces/" + workspaceID + "/members"
+		invitations := "/api/workspaces/" + workspaceID + "/invitations"
 		for _, r := range []response{
 			eve.Do(http.MethodGet, members, nil),
-			eve.Do(http.MethodPost, members, addBody),
+			eve.Do(http.MethodPost, invitations, addBody),
+			eve.Do(http.MethodGet, invitations, nil),
+			eve.Do(http.MethodDelete, invitations+"/"+invited, nil),
+			eve.Do(http.MethodGet, "/api/workspaces/"+workspaceID, nil),
+			eve.Do(http.MethodPut, "/api/workspaces/"+workspaceID, map[string]string{"name": "Mine"}),
 			eve.Do(http.MethodPut, members+"/"+grace.id, roleBody),
 			eve.Do(http.MethodDelete, members+"/"+grace.id, nil),
 			eve.Do(http.MethodDelete, members+"/"+eve.id, nil),
@@ -232,16 +241,15 @@ func TestRolesAreEnforced(t *testing.T) {
 	for _, pair := range [][2]*user{{member, viewer}, {viewer, member}} {
 		caller, other := pair[0], pair[1]
 		name := caller.username
-		wantDenied(name+" adds a user", caller.add(ws, outsider, workspace.Viewer))
+		wantDenied(name+" invites a user", caller.invite(ws, outsider, workspace.Viewer))
 		// The response must not depend on whether the user exists.
-		wantDenied(name+" adds an unknown user", caller.add(ws, unknown, workspace.Viewer))
+		wantDenied(name+" invites an unknown user", caller.invite(ws, unknown, workspace.Viewer))
 		wantDenied(name+" demotes an admin", caller.setRole(ws, admin, workspace.Viewer))
 		wantDenied(name+" changes its own role to owner", caller.setRole(ws, caller, workspace.Owner))
 		wantDenied(name+" changes its own role to viewer", caller.setRole(ws, caller, workspace.Viewer))
 		wantDenied(name+" removes a member", caller.remove(ws, other))
 		wantDenied(name+" removes an unknown user", caller.remove(ws, unknown))
 	}
-	wantDenied("admin adds an owner", admin.add(ws, outsider, workspace.Owner))
 	wantDenied("admin changes its own role to owner", admin.setRole(ws, admin, workspace.Owner))
 	wantDenied("admin changes a member to owner", admin.setRole(ws, member, workspace.Owner))
 	wantDenied("admin demotes an owner", admin.setRole(ws, owner, workspace.Viewer))
@@ -249,7 +257,7 @@ func TestRolesAreEnforced(t *testing.T) {
 	wantDenied("admin removes an owner", admin.remove(ws, owner2))
 	before := f.snapshot()
 
-	admin.add(ws, outsider, workspace.Admin).Want(t, http.StatusCreated)
+	admin.add(ws, outsider, workspace.Admin)
 	outsider.setRole(ws, admin, workspace.Member).Want(t, http.StatusOK)
 	wantDenied("a demoted admin restores its role", admin.setRole(ws, admin, workspace.Admin))
 	owner.setRole(ws, admin, workspace.Admin).Want(t, http.StatusOK)
@@ -258,7 +266,7 @@ func TestRolesAreEnforced(t *testing.T) {
 		t.Errorf("members mismatch (-before +after):\n%s", diff)
 	}
 	owner.setRole(ws, owner2, workspace.Member).Want(t, http.StatusOK)
-	owner.setRole(ws, owner2, workspace.Owner).Want(t, http.StatusOK)
+	owner.promote(ws, owner2)
 	for _, u := range []*user{viewer, member, admin, owner2} {
 		u.remove(ws, u).Want(t, http.StatusOK)
 	}
@@ -279,7 +287,7 @@ func TestLastOwnerCannotLeave(t *testing.T) {
 			t.Errorf("got %s, want an error about the last owner", r.Raw)
 		}
 	}
-	ada.setRole(ws, grace, workspace.Owner).Want(t, http.StatusOK)
+	ada.promote(ws, grace)
 	ada.remove(ws, ada).Want(t, http.StatusOK)
 	grace.remove(ws, grace).Want(t, http.StatusConflict, fault.CodeConflict)
 }
@@ -290,7 +298,7 @@ func TestPersonalWorkspaceKeepsItsOwner(t *testing.T) {
 	f := newFixture(t)
 	ada, grace := f.newUser("ada"), f.newUser("grace")
 	ada.remove(ada.personal, ada).Want(t, http.StatusConflict, fault.CodeConflict)
-	ada.add(ada.personal, grace, workspace.Owner).Want(t, http.StatusCreated)
+	ada.add(ada.personal, grace, workspace.Owner)
 	ada.remove(ada.personal, ada).Want(t, http.StatusConflict, fault.CodeConflict)
 	ada.setRole(ada.personal, ada, workspace.Viewer).Want(t, http.StatusConflict, fault.CodeConflict)
 	grace.remove(ada.personal, ada).Want(t, http.StatusConflict, fault.CodeConflict)
@@ -298,15 +306,15 @@ func TestPersonalWorkspaceKeepsItsOwner(t *testing.T) {
 	grace.remove(ada.personal, grace).Want(t, http.StatusOK)
 }
 
-func TestAddMemberErrors(t *testing.T) {
+func TestInvitationErrors(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada, grace := f.newUser("ada"), f.newUser("grace")
 	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Member})
-	ada.add(ws, grace, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
-	ada.add(ws, ada, workspace.Owner).Want(t, http.StatusConflict, fault.CodeConflict)
+	ada.invite(ws, grace, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
+	ada.invite(ws, ada, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
 	for _, username := range []string{"unknown", "ada ", "grace@example.com", strings.Repeat("x", 5000), "a#b"} {
-		ada.add(ws, &user{username: username}, workspace.Member).Want(t, http.StatusNotFound, fault.CodeUserNotFound)
+		ada.invite(ws, &user{username: username}, workspace.Member).Want(t, http.StatusNotFound, fault.CodeUserNotFound)
 	}
 	wantTexts(t, ada.members(ws), "members", "role", "owner", "member")
 }
@@ -317,15 +325,27 @@ func TestInvalidInput(t *testing.T) {
 	ada, grace := f.newUser("ada"), f.newUser("grace")
 	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Member})
 	members := "/api/workspaces/" + ws + "/members"
-	const oneOf = "must be one of owner, admin, member, viewer"
+	invitations := "/api/workspaces/" + ws + "/invitations"
+	const oneOf, invitable = "must be one of owner, admin, member, viewer", "must be one of admin, member, viewer"
 	for _, tc := range []struct{ method, path, body, want string }{
 		{"POST", "/api/workspaces", ``, "body: is required"},
 		{"POST", "/api/workspaces", `{}`, "name: is required"},
 		{"POST", "/api/workspaces", `{"name":""}`, "name: must not be empty"},
 		{"POST", "/api/workspaces", `{"name":" \t "}`, "name: must not contain control characters"},
-		{"POST", members, `{}`, "role: is required; username: is required"},
-		{"POST", members, `{"username":"","role":"boss"}`, "username: must not be empty; role: " + oneOf},
-		{"POST", members, `{"username":"grace","role":"Owner"}`, "role: " + oneOf},
+		{"POST", invitations, `{}`, "role: is required; username: is required, or an email"},
+		{"POST", invitations, `{"username":"","role":"boss"}`, "role: " + invitable + "; username: is required, or an email"},
+		{
+			"POST", invitations, `{"username":"grace","email":"a@b.c","role":"admin"}`,
+			"email: must be absent if there is a username",
+		},
+		{"POST", invitations, `{"email":"grace","role":"admin"}`, "email: must be a valid e-mail address"},
+		{"POST", "/api/invitations/accept", `{}`, "token: is required"},
+		{"POST", "/api/invitations/preview", `{"token":""}`, "token: must not be empty"},
+		{"POST", invitations, `{"username":"grace","role":"owner"}`, "role: " + invitable},
+		{"PUT", "/api/workspaces/" + ws, `{"name":""}`, "name: must not be empty"},
+		{"PUT", "/api/workspaces/" + ws, `{"name":"\u200b"}`, "name: must not be blank"},
+		{"GET", invitations + "?cursor=made-up", "", "cursor: must be the nextCursor of a page of this list"},
+		{"GET", "/api/invitations?cursor=made-up", "", "cursor: must be the nextCursor of a page of this list"},
 		{"PUT", members + "/" + grace.id, ``, "body: is required"},
 		{"PUT", members + "/" + grace.id, `{"role":""}`, "role: " + oneOf},
 		{"GET", "/api/workspaces?cursor=made-up", "", "cursor: must be the nextCursor of a page of this list"},

@@ -24,6 +24,18 @@ func (s *Service) registerWorkspaces(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("name", CheckName(" "))), errCallerQuota(MaxMemberships), fault.ErrConflict,
 		},
 	}, s.handleCreateWorkspace)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "readWorkspace", Method: http.MethodGet, Path: "/api/workspaces/{id}", Tag: tag,
+		Summary: "Read a workspace", Description: "Returns the workspace with its numbers of members and projects.",
+		Errors: []*fault.Error{ErrNotFound},
+	}, s.handleReadWorkspace)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "updateWorkspace", Method: http.MethodPut, Path: "/api/workspaces/{id}", Tag: tag,
+		Summary: "Rename a workspace", Description: "Admins and owners can rename a workspace. The new name is effective immediately.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("name", CheckName(" "))), ErrNotFound, ErrDenied, fault.ErrConflict,
+		},
+	}, s.handleUpdateWorkspace)
 }
 
 // WorkspaceItem is a workspace as clients see it.
@@ -35,6 +47,14 @@ type WorkspaceItem struct {
 	CreatedAt clock.Timestamp `json:"createdAt" doc:"When the workspace was created" example:"2026-01-31T08:15:30.123Z"`
 }
 
+// WorkspaceDetails is a workspace with its numbers of members and projects.
+type WorkspaceDetails struct {
+	WorkspaceItem
+
+	Members  int `json:"members" doc:"The number of members" example:"3"`
+	Projects int `json:"projects" doc:"The number of projects, including private projects of other members" example:"12"`
+}
+
 type createWorkspaceInput struct {
 	Body struct {
 		Name string `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Team"`
@@ -44,6 +64,30 @@ type createWorkspaceInput struct {
 // Validate checks the rules that tags cannot express.
 func (in *createWorkspaceInput) Validate(v *httpapi.Validation) {
 	v.Field("name", CheckName(in.Body.Name))
+}
+
+type readWorkspaceInput struct {
+	ID string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+type updateWorkspaceInput struct {
+	ID   string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Body struct {
+		Name *string `json:"name,omitempty" nullable:"false" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters. If absent, the name is not changed" example:"Design team"`
+	}
+}
+
+// Validate checks the rules that tags cannot express.
+func (in *updateWorkspaceInput) Validate(v *httpapi.Validation) {
+	if in.Body.Name != nil {
+		v.Field("name", CheckName(*in.Body.Name))
+	}
+}
+
+type detailsOutput struct{ Body WorkspaceDetails }
+
+func (d Details) output() *detailsOutput {
+	return &detailsOutput{WorkspaceDetails{d.Membership.item(), d.Workspace.Members, d.Workspace.Projects}}
 }
 
 type workspaceOutput struct{ Body WorkspaceItem }
@@ -78,4 +122,24 @@ func (s *Service) handleCreateWorkspace(
 		return nil, err
 	}
 	return &workspaceOutput{created.item()}, nil
+}
+
+func (s *Service) handleReadWorkspace(
+	ctx context.Context, caller httpapi.Caller, in *readWorkspaceInput,
+) (*detailsOutput, error) {
+	d, err := s.ReadWorkspace(ctx, caller, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return d.output(), nil
+}
+
+func (s *Service) handleUpdateWorkspace(
+	ctx context.Context, caller httpapi.Caller, in *updateWorkspaceInput,
+) (*detailsOutput, error) {
+	d, err := s.RenameWorkspace(ctx, caller, in.ID, in.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	return d.output(), nil
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"devplatform/shared/async"
-	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
@@ -22,9 +21,10 @@ func (s *Service) ListMembers(
 		return nil, "", err
 	}
 	var list []Membership
+	var own Membership
 	reads, readCtx := async.WithContext(ctx)
-	reads.Go(func() error {
-		_, err := s.store.Membership(readCtx, caller.UserID, workspaceID)
+	reads.Go(func() (err error) {
+		own, err = s.store.Membership(readCtx, caller.UserID, workspaceID)
 		return err
 	})
 	reads.Go(func() (err error) {
@@ -37,82 +37,65 @@ func (s *Service) ListMembers(
 	items := make([]MemberItem, len(list))
 	for i, m := range list {
 		items[i] = m.memberItem()
+		if !own.Role.May(ManageMembers) {
+			items[i].InvitedEmail, items[i].Email = "", ""
+		}
 	}
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(m MemberItem) string { return m.UserID })
 }
 
-// AddMember adds a user to a workspace.
-// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, USER_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT.
-func (s *Service) AddMember(
-	ctx context.Context, caller httpapi.Caller, workspaceID, username string, role Role,
-) (added Membership, err error) {
-	userID := ""
-	err = db.Retry(ctx, "add a member", func(ctx context.Context) error {
-		own, err := s.store.Membership(ctx, caller.UserID, workspaceID)
-		if err == nil {
-			err = checkAdd(own, role)
-		}
-		if err == nil && userID == "" {
-			userID, username, err = s.people.FindByUsername(ctx, username)
-		}
-		if err != nil {
-			return err
-		}
-		now := s.now()
-		added = Membership{
-			WorkspaceID: workspaceID, UserID: userID, Username: username, Role: role, AddedAt: clock.Stamp(now),
-			Name: own.Name, CreatedAt: own.CreatedAt,
-		}
-		return s.apply(ctx, caller, change{caller: own, after: &added}, now)
-	})
-	return added, err
-}
-
-// UpdateMember changes the role of a member. If role is nil or the current role, it writes nothing.
-// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
+// UpdateMember changes the role of a member. If role is nil or the current role, it writes nothing. A member becomes an
+// owner only with the member's consent: for the role Owner, UpdateMember stores an invitation and does not change the
+// role. Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, QUOTA_EXCEEDED, RATE_LIMITED, CONFLICT.
 func (s *Service) UpdateMember(
 	ctx context.Context, caller httpapi.Caller, workspaceID, userID string, role *Role,
-) (changed Membership, err error) {
+) (member Membership, offer *Invitation, err error) {
 	err = db.Retry(ctx, "change a role", func(ctx context.Context) error {
-		own, target, err := s.store.callerAndTarget(ctx, workspaceID, caller.UserID, userID)
+		t, err := s.store.team(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
-		if err := checkRoleChange(own, target, role); err != nil {
+		if err := checkRoleChange(t.caller, t.target, role); err != nil {
 			return err
 		}
-		changed = *target
-		if role == nil || *role == target.Role {
+		member = *t.target
+		switch {
+		case role == nil || *role == member.Role:
 			return nil
+		case *role == Owner:
+			next := s.newInvitation(t.caller, invitee{UserID: member.UserID, Username: member.Username}, Owner, s.now())
+			next, err := s.invite(ctx, t, next, s.store.hasRole(member))
+			offer = &next
+			return err
 		}
-		changed.Role = *role
-		return s.apply(ctx, caller, change{caller: own, before: target, after: &changed}, s.now())
+		member.Role = *role
+		return s.apply(ctx, change{by: caller, caller: t.caller, before: t.target, after: &member, open: t.open}, s.now())
 	})
-	return changed, err
+	return member, offer, err
 }
 
 // RemoveMember removes a member, who may be the caller. The removal is effective on the next request.
 // Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
 func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, workspaceID, userID string) error {
 	return db.Retry(ctx, "remove a member", func(ctx context.Context) error {
-		own, target, err := s.store.callerAndTarget(ctx, workspaceID, caller.UserID, userID)
+		t, err := s.store.team(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
-		if err := checkRemove(own, target); err != nil {
+		if err := checkRemove(t.caller, t.target); err != nil {
 			return err
 		}
-		return s.apply(ctx, caller, change{caller: own, before: target}, s.now())
+		return s.apply(ctx, change{by: caller, caller: t.caller, before: t.target, open: t.open}, s.now())
 	})
 }
 
 // apply stores a change with its event. If the member loses the right to manage webhooks, apply disables the webhooks
 // that the member created. Errors: db.ErrStale, QUOTA_EXCEEDED, CONFLICT.
-func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at time.Time) error {
+func (s *Service) apply(ctx context.Context, c change, at time.Time) error {
 	if kind := c.eventType(); kind != "" {
 		m := c.member()
 		w, err := s.outbox.Add(event.Change{Type: kind, WorkspaceID: m.WorkspaceID, Data: event.Data{
-			Actor:     event.Actor{ID: caller.UserID, Username: caller.Account().Username},
+			Actor:     event.Actor{ID: c.by.UserID, Username: c.by.Account().Username},
 			Workspace: &event.Workspace{ID: m.WorkspaceID, Name: m.Name},
 			Member:    &event.Member{UserID: m.UserID, Username: m.Username, Role: string(m.Role)},
 		}}, at)
@@ -145,8 +128,8 @@ func (c change) eventType() event.Type {
 // The functions below decide about changes of memberships. caller is the caller's membership. target is the membership
 // to change, or nil if the user is not a member.
 
-// checkAdd returns an error if the caller may not add a member with a role.
-func checkAdd(caller Membership, role Role) error {
+// checkGrant returns an error if the caller may not invite a user with a role.
+func checkGrant(caller Membership, role Role) error {
 	switch {
 	case !caller.Role.May(ManageMembers):
 		return ErrDenied

@@ -29,8 +29,8 @@ func TestMemberChangeRules(t *testing.T) {
 		mayAdd := isManager && coversNew
 		mayChange := isManager && coversTarget && coversNew && (!target.Personal || newRole == Owner)
 		mayRemove := (isSelf || isManager && coversTarget) && !target.Personal
-		if got := checkAdd(caller, newRole); (got == nil) != mayAdd {
-			t.Errorf("%s adds a member with the role %s: got error %v, want allowed: %v", caller.Role, newRole, got, mayAdd)
+		if got := checkGrant(caller, newRole); (got == nil) != mayAdd {
+			t.Errorf("%s invites a user with the role %s: got error %v, want allowed: %v", caller.Role, newRole, got, mayAdd)
 		}
 		if got := checkRoleChange(caller, target, &newRole); (got == nil) != mayChange {
 			t.Errorf("%s changes %+v to %s: got error %v, want allowed: %v", caller.Role, target, newRole, got, mayChange)

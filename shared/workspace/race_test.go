@@ -88,16 +88,17 @@ func TestMembershipQuota(t *testing.T) {
 		t.Errorf("creating a workspace: got error %q, want %q", got, want)
 	}
 	graceWorkspace := grace.create("G")
-	added := grace.add(graceWorkspace, ada, workspace.Member).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
-	want = "The user has reached the limit of 3 workspaces. The user must leave a workspace first."
-	if got := added.Text("error"); got != want {
-		t.Errorf("adding a member: got error %q, want %q", got, want)
+	// The limit counts when the invitation is accepted, and does not end the invitation.
+	invitation := grace.invite(graceWorkspace, ada, workspace.Member).Want(t, http.StatusCreated).Text("id")
+	accepted := ada.accept(invitation).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	if got := accepted.Text("error"); got != want {
+		t.Errorf("accepting an invitation: got error %q, want %q", got, want)
 	}
-	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusCreated)
+	ada.add(ws, grace, workspace.Owner)
 	// Grace has reached the limit, but she is already a member. So this is a conflict and not a quota error.
-	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusConflict, fault.CodeConflict)
+	ada.invite(ws, grace, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
 	ada.remove(ws, ada).Want(t, http.StatusOK)
-	grace.add(graceWorkspace, ada, workspace.Member).Want(t, http.StatusCreated) // ada is below the limit again
+	ada.accept(invitation).Want(t, http.StatusOK) // ada is below the limit again
 	ada.createWorkspace("3").Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 
 	// With a limit of 1, a user has only the personal workspace.
@@ -118,18 +119,16 @@ func TestDefaultMembershipQuota(t *testing.T) {
 	}
 }
 
-// An addition that is repeated after a conflict makes the same calls again. The role of the function does not allow
+// An invitation that is repeated after a conflict makes the same calls again. The role of the function does not allow
 // GetItem.
-func TestAdditionAfterConflict(t *testing.T) {
+func TestInvitationAfterConflict(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
 	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Owner})
 	f.wire.Before("TransactWriteItems", func() {
 		grace.setRole(ws, ada, workspace.Admin).Want(t, http.StatusOK)
-		f.wire.Before("GetItem", func() { t.Error("the repeated addition called GetItem") })
+		f.wire.Before("GetItem", func() { t.Error("the repeated invitation called GetItem") })
 	})
-	if added := ada.add(ws, eve, workspace.Viewer).Want(t, http.StatusCreated); added.Calls != 4 {
-		t.Errorf("got %d calls to DynamoDB, want 4", added.Calls)
-	}
+	wantCalls(t, "the invitation", ada.invite(ws, eve, workspace.Viewer).Want(t, http.StatusCreated), 4)
 }

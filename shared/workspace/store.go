@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 )
@@ -20,10 +22,12 @@ type store struct {
 // of the user's memberships is stored later, when the user gets a second membership.
 func Personal(projects db.Table, workspaceID, userID, username string, now time.Time) []db.Write {
 	at := clock.Stamp(now)
-	w := Workspace{ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at}
+	w := Workspace{
+		ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, Members: 1, CreatedAt: at,
+	}
 	return creationWrites(projects, w, Membership{
 		WorkspaceID: workspaceID, UserID: userID, Username: username, Role: Owner, AddedAt: at,
-		Name: w.Name, Personal: true, CreatedAt: at,
+		Personal: true, CreatedAt: at,
 	})
 }
 
@@ -41,6 +45,15 @@ func (s store) create(ctx context.Context, w Workspace, owner Membership) error 
 	tx := s.client.Tx(creationWrites(s.Projects, w, owner)...)
 	tx.Add(s.countUp(owner.UserID).Else(errCallerQuota(s.quota)))
 	return tx.Commit(ctx)
+}
+
+// rename stores the name of a workspace. Call it within db.Retry. Error: db.ErrStale.
+func (s store) rename(ctx context.Context, d Details) error {
+	name := expression.Set(expression.Name("name"), expression.Value(d.Workspace.Name))
+	return s.client.Tx(
+		s.Projects.Check(db.MemberKey(d.Workspace.ID, d.Membership.UserID), hasRole(d.Membership.Role)),
+		s.Projects.Update(db.WorkspaceKey(d.Workspace.ID), name).If(s.Projects.Exists()),
+	).CommitOnce(ctx)
 }
 
 // maxMembers limits a list without a page limit. A response of 4 MiB has space for fewer members than this.
@@ -69,25 +82,31 @@ func (s store) members(ctx context.Context, workspaceID, lastID string, limit in
 	return list, nil
 }
 
-// callerAndTarget returns the caller's membership in a workspace, and the membership of a target user, which is nil if
-// the user is not a member. It makes one call to storage. Error: ErrNotFound if the caller is not a member.
-func (s store) callerAndTarget(
-	ctx context.Context, workspaceID, callerID, targetID string,
-) (own Membership, target *Membership, _ error) {
-	ownKey, targetKey := db.MemberKey(workspaceID, callerID), db.MemberKey(workspaceID, targetID)
-	items, err := s.Projects.BatchGet(ctx, ownKey, targetKey)
+// team is the stored data on which a change of the members of a workspace is decided.
+type team struct {
+	workspace Workspace
+	caller    Membership
+	// target is the membership of the user to change, nil if the user is not a member.
+	target *Membership
+	open   invitations
+}
+
+// team reads the data for a change of the members of a workspace. It makes one call to storage.
+// Error: ErrNotFound if the caller is not a member.
+func (s store) team(ctx context.Context, workspaceID, callerID, targetID string) (t team, err error) {
+	caller, target := db.MemberKey(workspaceID, callerID), db.MemberKey(workspaceID, targetID)
+	workspace, open := db.WorkspaceKey(workspaceID), db.InvitationsKey(workspaceID)
+	items, err := s.Projects.BatchGet(ctx, caller, target, workspace, open)
 	if err != nil {
-		return Membership{}, nil, err
+		return t, err
 	}
-	if own, err = db.Decode[Membership](items[ownKey]); err != nil {
-		return Membership{}, nil, err
+	if t.workspace, t.caller, err = memberOf(items[workspace], items[caller]); err != nil {
+		return t, err
 	}
-	if !own.Role.May(Read) {
-		return Membership{}, nil, ErrNotFound
+	if t.open, err = db.Decode[invitations](items[open]); err != nil || items[target] == nil {
+		return t, err
 	}
-	if items[targetKey] == nil {
-		return own, nil, nil
-	}
-	found, err := db.Decode[Membership](items[targetKey])
-	return own, &found, err
+	_, found, err := memberOf(items[workspace], items[target])
+	t.target = &found
+	return t, err
 }

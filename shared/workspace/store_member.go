@@ -6,16 +6,23 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
 )
 
 // change is the change of one membership, with the state on which the decision was based.
 type change struct {
-	// caller is the caller's membership. The write fails if the caller's role has changed in the meantime.
+	by httpapi.Caller // who makes the change
+	// caller is the membership on which the caller's right is based, zero for the acceptance of an invitation. The write
+	// fails if the caller's role has changed in the meantime.
 	caller Membership
 	// before and after are the states of the membership. before is nil for a new member, after is nil for a removed
 	// member.
 	before, after *Membership
-	// more are more writes of the same transaction: of the event, and of Deps.DisableWebhooks.
+	// accepted is the ID of the invitation that the user accepts, or "".
+	accepted string
+	// open are the invitations of the workspace. The write fails if they have changed in the meantime.
+	open invitations
+	// more are more writes of the same transaction: of the invitation, the event, and Deps.DisableWebhooks.
 	more []db.Write
 }
 
@@ -33,6 +40,17 @@ func (c change) member() Membership {
 	return *c.before
 }
 
+// members returns the change in the workspace's number of members: -1, 0 or 1.
+func (c change) members() int {
+	switch {
+	case c.before == nil:
+		return 1
+	case c.after == nil:
+		return -1
+	}
+	return 0
+}
+
 // owners returns the change in the workspace's number of owners: -1, 0 or 1.
 func (c change) owners() int {
 	n := 0
@@ -46,55 +64,64 @@ func (c change) owners() int {
 }
 
 var (
-	attrRole   = expression.Name("role")
-	attrOwners = expression.Name("owners")
-	attrCount  = expression.Name("n")
+	attrRole    = expression.Name("role")
+	attrOwners  = expression.Name("owners")
+	attrMembers = expression.Name("members")
+	attrCount   = expression.Name("n")
 )
 
 func hasRole(r Role) expression.ConditionBuilder { return attrRole.Equal(expression.Value(r)) }
 
-// Allows returns a condition check. Error: ErrDenied if the user's role in the workspace does not allow the action.
-func (s Access) Allows(userID, workspaceID string, a Action) db.Write {
-	allowed := hasRole(Owner) // may do everything
+// hasRoleIn returns the condition that a member has one of the roles that are allowed. Owner is always allowed.
+func hasRoleIn(allowed func(Role) bool) expression.ConditionBuilder {
+	cond := hasRole(Owner) // may do everything
 	for role := range permissions {
-		if role != Owner && role.May(a) {
-			allowed = allowed.Or(hasRole(role))
+		if role != Owner && allowed(role) {
+			cond = cond.Or(hasRole(role))
 		}
 	}
+	return cond
+}
+
+// Allows returns a condition check. Error: ErrDenied if the user's role in the workspace does not allow the action.
+func (s Access) Allows(userID, workspaceID string, a Action) db.Write {
+	allowed := hasRoleIn(func(r Role) bool { return r.May(a) })
 	return s.Projects.Check(db.MemberKey(workspaceID, userID), allowed).Else(ErrDenied)
 }
 
-// apply writes a change in one transaction: both copies of the membership, the counters, and c.more. Call it within
-// db.Retry. Errors: db.ErrStale, errAlreadyMember, errMemberQuota, errLastOwner.
+// apply writes a change in one transaction: both copies of the membership, the counters, the invitations that end, and
+// c.more. Call it within db.Retry. Errors: db.ErrStale, errSelfMember, errCallerQuota, errLastOwner, the errors of
+// c.more.
 func (s store) apply(ctx context.Context, c change) error {
 	m := c.member()
 	tx := s.client.Tx()
-	if c.caller.UserID != m.UserID {
+	if c.caller.UserID != "" && c.caller.UserID != m.UserID {
 		tx.Add(s.Projects.Check(db.MemberKey(m.WorkspaceID, c.caller.UserID), hasRole(c.caller.Role)))
 	}
 	// If the decision is stale, the other conditions are irrelevant.
+	tx.Add(s.endInvitations(c))
 	tx.Add(c.more...)
 	tx.Add(s.membershipWrites(c)...)
 	switch {
 	case c.before == nil:
-		tx.Add(s.countUp(m.UserID).Else(errMemberQuota(s.quota)))
+		tx.Add(s.countUp(m.UserID).Else(errCallerQuota(s.quota)))
 	case c.after == nil:
 		tx.Add(s.countDown(m.UserID))
 	}
-	if n := c.owners(); n != 0 {
-		tx.Add(s.countOwners(m.WorkspaceID, n))
+	if members, owners := c.members(), c.owners(); members != 0 || owners != 0 {
+		tx.Add(s.countMembers(m.WorkspaceID, members, owners))
 	}
 	return tx.CommitOnce(ctx)
 }
 
 // membershipWrites returns the writes of both copies of the membership. The copies differ only in the key. Error:
-// errAlreadyMember.
+// errSelfMember.
 func (s store) membershipWrites(c change) (writes []db.Write) {
 	m := c.member()
 	for _, key := range []db.Key{db.MemberKey(m.WorkspaceID, m.UserID), db.MembershipKey(m.UserID, m.WorkspaceID)} {
 		switch {
 		case c.before == nil:
-			writes = append(writes, s.Projects.Create(key, m).Else(errAlreadyMember))
+			writes = append(writes, s.Projects.Create(key, m).Else(errSelfMember))
 		case c.after == nil:
 			writes = append(writes, s.Projects.Delete(key).If(hasRole(c.before.Role)))
 		default:
@@ -105,12 +132,19 @@ func (s store) membershipWrites(c change) (writes []db.Write) {
 	return writes
 }
 
-// countOwners returns the write that adds n to the workspace's number of owners. Error: errLastOwner if no owner
-// would remain.
-func (s store) countOwners(workspaceID string, n int) db.Write {
-	update := expression.Set(attrOwners, attrOwners.Plus(expression.Value(n)))
+// countMembers returns the write that adds to the workspace's numbers of members and owners. Errors: ErrNotFound;
+// errLastOwner if no owner would remain.
+func (s store) countMembers(workspaceID string, members, owners int) db.Write {
+	update := expression.Set(attrMembers, attrMembers.Plus(expression.Value(members))).
+		Set(attrOwners, attrOwners.Plus(expression.Value(owners)))
 	return s.Projects.Update(db.WorkspaceKey(workspaceID), update).
-		If(attrOwners.GreaterThan(expression.Value(max(0, -n)))).Else(errLastOwner)
+		If(attrOwners.GreaterThan(expression.Value(max(0, -owners)))).
+		ElseFunc(func(stored db.Item) error {
+			if stored == nil {
+				return ErrNotFound
+			}
+			return errLastOwner
+		})
 }
 
 // firstMembership is a user's number of memberships while no number is stored. The user then has only the personal

@@ -48,13 +48,13 @@ func TestPersonalStoresBothCopiesOfMembership(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := clock.Stamp(noon)
-	record := workspace.Workspace{ID: ws, Name: "ada's workspace", Personal: true, Owners: 1, CreatedAt: at}
+	record := workspace.Workspace{ID: ws, Name: "ada's workspace", Personal: true, Owners: 1, Members: 1, CreatedAt: at}
 	if diff := cmp.Diff(record, getRecord[workspace.Workspace](t, table, db.WorkspaceKey(ws))); diff != "" {
 		t.Errorf("workspace mismatch (-want +got):\n%s", diff)
 	}
 	membership := workspace.Membership{
 		WorkspaceID: ws, UserID: ada, Username: "ada", Role: workspace.Owner, AddedAt: at,
-		Name: "ada's workspace", Personal: true, CreatedAt: at,
+		Personal: true, CreatedAt: at,
 	}
 	for _, key := range []db.Key{db.MemberKey(ws, ada), db.MembershipKey(ada, ws)} {
 		if diff := cmp.Diff(membership, getRecord[workspace.Membership](t, table, key)); diff != "" {

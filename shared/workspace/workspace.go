@@ -1,6 +1,6 @@
-// Package workspace implements workspaces, their members and the permissions of roles. Projects and webhooks belong to
-// a workspace, but are in other packages. All packages use Access (access.go) to decide who may see or change a
-// project.
+// Package workspace implements workspaces, their members, invitations and the permissions of roles. Projects and
+// webhooks belong to a workspace, but are in other packages. All packages use Access (access.go) to decide who may see
+// or change a project.
 //
 // The package is the example of the shape of all slices: service.go has the Service and its dependencies, errors.go the
 // errors, <resource>.go a type with its rules and use cases, http_<resource>.go its endpoints, and store*.go the access
@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/invisible"
@@ -37,6 +38,7 @@ type Workspace struct {
 	Name      string          `dynamodbav:"name"`
 	Personal  bool            `dynamodbav:"personal"`
 	Owners    int             `dynamodbav:"owners"`   // members with Role Owner, at least one
+	Members   int             `dynamodbav:"members"`  // number of members, including the owners
 	Projects  int             `dynamodbav:"projects"` // number of projects
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 }
@@ -51,14 +53,21 @@ type Membership struct {
 	Role        Role            `dynamodbav:"role"`
 	AddedAt     clock.Timestamp `dynamodbav:"addedAt"`
 
-	// Name and CreatedAt are copies of the workspace's fields, which never change. With them, a user's workspaces can
-	// be listed in one call to storage.
-	Name      string          `dynamodbav:"name"`
+	// Name is the name of the workspace. It is not stored in the membership, but read from the workspace's record, so
+	// that a new name is effective on the next request. Access.Complete adds it.
+	Name string `dynamodbav:"-"`
+	// CreatedAt is a copy of the workspace's field, which never changes.
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 
 	// Personal means that this is the user's own personal workspace. The user remains an owner of it. Every user has
 	// exactly one personal workspace. The field is false for other members of that workspace.
 	Personal bool `dynamodbav:"personal"`
+
+	// InvitedEmail is the address of the invitation that the user accepted, and Email the address of the user's account at
+	// that time. They are stored only if they differ, or if Email was not confirmed: someone may have forwarded the
+	// invitation. Admins can see them.
+	InvitedEmail string `dynamodbav:"invitedEmail,omitempty"`
+	Email        string `dynamodbav:"email,omitempty"`
 }
 
 // position returns the membership's position in the user's list of workspaces.
@@ -103,12 +112,45 @@ func CheckName(name string) string {
 // Errors: QUOTA_EXCEEDED, CONFLICT.
 func (s *Service) CreateWorkspace(ctx context.Context, caller httpapi.Caller, name string) (Membership, error) {
 	at := clock.Stamp(s.now())
-	w := Workspace{ID: s.ids.New(id.Workspace), Name: name, Owners: 1, CreatedAt: at}
+	w := Workspace{ID: s.ids.New(id.Workspace), Name: name, Owners: 1, Members: 1, CreatedAt: at}
 	owner := Membership{
 		WorkspaceID: w.ID, UserID: caller.UserID, Username: caller.Account().Username, Role: Owner, AddedAt: at,
 		Name: name, CreatedAt: at,
 	}
 	return owner, s.store.create(ctx, w, owner)
+}
+
+// Details are a workspace and the caller's membership in it.
+type Details struct {
+	Workspace  Workspace
+	Membership Membership
+}
+
+// ReadWorkspace returns a workspace of the caller. Error: WORKSPACE_NOT_FOUND.
+func (s *Service) ReadWorkspace(ctx context.Context, caller httpapi.Caller, workspaceID string) (d Details, err error) {
+	d.Workspace, d.Membership, err = s.store.read(ctx, caller.UserID, workspaceID)
+	return d, err
+}
+
+// RenameWorkspace changes the name of a workspace. If name is nil or the current name, it writes nothing. The name must
+// be valid. Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, CONFLICT.
+func (s *Service) RenameWorkspace(
+	ctx context.Context, caller httpapi.Caller, workspaceID string, name *string,
+) (d Details, err error) {
+	err = db.Retry(ctx, "rename a workspace", func(ctx context.Context) error {
+		if d, err = s.ReadWorkspace(ctx, caller, workspaceID); err != nil {
+			return err
+		}
+		if !d.Membership.Role.May(ManageMembers) {
+			return ErrDenied
+		}
+		if name == nil || *name == d.Workspace.Name {
+			return nil
+		}
+		d.Workspace.Name, d.Membership.Name = *name, *name
+		return s.store.rename(ctx, d)
+	})
+	return d, err
 }
 
 // ListWorkspaces returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next
@@ -122,6 +164,9 @@ func (s *Service) ListWorkspaces(
 		return nil, "", err
 	}
 	all, err := s.store.Memberships(ctx, caller.UserID)
+	if err == nil {
+		all, err = s.store.Complete(ctx, all)
+	}
 	if err != nil {
 		return nil, "", err
 	}

@@ -23,6 +23,11 @@ func NormalizeEmail(email string) string {
 	return strings.ToLower(email)
 }
 
+// NormalizeEmail implements workspace.People.
+func (Store) NormalizeEmail(email string) (normalized, rule string) {
+	return NormalizeEmail(email), CheckEmail(email)
+}
+
 // wellFormedEmail returns the pattern of the dot-atom form of RFC 5322 §3.4.1, in ASCII. Its first group is the local
 // part, and its last one the last label of the domain. It is compiled at the first use, because most functions never
 // use it.

@@ -30,7 +30,7 @@ type Settings struct {
 	InvitationPath string `env:"INVITATION_PATH"`
 }
 
-// link returns the link of a message, "" if it has no token. The token is in the fragment, which browsers do not send.
+// link returns the link of a message, "" if it has no token.
 func (s Settings) link(m mail.Message) string {
 	path := map[mail.Kind]string{
 		mail.Confirm: s.ConfirmPath, mail.Reset: s.ResetPath, mail.Change: s.ChangePath, mail.Undo: s.UndoPath,
@@ -39,10 +39,7 @@ func (s Settings) link(m mail.Message) string {
 	if m.Token == "" {
 		return ""
 	}
-	if path == "" {
-		path = "/api/auth/page/" + string(m.Kind)
-	}
-	return string(s.AppURL) + path + "#token=" + m.Token
+	return mail.Link(s.AppURL, path, m.Kind, m.Token)
 }
 
 // Mail is a mail that can be sent.

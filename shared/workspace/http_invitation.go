@@ -1,0 +1,275 @@
+package workspace
+
+import (
+	"context"
+	"net/http"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/limit"
+	"devplatform/shared/mail"
+)
+
+func (s *Service) registerInvitations(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "createInvitation", Method: http.MethodPost, Path: "/api/workspaces/{id}/invitations", Tag: tag,
+		Status: http.StatusCreated, Summary: "Invite a user to a workspace",
+		Description: "Admins and owners can invite users. They cannot grant a role above their own. The user becomes a member by accepting the invitation, within 7 days. " +
+			"Inviting a user again with another role changes the role of the open invitation. With the same role, a new invitation replaces the open one, at most every 5 minutes. " +
+			"Send either a username or an address. An address gets a mail with a link, with which any user can accept the invitation once. The response does not depend on whether an account has the address.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errUserNotFound, ErrDenied, errRoleTooHigh,
+			errAlreadyMember, fault.ErrConflict, errInvitationQuota, errInvitedRecently, limit.ErrTooMany,
+			mail.ErrNotConfigured,
+		},
+	}, s.handleCreateInvitation)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listInvitations", Method: http.MethodGet, Path: "/api/workspaces/{id}/invitations", Tag: tag,
+		Summary: "List the open invitations of a workspace", Description: "Admins and owners can list the invitations.",
+		Errors: []*fault.Error{ErrNotFound, ErrDenied},
+	}, s.handleListInvitations)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "revokeInvitation", Method: http.MethodDelete, Path: "/api/workspaces/{id}/invitations/{invitationId}", Tag: tag,
+		Summary:     "Revoke an invitation",
+		Description: "Admins and owners can revoke invitations. They cannot revoke an invitation with a role above their own.",
+		Errors:      []*fault.Error{ErrNotFound, errInvitationNotFound, ErrDenied, errRoleTooHigh, fault.ErrConflict},
+	}, s.handleRevokeInvitation)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listUserInvitations", Method: http.MethodGet, Path: "/api/invitations", Tag: tag,
+		Summary: "List the caller's open invitations", Description: "Returns the invitations that the caller can accept.",
+	}, s.handleListUserInvitations)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "acceptInvitation", Method: http.MethodPost, Path: "/api/invitations/{id}/accept", Tag: tag,
+		Summary: "Accept an invitation",
+		Description: "The caller becomes a member of the workspace, or an owner if the invitation offers ownership. " +
+			"The invitation has ended if the inviter may no longer grant the role. Emits member.added, except for ownership.",
+		Errors: []*fault.Error{errInvitationNotFound, errSelfMember, fault.ErrConflict, errCallerQuota(MaxMemberships)},
+	}, s.handleAcceptInvitation)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "declineInvitation", Method: http.MethodPost, Path: "/api/invitations/{id}/decline", Tag: tag,
+		Summary: "Decline an invitation", Description: "Ends the invitation.",
+		Errors: []*fault.Error{errInvitationNotFound, fault.ErrConflict},
+	}, s.handleDeclineInvitation)
+	httpapi.Public(r, httpapi.Operation{
+		ID: "previewInvitation", Method: http.MethodPost, Path: "/api/invitations/preview", Tag: tag,
+		Summary: "Preview the invitation of a mail", Description: "Changes nothing. It needs no session.",
+		Errors: []*fault.Error{errTokenInvalid},
+	}, s.handlePreviewInvitation)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "acceptInvitationToken", Method: http.MethodPost, Path: "/api/invitations/accept", Tag: tag,
+		Summary: "Accept the invitation of a mail",
+		Description: "The caller becomes a member of the workspace. The account may have another address than the invited one. Admins then see both addresses in the list of members. " +
+			"The address of the account does not become confirmed. Emits member.added.",
+		Errors: []*fault.Error{
+			errTokenInvalid, errInvitationNotFound, errSelfMember, fault.ErrConflict, errCallerQuota(MaxMemberships),
+		},
+	}, s.handleAcceptToken)
+}
+
+// InvitationItem is an open invitation as admins see it.
+type InvitationItem struct {
+	ID        string          `json:"id" doc:"The invitation's ID" example:"inv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Email     string          `json:"email,omitempty" doc:"The invited address. Absent if a user was invited" example:"grace@example.com"`
+	Username  string          `json:"username,omitempty" doc:"The username of the invited user. Absent if an address was invited" example:"grace"`
+	Role      Role            `json:"role" enum:"owner,admin,member,viewer" doc:"The role that the user gets" example:"member"`
+	Status    string          `json:"status" enum:"open" doc:"Always open: an invitation that was accepted, declined or revoked, or that has expired, no longer exists" example:"open"`
+	CreatedAt clock.Timestamp `json:"createdAt" doc:"When the invitation was created" example:"2026-01-31T08:15:30.123Z"`
+	ExpiresAt clock.Timestamp `json:"expiresAt" doc:"When the invitation expires" example:"2026-02-07T08:15:30.123Z"`
+	InvitedBy InviterItem     `json:"invitedBy" doc:"The member who created the invitation, or changed its role"`
+}
+
+// InviterItem is the member who created an invitation.
+type InviterItem struct {
+	ID       string `json:"id" doc:"The user's ID" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Username string `json:"username" doc:"The user's username" example:"ada"`
+}
+
+// UserInvitationItem is an open invitation as the invited user sees it.
+type UserInvitationItem struct {
+	InvitationItem
+
+	Workspace InvitingWorkspaceItem `json:"workspace" doc:"The workspace"`
+}
+
+// InvitingWorkspaceItem is the workspace of an invitation.
+type InvitingWorkspaceItem struct {
+	ID   string `json:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Name string `json:"name" doc:"The name of the workspace" example:"Team"`
+}
+
+func (i Invitation) item() InvitationItem {
+	return InvitationItem{
+		ID: i.ID, Email: i.Email, Username: i.Username, Role: i.Role, Status: "open",
+		CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt,
+		InvitedBy: InviterItem{ID: i.InviterID, Username: i.InviterName},
+	}
+}
+
+func (i UserInvitation) userItem() UserInvitationItem {
+	return UserInvitationItem{i.item(), InvitingWorkspaceItem{ID: i.WorkspaceID, Name: i.WorkspaceName}}
+}
+
+type createInvitationInput struct {
+	ID   string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Body struct {
+		Username string `json:"username,omitempty" doc:"The username of the user to invite. It is not case-sensitive" example:"grace"`
+		Email    string `json:"email,omitempty" doc:"The address to invite, instead of a username" example:"grace@example.com"`
+		Role     Role   `json:"role" enum:"admin,member,viewer" doc:"The role that the user gets. It must not be higher than the caller's role. To make a member an owner, update the member" example:"member"`
+	}
+}
+
+// Validate checks that the request has either a username or an address.
+func (in *createInvitationInput) Validate(v *httpapi.Validation) {
+	switch {
+	case in.Body.Username == "" && in.Body.Email == "":
+		v.Field("username", "is required, or an email")
+	case in.Body.Username != "" && in.Body.Email != "":
+		v.Field("email", "must be absent if there is a username")
+	}
+}
+
+// createdInvitationItem is a new invitation. Only its response has the link.
+type createdInvitationItem struct {
+	InvitationItem
+
+	URL string `json:"url,omitempty" doc:"The link of the mail, with which any user can accept the invitation. Absent if a user was invited, or if only the role of an open invitation changed. It is not returned again" example:"https://app.example.com/api/auth/page/invitation#token=01K9ZQ3V7M8T5XW2ABCDEFGHJKq2v0"`
+}
+
+type createdInvitationOutput struct{ Body createdInvitationItem }
+
+type tokenInput struct {
+	Body struct {
+		Token string `json:"token" minLength:"1" maxLength:"128" doc:"The token of the link" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJKq2v0"`
+	}
+}
+
+// PreviewItem is an invitation as everyone with its link sees it.
+type PreviewItem struct {
+	Workspace struct {
+		Name string `json:"name" doc:"The name of the workspace" example:"Team"`
+	} `json:"workspace" doc:"The workspace"`
+	InvitedBy struct {
+		Username string `json:"username" doc:"The user's username" example:"ada"`
+	} `json:"invitedBy" doc:"The member who created the invitation, or changed its role"`
+	Role Role `json:"role" enum:"admin,member,viewer" doc:"The role that the user gets" example:"member"`
+}
+
+type previewOutput struct{ Body PreviewItem }
+
+type invitationsInput struct {
+	httpapi.PageInput
+	ID string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+type invitationsOutput struct {
+	Body struct {
+		Invitations []InvitationItem `json:"invitations" nullable:"false" doc:"The invitations, in the order of their creation"`
+		NextCursor  string           `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
+	}
+}
+
+type revokeInvitationInput struct {
+	ID           string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	InvitationID string `path:"invitationId" doc:"The invitation's ID" example:"inv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+type userInvitationsInput struct{ httpapi.PageInput }
+
+type userInvitationsOutput struct {
+	Body struct {
+		Invitations []UserInvitationItem `json:"invitations" nullable:"false" doc:"The invitations, in the order of their creation"`
+		NextCursor  string               `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
+	}
+}
+
+type invitationInput struct {
+	ID string `path:"id" doc:"The invitation's ID" example:"inv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+type memberOutput struct{ Body MemberItem }
+
+var (
+	invitationRevoked  = httpapi.Done{Success: true, Message: "The invitation has been revoked."}
+	invitationDeclined = httpapi.Done{Success: true, Message: "You have declined the invitation."}
+)
+
+func (s *Service) handleCreateInvitation(
+	ctx context.Context, caller httpapi.Caller, in *createInvitationInput,
+) (out *createdInvitationOutput, err error) {
+	var invited Invitation
+	out = &createdInvitationOutput{}
+	if in.Body.Email != "" {
+		invited, out.Body.URL, err = s.InviteAddress(ctx, caller, in.ID, in.Body.Email, in.Body.Role)
+	} else {
+		invited, err = s.Invite(ctx, caller, in.ID, in.Body.Username, in.Body.Role)
+	}
+	out.Body.InvitationItem = invited.item()
+	return out, err
+}
+
+func (s *Service) handlePreviewInvitation(ctx context.Context, in *tokenInput) (*previewOutput, error) {
+	i, err := s.PreviewInvitation(ctx, in.Body.Token)
+	if err != nil {
+		return nil, err
+	}
+	out := &previewOutput{PreviewItem{Role: i.Role}}
+	out.Body.Workspace.Name, out.Body.InvitedBy.Username = i.WorkspaceName, i.InviterName
+	return out, nil
+}
+
+func (s *Service) handleAcceptToken(
+	ctx context.Context, caller httpapi.Caller, in *tokenInput,
+) (*memberOutput, error) {
+	joined, err := s.AcceptToken(ctx, caller, in.Body.Token)
+	if err != nil {
+		return nil, err
+	}
+	return &memberOutput{joined.memberItem()}, nil
+}
+
+func (s *Service) handleListInvitations(
+	ctx context.Context, caller httpapi.Caller, in *invitationsInput,
+) (*invitationsOutput, error) {
+	var err error
+	out := &invitationsOutput{}
+	out.Body.Invitations, out.Body.NextCursor, err = s.ListInvitations(ctx, caller, in.ID, in.PageInput)
+	return out, err
+}
+
+func (s *Service) handleRevokeInvitation(
+	ctx context.Context, caller httpapi.Caller, in *revokeInvitationInput,
+) (*httpapi.DoneOutput, error) {
+	if err := s.RevokeInvitation(ctx, caller, in.ID, in.InvitationID); err != nil {
+		return nil, err
+	}
+	return &httpapi.DoneOutput{Body: invitationRevoked}, nil
+}
+
+func (s *Service) handleListUserInvitations(
+	ctx context.Context, caller httpapi.Caller, in *userInvitationsInput,
+) (*userInvitationsOutput, error) {
+	var err error
+	out := &userInvitationsOutput{}
+	out.Body.Invitations, out.Body.NextCursor, err = s.ListUserInvitations(ctx, caller, in.PageInput)
+	return out, err
+}
+
+func (s *Service) handleAcceptInvitation(
+	ctx context.Context, caller httpapi.Caller, in *invitationInput,
+) (*memberOutput, error) {
+	joined, err := s.AcceptInvitation(ctx, caller, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &memberOutput{joined.memberItem()}, nil
+}
+
+func (s *Service) handleDeclineInvitation(
+	ctx context.Context, caller httpapi.Caller, in *invitationInput,
+) (*httpapi.DoneOutput, error) {
+	if err := s.DeclineInvitation(ctx, caller, in.ID); err != nil {
+		return nil, err
+	}
+	return &httpapi.DoneOutput{Body: invitationDeclined}, nil
+}

@@ -1,0 +1,271 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
+	"devplatform/shared/limit"
+	"devplatform/shared/mail"
+)
+
+// The limits of invitations.
+const (
+	// InvitationsPerDay is the number of invitations that a user can create in one day (UTC).
+	InvitationsPerDay = 20
+	// maxOpenInvitations is the maximum number of open invitations of a workspace.
+	maxOpenInvitations = 50
+	// invitationLifetime is the time after which an invitation expires.
+	invitationLifetime = 7 * 24 * time.Hour
+	// repeatAfter is the time after which the same invitation can be created again.
+	repeatAfter = 5 * time.Minute
+)
+
+// invitee is who is invited: a user, or an e-mail address, which may belong to a user or not.
+type invitee struct {
+	UserID   string `dynamodbav:"userId,omitempty"`
+	Username string `dynamodbav:"username,omitempty"`
+	Email    string `dynamodbav:"email,omitempty"` // normalized
+}
+
+// Invitation is an open invitation to a workspace. The attribute names are part of the data format.
+type Invitation struct {
+	ID string `dynamodbav:"id"`
+	invitee
+	TokenHash   string          `dynamodbav:"tokenHash,omitempty"` // only of an invitation to an address
+	Role        Role            `dynamodbav:"role"`                // Owner only for a user who is a member
+	InviterID   string          `dynamodbav:"inviterId"`           // user ID
+	InviterName string          `dynamodbav:"inviterName"`
+	CreatedAt   clock.Timestamp `dynamodbav:"createdAt"`
+	ExpiresAt   clock.Timestamp `dynamodbav:"expiresAt"`
+}
+
+// newInvitation returns an invitation that a member creates.
+func (s *Service) newInvitation(inviter Membership, to invitee, role Role, now time.Time) Invitation {
+	return Invitation{
+		ID: s.ids.New(id.Invitation), invitee: to, Role: role,
+		InviterID: inviter.UserID, InviterName: inviter.Username,
+		CreatedAt: clock.Stamp(now), ExpiresAt: clock.Stamp(now.Add(invitationLifetime)),
+	}
+}
+
+// invitations is the item with the open invitations of a workspace. It makes the
+// invitation of a user unique, and counts the invitations. It is small: an invitation has about 300 bytes.
+type invitations struct {
+	Version int          `dynamodbav:"version"` // increases with each write; 0 if the item does not exist
+	List    []Invitation `dynamodbav:"list"`    // can contain expired invitations
+}
+
+// open returns the invitations that have not expired.
+func (l invitations) open(now time.Time) []Invitation {
+	return slices.DeleteFunc(slices.Clone(l.List), func(i Invitation) bool { return !now.Before(i.ExpiresAt.Time()) })
+}
+
+// find returns the open invitation that is wanted. Error: errInvitationNotFound.
+func (l invitations) find(isWanted func(Invitation) bool, now time.Time) (Invitation, error) {
+	open := l.open(now)
+	if n := slices.IndexFunc(open, isWanted); n >= 0 {
+		return open[n], nil
+	}
+	return Invitation{}, errInvitationNotFound
+}
+
+// with returns the list with a new invitation. If the user or the address was already invited with another role, the
+// open invitation gets the new role and the new inviter: next is then that invitation. If it was the same role, the new
+// invitation replaces it, and replaced is the ID of the old one. Errors: errInvitationQuota; errInvitedRecently if the
+// open invitation was created less than repeatAfter ago.
+func (l invitations) with(next *Invitation, now time.Time) (changed invitations, replaced string, err error) {
+	l.List = l.open(now)
+	i := slices.IndexFunc(l.List, func(old Invitation) bool { return old.invitee == next.invitee })
+	if i < 0 {
+		if len(l.List) >= maxOpenInvitations {
+			return l, "", errInvitationQuota
+		}
+		l.List = append(l.List, *next)
+		return l, "", nil
+	}
+	old := l.List[i]
+	if old.Role != next.Role {
+		next.ID, next.CreatedAt, next.ExpiresAt, next.TokenHash = old.ID, old.CreatedAt, old.ExpiresAt, old.TokenHash
+		l.List[i] = *next
+		return l, "", nil
+	}
+	if wait := old.CreatedAt.Time().Add(repeatAfter).Sub(now); wait > 0 {
+		return l, "", limit.Status{Reset: wait}.WithRetryAfter(errInvitedRecently)
+	}
+	l.List = append(slices.Delete(l.List, i, i+1), *next)
+	return l, old.ID, nil
+}
+
+// without returns the list without the invitations that end.
+func (l invitations) without(ends func(Invitation) bool) invitations {
+	l.List = slices.DeleteFunc(slices.Clone(l.List), ends)
+	return l
+}
+
+// ends reports whether a change of a member ends an invitation. When a user joins or leaves, the invitations of the
+// user end. When a user loses the right to grant a role, the invitations by the user with that role end.
+func (c change) ends(i Invitation) bool {
+	m := c.member()
+	switch {
+	case i.ID == c.accepted:
+		return true
+	case i.UserID == m.UserID:
+		return c.before == nil || c.after == nil || c.after.Role.Covers(i.Role)
+	case i.InviterID == m.UserID:
+		return c.after == nil || !c.after.Role.mayGrant(i.Role)
+	}
+	return false
+}
+
+// mayGrant reports whether a member with role r may invite users with a role.
+func (r Role) mayGrant(role Role) bool { return r.May(ManageMembers) && r.Covers(role) }
+
+// Invite invites a user to a workspace. role is not Owner.
+// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, USER_NOT_FOUND, QUOTA_EXCEEDED, RATE_LIMITED, CONFLICT.
+func (s *Service) Invite(
+	ctx context.Context, caller httpapi.Caller, workspaceID, username string, role Role,
+) (invited Invitation, err error) {
+	var to invitee
+	err = db.Retry(ctx, "invite a user", func(ctx context.Context) error {
+		t, err := s.store.team(ctx, workspaceID, caller.UserID, caller.UserID)
+		if err == nil {
+			err = checkGrant(t.caller, role)
+		}
+		if err == nil && to.UserID == "" {
+			to.UserID, to.Username, err = s.people.FindByUsername(ctx, username)
+		}
+		if err == nil && to.UserID == caller.UserID {
+			err = errAlreadyMember
+		}
+		if err != nil {
+			return err
+		}
+		invited, err = s.invite(ctx, t, s.newInvitation(t.caller, to, role, s.now()), s.store.notMember(workspaceID, to))
+		return err
+	})
+	return invited, err
+}
+
+// invite stores an invitation, and returns it as it was stored. more are further writes of the transaction. Call it
+// within db.Retry. Errors: db.ErrStale, QUOTA_EXCEEDED, RATE_LIMITED, the errors of more.
+func (s *Service) invite(ctx context.Context, t team, next Invitation, more ...db.Write) (Invitation, error) {
+	open, replaced, err := t.open.with(&next, next.CreatedAt.Time())
+	if err != nil {
+		return next, err
+	}
+	more = append(more, s.counters.Write(s.invitationRule, t.caller.UserID))
+	return next, s.store.invite(ctx, t, next, open, replaced, more...)
+}
+
+// InviteAddress invites the owner of an e-mail address to a workspace, with a mail. It does not depend on whether an
+// account has the address. role is not Owner. url is the link to the invitation, "" if only the role of an open
+// invitation changed: then there is no new mail. Errors: MAIL_NOT_CONFIGURED, VALIDATION_FAILED, WORKSPACE_NOT_FOUND,
+// ACCESS_DENIED, QUOTA_EXCEEDED, RATE_LIMITED, CONFLICT.
+func (s *Service) InviteAddress(
+	ctx context.Context, caller httpapi.Caller, workspaceID, address string, role Role,
+) (invited Invitation, url string, err error) {
+	if !s.mail.Enabled() {
+		return invited, "", mail.ErrNotConfigured
+	}
+	email, rule := s.people.NormalizeEmail(address)
+	if rule != "" {
+		return invited, "", fault.Invalid(fault.Field("email", rule))
+	}
+	err = db.Retry(ctx, "invite an address", func(ctx context.Context) error {
+		t, err := s.store.team(ctx, workspaceID, caller.UserID, caller.UserID)
+		if err == nil {
+			err = checkGrant(t.caller, role)
+		}
+		if err != nil {
+			return err
+		}
+		token := newToken(workspaceID)
+		next := s.newInvitation(t.caller, invitee{Email: email}, role, s.now())
+		next.TokenHash = hashToken(token)
+		url = ""
+		if t.open.isRoleChange(next) {
+			invited, err = s.invite(ctx, t, next)
+			return err
+		}
+		url = mail.Link(s.links.Origin, s.links.Path, mail.Invitation, token)
+		w, err := s.mail.Write(ctx, mail.Message{
+			Kind: mail.Invitation, To: email, Token: token, ExpiresAt: next.ExpiresAt.Time(),
+			Values: map[string]string{
+				"workspace": t.workspace.Name, "inviter": t.caller.Username, "role": string(role),
+			},
+		})
+		if err != nil {
+			return err
+		}
+		invited, err = s.invite(ctx, t, next, w)
+		return err
+	})
+	return invited, url, err
+}
+
+// isRoleChange reports whether the invitation changes the role of an open invitation.
+func (l invitations) isRoleChange(next Invitation) bool {
+	return slices.ContainsFunc(l.open(next.CreatedAt.Time()), func(old Invitation) bool {
+		return old.invitee == next.invitee && old.Role != next.Role
+	})
+}
+
+// ListInvitations returns a page of the open invitations of a workspace, in the order of their creation, and the cursor
+// of the next page. Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED if the cursor is not from this list.
+func (s *Service) ListInvitations(
+	ctx context.Context, caller httpapi.Caller, workspaceID string, page httpapi.PageInput,
+) ([]InvitationItem, string, error) {
+	scope := httpapi.ListScope(caller, "invitations", workspaceID)
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	t, err := s.store.team(ctx, workspaceID, caller.UserID, caller.UserID)
+	if err != nil {
+		return nil, "", err
+	}
+	if !t.caller.Role.May(ManageMembers) {
+		return nil, "", ErrDenied
+	}
+	open := t.open.open(s.now())
+	slices.SortFunc(open, func(a, b Invitation) int { return cmp.Compare(a.ID, b.ID) })
+	items := []InvitationItem{}
+	for _, i := range open {
+		if i.ID > after {
+			items = append(items, i.item())
+		}
+	}
+	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(i InvitationItem) string { return i.ID })
+}
+
+// RevokeInvitation ends an invitation.
+// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, INVITATION_NOT_FOUND, CONFLICT.
+func (s *Service) RevokeInvitation(
+	ctx context.Context, caller httpapi.Caller, workspaceID, invitationID string,
+) error {
+	return db.Retry(ctx, "revoke an invitation", func(ctx context.Context) error {
+		t, err := s.store.team(ctx, workspaceID, caller.UserID, caller.UserID)
+		if err != nil {
+			return err
+		}
+		if !t.caller.Role.May(ManageMembers) {
+			return ErrDenied
+		}
+		i, err := t.open.find(func(i Invitation) bool { return i.ID == invitationID }, s.now())
+		if err != nil {
+			return err
+		}
+		if !t.caller.Role.Covers(i.Role) {
+			return errRoleTooHigh
+		}
+		return s.store.endInvitation(ctx, workspaceID, i, t.open,
+			s.store.Projects.Check(db.MemberKey(workspaceID, caller.UserID), hasRole(t.caller.Role)))
+	})
+}

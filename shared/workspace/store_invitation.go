@@ -1,0 +1,233 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+)
+
+// An invitation is stored in the item with the open invitations of its workspace, which decides whether it is open. An
+// item below the invited user or address maps its ID to the workspace. That item can remain when the invitation ends.
+// It expires with the invitation.
+
+// invitationPointer maps the ID of an invitation to its workspace.
+type invitationPointer struct {
+	ID          string `dynamodbav:"id"`
+	WorkspaceID string `dynamodbav:"workspaceId"`
+	ExpiresAt   int64  `dynamodbav:"expiresAt"` // seconds since 1970
+}
+
+var attrVersion = expression.Name("version")
+
+// isVersion returns the condition that the open invitations of a workspace have not changed since they were read.
+func (l invitations) isVersion() expression.ConditionBuilder {
+	if l.Version == 0 {
+		return attrVersion.AttributeNotExists()
+	}
+	return attrVersion.Equal(expression.Value(l.Version))
+}
+
+// putInvitations returns the write that replaces the open invitations of a workspace. l has the version that was read.
+func (s store) putInvitations(workspaceID string, l invitations) db.Write {
+	unchanged := l.isVersion()
+	l.Version++
+	return s.Projects.Put(db.InvitationsKey(workspaceID), l).If(unchanged)
+}
+
+// endInvitations returns the write that ends the invitations that a change of a member ends. If there are none, it
+// checks that no invitation was created since they were read.
+func (s store) endInvitations(c change) db.Write {
+	workspaceID, rest := c.member().WorkspaceID, c.open.without(c.ends)
+	if len(rest.List) == len(c.open.List) {
+		return s.Projects.Check(db.InvitationsKey(workspaceID), c.open.isVersion())
+	}
+	return s.putInvitations(workspaceID, rest)
+}
+
+// pointerKey returns the key of the item that maps the ID of the invitation to its workspace.
+func (i Invitation) pointerKey() db.Key {
+	if i.Email != "" {
+		return db.AddressInvitationKey(i.Email, i.ID)
+	}
+	return db.InvitationKey(i.UserID, i.ID)
+}
+
+// notMember returns a check that a user is not a member of a workspace. Error: errAlreadyMember.
+func (s store) notMember(workspaceID string, user invitee) db.Write {
+	return s.Projects.Check(db.MemberKey(workspaceID, user.UserID), attrRole.AttributeNotExists()).Else(errAlreadyMember)
+}
+
+// hasRole returns a check that a member still has the role.
+func (s store) hasRole(m Membership) db.Write {
+	return s.Projects.Check(db.MemberKey(m.WorkspaceID, m.UserID), hasRole(m.Role))
+}
+
+// invite stores an invitation by the caller of the team. open contains it. replaced is the ID of the invitation that it
+// replaces, or "". more are further writes of the transaction. Errors: db.ErrStale, ErrNotFound, the errors of more.
+func (s store) invite(
+	ctx context.Context, t team, i Invitation, open invitations, replaced string, more ...db.Write,
+) error {
+	workspaceID := t.workspace.ID
+	tx := s.client.Tx(
+		s.hasRole(t.caller),
+		s.Projects.Check(db.WorkspaceKey(workspaceID), s.Projects.Exists()).Else(ErrNotFound),
+	)
+	tx.Add(more...)
+	tx.Add(s.putInvitations(workspaceID, open), s.Projects.Put(i.pointerKey(), invitationPointer{
+		ID: i.ID, WorkspaceID: workspaceID, ExpiresAt: i.ExpiresAt.Time().Unix(),
+	}))
+	if replaced != "" {
+		old := i
+		old.ID = replaced
+		tx.Add(s.Projects.Delete(old.pointerKey()))
+	}
+	return tx.CommitOnce(ctx)
+}
+
+// endInvitation ends an invitation that is in open. checks are further writes of the transaction. Error: db.ErrStale.
+func (s store) endInvitation(
+	ctx context.Context, workspaceID string, ended Invitation, open invitations, checks ...db.Write,
+) error {
+	rest := open.without(func(i Invitation) bool { return i.ID == ended.ID })
+	tx := s.client.Tx(checks...)
+	tx.Add(s.putInvitations(workspaceID, rest), s.Projects.Delete(ended.pointerKey()))
+	return tx.CommitOnce(ctx)
+}
+
+// acceptWrites returns writes of the acceptance of an invitation. The transaction fails with errInvitationNotFound if
+// the inviter may no longer grant the role.
+func (s store) acceptWrites(workspaceID string, i Invitation) []db.Write {
+	mayGrant := hasRoleIn(func(r Role) bool { return r.mayGrant(i.Role) })
+	return []db.Write{
+		s.Projects.Check(db.MemberKey(workspaceID, i.InviterID), mayGrant).Else(errInvitationNotFound),
+		s.Projects.Delete(i.pointerKey()),
+	}
+}
+
+// invitationOf returns an open invitation of a user, or of the user's confirmed address, with its team. The team has no
+// caller. It makes two calls to storage, and a third one for an address. Error: errInvitationNotFound.
+func (s store) invitationOf(
+	ctx context.Context, caller httpapi.Caller, invitationID string, now time.Time,
+) (t team, i Invitation, err error) {
+	key := db.InvitationKey(caller.UserID, invitationID)
+	items, err := s.Projects.BatchGet(ctx, key)
+	if err == nil && items[key] == nil && confirmedEmail(caller) != "" {
+		key = db.AddressInvitationKey(confirmedEmail(caller), invitationID)
+		items, err = s.Projects.BatchGet(ctx, key)
+	}
+	if err != nil {
+		return t, i, err
+	}
+	if items[key] == nil {
+		return t, i, errInvitationNotFound
+	}
+	pointer, err := db.Decode[invitationPointer](items[key])
+	if err != nil {
+		return t, i, err
+	}
+	if t, err = s.invitingTeam(ctx, pointer.WorkspaceID, caller.UserID); err != nil {
+		return t, i, err
+	}
+	i, err = t.open.find(func(i Invitation) bool { return i.ID == invitationID }, now)
+	return t, i, err
+}
+
+// invitationWith returns the open invitation with a token, with its team for a user, who may be "". The team has no
+// caller. It makes one call to storage. Error: errTokenInvalid.
+func (s store) invitationWith(
+	ctx context.Context, userID, token string, now time.Time,
+) (t team, i Invitation, err error) {
+	workspaceID, ok := workspaceOf(token)
+	if !ok {
+		return t, i, errTokenInvalid
+	}
+	if t, err = s.invitingTeam(ctx, workspaceID, userID); err == nil {
+		hash := hashToken(token)
+		i, err = t.open.find(func(i Invitation) bool { return i.TokenHash == hash }, now)
+	}
+	if errors.Is(err, errInvitationNotFound) {
+		return t, i, errTokenInvalid
+	}
+	return t, i, err
+}
+
+// invitingTeam returns the team of an invitation. The target is the invited user, who may be "". It has no caller.
+// Error: errInvitationNotFound if the workspace does not exist.
+func (s store) invitingTeam(ctx context.Context, workspaceID, userID string) (t team, err error) {
+	workspace, open := db.WorkspaceKey(workspaceID), db.InvitationsKey(workspaceID)
+	member := db.MemberKey(workspaceID, userID)
+	items, err := s.Projects.BatchGet(ctx, workspace, open, member)
+	if err != nil {
+		return t, err
+	}
+	if items[workspace] == nil {
+		return t, errInvitationNotFound
+	}
+	if t.workspace, err = db.Decode[Workspace](items[workspace]); err != nil {
+		return t, err
+	}
+	if t.open, err = db.Decode[invitations](items[open]); err != nil || items[member] == nil {
+		return t, err
+	}
+	_, found, err := memberOf(items[workspace], items[member])
+	t.target = &found
+	return t, err
+}
+
+// invitationsTo returns the open invitations to a user or an address, in the order of their creation. It skips IDs up
+// to and including lastID. If limit is not 0, it returns at most limit+1 invitations, so that the caller can detect a next
+// page.
+func (s store) invitationsTo(
+	ctx context.Context, prefix db.Prefix, lastID string, limit int, now time.Time,
+) ([]UserInvitation, error) {
+	q := db.Query{Prefix: prefix, After: prefix.After(lastID), Limit: invitationsPerRead}
+	var list []UserInvitation
+	for page, err := range s.Projects.Pages(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		open, err := s.openInvitations(ctx, db.DecodeAll(ctx, page.Items, db.Decode[invitationPointer]), now)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, open...)
+		if limit > 0 && len(list) > limit {
+			return list[:limit+1], nil
+		}
+	}
+	return list, nil
+}
+
+// invitationsPerRead is the number of invitations whose workspaces are read in one call to storage, with two items for
+// each workspace.
+const invitationsPerRead = 50
+
+// openInvitations returns the invitations of the pointers that are open.
+func (s store) openInvitations(
+	ctx context.Context, pointers []invitationPointer, now time.Time,
+) (list []UserInvitation, err error) {
+	var keys []db.Key
+	for _, p := range pointers {
+		keys = append(keys, db.WorkspaceKey(p.WorkspaceID), db.InvitationsKey(p.WorkspaceID))
+	}
+	items, err := s.Projects.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pointers {
+		workspace, ok := db.DecodeListed(ctx, items[db.WorkspaceKey(p.WorkspaceID)], db.Decode[Workspace])
+		open, isDecoded := db.DecodeListed(ctx, items[db.InvitationsKey(p.WorkspaceID)], db.Decode[invitations])
+		if !ok || !isDecoded || workspace.ID == "" {
+			continue
+		}
+		if i, err := open.find(func(i Invitation) bool { return i.ID == p.ID }, now); err == nil {
+			list = append(list, UserInvitation{Invitation: i, WorkspaceID: workspace.ID, WorkspaceName: workspace.Name})
+		}
+	}
+	return list, nil
+}
