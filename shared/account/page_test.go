@@ -12,7 +12,7 @@ import (
 // inline matches what the policy of the pages forbids.
 var inline = regexp.MustCompile(`(?i)<style|<script[^>]*>[^<]|\son[a-z]+=|\sstyle=|\saction=|https?:`)
 
-// A page needs no session, and makes no calls to storage. It has a strict policy, and neither inline scripts nor styles.
+// A page needs no session, and makes no calls to storage. It has a strict policy, and no inline scripts or styles.
 func TestMailPages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -180,8 +180,8 @@ func (s store) invitingTeam(ctx context.Context, workspaceID, userID string) (t 
 }
 
 // invitationsTo returns the open invitations to a user or an address, in the order of their creation. It skips IDs up
-// to and including lastID. If limit is not 0, it returns at most limit+1 invitations, so that the caller can detect a next
-// page.
+// to and including lastID. If limit is not 0, it returns at most limit+1 invitations, so that the caller can detect a
+// next page.
 func (s store) invitationsTo(
 	ctx context.Context, prefix db.Prefix, lastID string, limit int, now time.Time,
 ) ([]UserInvitation, error) {
