@@ -3,6 +3,7 @@ package templatetest_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -124,11 +125,11 @@ func TestEnvironments(t *testing.T) {
 	}
 }
 
-// loadTemplate loads template.yaml with parameters. Without AiProvider, the template needs no model.
+// loadTemplate loads template.yaml with parameters. Without AiProvider, it selects the one that needs no model.
 func loadTemplate(parameters map[string]string) (*resources.Stack, error) {
-	return stack.Load(filepath.Join(Root, "template.yaml"), stack.Options{
-		Parameters: parameters, Defaults: map[string]string{"AiProvider": "scaffold"},
-	})
+	all := map[string]string{"AiProvider": "scaffold"}
+	maps.Copy(all, parameters)
+	return stack.Load(filepath.Join(Root, "template.yaml"), stack.Options{Parameters: all})
 }
 
 // TestParameterRules checks that invalid combinations of parameters are rejected before a deployment begins.

@@ -52,14 +52,6 @@ const (
 	NewNetwork Kind = "newNetwork"
 )
 
-// Kinds returns all kinds.
-func Kinds() []Kind {
-	return []Kind{
-		Confirm, Reset, Change, Undo, Invitation, ChangeRequested, AddressTaken, PasswordChanged, PasswordReset,
-		IdentityLinked, IdentityRemoved, TokenCreated, TokenRevoked, AccountDeleted, WebhookDisabled, NewNetwork,
-	}
-}
-
 // Message is a mail to send.
 type Message struct {
 	Kind     Kind   `json:"kind"`

@@ -62,7 +62,7 @@ func rendered(t interface {
 // TestMails compares each kind of mail with a golden file. go test ./shared/mail/render -update writes the files.
 func TestMails(t *testing.T) {
 	t.Parallel()
-	for _, kind := range mail.Kinds() {
+	for _, kind := range render.Kinds() {
 		out := rendered(t, settings, example(kind))
 		for extension, got := range map[string]string{
 			".txt": "Subject: " + out.Subject + "\n\n" + out.Text, ".html": out.HTML,
@@ -107,7 +107,7 @@ func TestHostileNames(t *testing.T) {
 func TestAnyName(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m := example(rapid.SampledFrom(mail.Kinds()).Draw(t, "kind"))
+		m := example(rapid.SampledFrom(render.Kinds()).Draw(t, "kind"))
 		for name := range m.Values {
 			if name != "email" && name != "ip" { // were checked before, and are not changed
 				m.Values[name] = rapid.String().Draw(t, name)
