@@ -42,7 +42,7 @@ const maxUserAgentBytes = 256
 
 // Detail is what belongs to the entries of some types.
 type Detail struct {
-	Count     int    `json:"count,omitempty" dynamodbav:"-" doc:"The number of failed logins from the network in the hour that begins at this time" example:"3"`
+	Count     int    `json:"count,omitzero" dynamodbav:"-" doc:"The number of failed logins from the network in the hour that begins at this time" example:"3"`
 	Email     string `json:"email,omitempty" dynamodbav:"email,omitempty" doc:"The new e-mail address" example:"ada@new.example.com"`
 	Provider  string `json:"provider,omitempty" dynamodbav:"provider,omitempty" doc:"The code host of the identity" example:"github"`
 	Username  string `json:"username,omitempty" dynamodbav:"username,omitempty" doc:"The username at the code host" example:"ada"`
