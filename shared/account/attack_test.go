@@ -141,7 +141,7 @@ func TestNoUserEnumerationAtLogin(t *testing.T) {
 	f := newFixture(t)
 	client := f.newClient().from("198.51.100.9")
 	client.signup("ada").Want(t, http.StatusCreated)
-	client.from("203.0.113.1") // a network from which nobody signed up
+	client.from("203.0.113.1") // a network from which no user signed up
 	// observation is the part of a login that a client can observe. Computing hashes and calling DynamoDB takes time.
 	type observation struct {
 		Status        int

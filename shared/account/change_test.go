@@ -207,7 +207,7 @@ func TestUndo(t *testing.T) {
 	ada := f.newConfirmedUser("ada")
 	ada.link(host, octocat(1))
 	f.clock.Advance(time.Minute)
-	ada.moveTo("eve@example.com") // by somebody who stole the session
+	ada.moveTo("eve@example.com") // by a person who stole the session
 	for i := range 50 {           // more than one transaction removes
 		ada.link(host, octocat(2+i))
 	}

@@ -85,7 +85,7 @@ func TestPasswordEqualToTheUsername(t *testing.T) {
 	client.reset(token, newPassword).Want(t, http.StatusOK)
 }
 
-// If the address had never been confirmed, somebody else may have created the account: its identities must not remain.
+// If the address had never been confirmed, another person may have created the account: its identities must not remain.
 func TestResetRemovesIdentitiesOfAnUnconfirmedAddress(t *testing.T) {
 	t.Parallel()
 	for name, confirmed := range map[string]bool{"confirmed": true, "unconfirmed": false} {

@@ -46,7 +46,7 @@ func (s *Service) Confirm(
 	})
 }
 
-// reject takes the address from an account that somebody else created with it. The sessions and the mail tokens of the
+// reject takes the address from an account that another person created with it. The sessions and the mail tokens of the
 // account end. Its password was stored with the address, so it ends too.
 func (s *Service) reject(ctx context.Context, c claimed, client httpapi.RequestInfo) error {
 	after := c.User

@@ -85,7 +85,7 @@ func newSecret(userID string) Secret {
 	return Secret{Token: ulid + base64.RawURLEncoding.EncodeToString(random[:]), Code: string(chars[:])}
 }
 
-// UserOf returns the ID of the user to whom a token belongs, or the ID of a user who does not exist.
+// UserOf returns the ID of the user of a token, or the ID of a user who does not exist.
 func UserOf(token string) string {
 	const ulidChars = 26
 	if len(token) > ulidChars {

@@ -65,11 +65,12 @@ func (m Mails) NewNetwork(
 type Link struct {
 	Set  mailtoken.Set // of the kind of the mail
 	To   string        // the recipient, and the address that the token is about
-	User user.User     // to whom the token belongs
-	// Owner is another user who has the address, nil if there is none. This user gets a mail without a link, and nobody
-	// gets the token.
+	User user.User     // the user who uses the token
+	// Owner is another user who has the address, nil if there is none. This user gets a mail without a link, and the
+	// token is not sent.
 	Owner *user.User
-	// Discard stores the mail for nobody. Retry sends it even if mail does not arrive at the address, see mail.Message.
+	// Discard stores a mail that is not sent. Retry sends the mail even if mail does not arrive at the address. They are
+	// the fields Discard and TryUndeliverable of mail.Message.
 	Discard, Retry bool
 }
 

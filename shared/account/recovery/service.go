@@ -75,7 +75,7 @@ func (s *Service) read(ctx context.Context, userID string) (a account, err error
 	return a, err
 }
 
-// unknownName stands for the username in the mail for an unknown address, which nobody gets.
+// unknownName stands for the username in the mail for an unknown address, which is not sent.
 var unknownName = strings.Repeat("u", user.MaxUsernameBytes/2)
 
 // Forgot sends a mail with which the reader chooses a new password, if an account has the address. Errors:
