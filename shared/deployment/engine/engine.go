@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -29,6 +30,9 @@ const (
 	minGarbage = 64 << 20
 	// watchPeriod is the time between two checks of the time limit.
 	watchPeriod = 10 * time.Millisecond
+	// maxBuiltIn is the processor time after the limit in which an interrupt must stop a program. An interrupt has no
+	// effect on a built-in function, and some built-in functions run for hours.
+	maxBuiltIn = time.Second
 )
 
 // The errors of programs that reach a limit.
@@ -55,14 +59,26 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 
 // Engine is an interpreter with its own global objects. It is not safe for concurrent use. If a program reaches the
-// limit of time, every later call fails.
+// limit of time, every later call fails. A built-in function that does not end is abandoned: it uses a processor and
+// the memory of the engine until the process ends.
 type Engine struct {
 	vm       *quickjs.VM
 	clock    stopwatch
+	state    atomic.Int32  // of the program
+	isNested bool          // a registered function runs
+	stuck    chan struct{} // closed when the program is abandoned
 	closed   chan struct{}
 	lines    int // number of lines of all programs
 	programs []program
 }
+
+// The states of the program of an engine. Only a program that runs in the interpreter can be abandoned, because a
+// registered function can change what the caller of the engine reads.
+const (
+	stateOutside   = iota // no program runs, or it has called a registered function
+	stateRunning          // in the interpreter
+	stateAbandoned        // the caller of the engine no longer waits for the program
+)
 
 // program is a program whose code begins after a number of lines. sources is nil if it has no source map.
 type program struct {
@@ -83,7 +99,7 @@ func New(limit time.Duration) (*Engine, error) {
 	vm.SetMaxStackSize(maxStack)
 	vm.SetGCThreshold(minGarbage)
 	vm.SetCanBlock(false)
-	e := &Engine{vm: vm, clock: stopwatch{limit: limit}, closed: make(chan struct{})}
+	e := &Engine{vm: vm, clock: stopwatch{limit: limit}, stuck: make(chan struct{}), closed: make(chan struct{})}
 	async.Go(e.watch, func(error) {})
 	if err := e.Load(prelude, nil); err != nil {
 		e.Close()
@@ -93,7 +109,7 @@ func New(limit time.Duration) (*Engine, error) {
 }
 
 // watch stops all programs after the time limit. It does so again and again, because an interrupt has no effect between
-// two calls of the interpreter.
+// two calls of the interpreter. It abandons a program that interrupts do not stop.
 func (e *Engine) watch() error {
 	ticks := time.NewTicker(watchPeriod)
 	defer ticks.Stop()
@@ -102,6 +118,9 @@ func (e *Engine) watch() error {
 		case <-ticks.C:
 			if e.clock.isExpired() {
 				e.vm.Interrupt()
+			}
+			if e.clock.time() > e.clock.limit+maxBuiltIn && e.state.CompareAndSwap(stateRunning, stateAbandoned) {
+				close(e.stuck)
 			}
 		case <-e.closed:
 			return nil
@@ -119,12 +138,52 @@ func (e *Engine) Reset() {
 // Close releases the memory of the engine.
 func (e *Engine) Close() {
 	close(e.closed)
-	_ = e.vm.Close()
+	if e.state.Load() != stateAbandoned {
+		_ = e.vm.Close()
+	}
+}
+
+// enter changes the state of the program. If the program was abandoned, enter never returns.
+func (e *Engine) enter(from, to int32) {
+	if !e.state.CompareAndSwap(from, to) {
+		select {}
+	}
+}
+
+// inInterpreter calls f, which runs a program, in a goroutine of its own. Errors: the errors of f, ErrTime.
+func (e *Engine) inInterpreter(f func() error) error {
+	run := func() error {
+		defer e.clock.start()()
+		if e.clock.isExpired() {
+			return ErrTime
+		}
+		e.enter(stateOutside, stateRunning)
+		defer e.enter(stateRunning, stateOutside)
+		return f()
+	}
+	switch {
+	case e.isNested:
+		return run()
+	case e.state.Load() == stateAbandoned:
+		return ErrTime
+	}
+	done := make(chan error, 1)
+	async.Go(run, func(err error) { done <- err })
+	select {
+	case err := <-done:
+		return err
+	case <-e.stuck:
+		return ErrTime
+	}
 }
 
 // Register makes a Go function a global function of the programs. Its error is thrown as an exception.
 func (e *Engine) Register(name string, f func(arguments []string) (string, error)) error {
 	err := e.vm.RegisterHostFunc(name, func(values []any) (any, error) {
+		e.enter(stateRunning, stateOutside)
+		defer e.enter(stateOutside, stateRunning)
+		defer func(before bool) { e.isNested = before }(e.isNested)
+		e.isNested = true
 		texts := make([]string, len(values))
 		for i, value := range values {
 			texts[i], _ = value.(string)
@@ -157,16 +216,14 @@ func (e *Engine) Load(code string, sourceMap []byte) error {
 
 // run runs a program. Errors: the errors of Call.
 func (e *Engine) run(evaluate func() (quickjs.Value, error)) error {
-	defer e.clock.start()()
-	if e.clock.isExpired() {
-		return ErrTime
-	}
-	value, err := evaluate()
-	if err != nil {
-		return e.failure(err)
-	}
-	value.Free()
-	return nil
+	return e.inInterpreter(func() error {
+		value, err := evaluate()
+		if err != nil {
+			return e.failure(err)
+		}
+		value.Free()
+		return nil
+	})
 }
 
 // Call calls a global function of a program with a JSON value, waits for its promise, and stores the result in out.
@@ -176,45 +233,53 @@ func (e *Engine) Call(function string, in, out any) error {
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	defer e.clock.start()()
-	if e.clock.isExpired() {
-		return ErrTime
-	}
-	promise, err := e.vm.CallValue("input => callJSON("+function+", input)", string(input))
+	var text any
+	err = e.inInterpreter(func() (err error) {
+		text, err = e.settle(function, string(input))
+		return err
+	})
 	if err != nil {
-		return e.failure(err)
+		return err
+	}
+	result, isText := text.(string)
+	if !isText {
+		return &Error{Message: "the result is not a JSON value"}
+	}
+	if json.Unmarshal([]byte(result), out, options) != nil { // programs can change what JSON.stringify and promises do
+		return &Error{Message: "the result does not have the expected form"}
+	}
+	return nil
+}
+
+// settle calls a global function, waits for its promise, and returns the value. Errors: the errors of Call.
+func (e *Engine) settle(function, input string) (result any, err error) {
+	promise, err := e.vm.CallValue("input => callJSON("+function+", input)", input)
+	if err != nil {
+		return nil, e.failure(err)
 	}
 	defer promise.Free()
-	var result any
 	isSettled := false
 	then, err := promise.Then(func(v quickjs.Value) { result, err = v.Any(); isSettled = true },
 		func(v quickjs.Value) { err = quickjs.ErrorFromValue(v); isSettled = true })
 	if err != nil {
-		return e.failure(err)
+		return nil, e.failure(err)
 	}
 	defer then.Free()
 	for !isSettled {
 		n, failed := e.vm.ExecutePendingJobs()
 		switch {
 		case e.clock.isExpired():
-			return ErrTime
+			return nil, ErrTime
 		case n == 0 && !isSettled && failed != nil:
-			return e.failure(failed)
+			return nil, e.failure(failed)
 		case n == 0 && !isSettled:
-			return &Error{Message: "a promise is never settled"}
+			return nil, &Error{Message: "a promise is never settled"}
 		}
 	}
-	text, isText := result.(string)
-	switch {
-	case err != nil:
-		return e.failure(err)
-	case !isText:
-		return &Error{Message: "the result is not a JSON value"}
+	if err != nil {
+		return nil, e.failure(err)
 	}
-	if json.Unmarshal([]byte(text), out, options) != nil { // programs can change what JSON.stringify and promises do
-		return &Error{Message: "the result does not have the expected form"}
-	}
-	return nil
+	return result, nil
 }
 
 // frame matches the place of a call in a stack trace.

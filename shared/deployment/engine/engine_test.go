@@ -78,27 +78,29 @@ func TestHostile(t *testing.T) {
 		code  string
 		want  error
 	}{
-		"loop":             {short, `for (;;);`, ErrTime},
-		"caught loop":      {short, `f = () => { for (;;) try { for (;;); } catch {} finally { for (;;); } }`, ErrTime},
-		"jobs":             {short, `f = () => new Promise(() => { const again = () => Promise.resolve().then(again); again() })`, ErrTime},
-		"async generator":  {short, `f = async () => { for await (const x of (async function* () { for (;;) yield 1 })()); }`, ErrTime},
-		"toString":         {short, `f = () => { throw { toString() { for (;;); } } }`, ErrTime},
-		"getter":           {short, `f = () => ({ get x() { for (;;); } })`, ErrTime},
-		"then":             {short, `Promise.prototype.then = () => { for (;;); }; f = () => 1`, ErrTime},
-		"expression":       {short, `f = () => /^(a+)+$/.test("a".repeat(60) + "b")`, ErrTime},
-		"replace":          {short, `f = () => "a".repeat(1e5).replace(/(a*)*b/g, "")`, ErrTime},
-		"sort":             {short, `f = () => [3, 2, 1].sort(() => { for (;;); })`, ErrTime},
-		"arrays":           {long, `f = () => { const all = []; for (;;) all.push(new Uint8Array(1 << 20)) }`, ErrMemory},
-		"buffer":           {long, `f = () => new ArrayBuffer(1 << 30)`, ErrMemory},
-		"text":             {long, `f = () => { let s = "x"; for (;;) s += s + 1 }`, nil}, // longer than a text can be
-		"calls":            {long, `f = () => f()`, ErrNesting},
-		"getters":          {long, `f = () => ({ get x() { return this.x } }).x`, ErrNesting},
-		"proxy":            {long, `f = () => { const p = new Proxy({}, {}); Object.setPrototypeOf(p, p); return p.x }`, nil},
-		"JSON":             {long, `f = () => JSON.parse("[".repeat(1e6))`, ErrNesting},
-		"nested result":    {long, `f = () => { let a = []; for (let i = 0; i < 6000; i++) a = [a]; return a }`, ErrNesting},
-		"nested groups":    {long, `f = () => new RegExp("(".repeat(1e6))`, nil},
-		"nested program":   {long, `f = () => (0, eval)("[".repeat(1e6))`, ErrNesting},
-		"nested functions": {long, `f = () => new Function("(()=>".repeat(1e5))`, ErrNesting},
+		"loop":              {short, `for (;;);`, ErrTime},
+		"caught loop":       {short, `f = () => { for (;;) try { for (;;); } catch {} finally { for (;;); } }`, ErrTime},
+		"jobs":              {short, `f = () => new Promise(() => { const again = () => Promise.resolve().then(again); again() })`, ErrTime},
+		"async generator":   {short, `f = async () => { for await (const x of (async function* () { for (;;) yield 1 })()); }`, ErrTime},
+		"toString":          {short, `f = () => { throw { toString() { for (;;); } } }`, ErrTime},
+		"getter":            {short, `f = () => ({ get x() { for (;;); } })`, ErrTime},
+		"then":              {short, `Promise.prototype.then = () => { for (;;); }; f = () => 1`, ErrTime},
+		"expression":        {short, `f = () => /^(a+)+$/.test("a".repeat(60) + "b")`, ErrTime},
+		"replace":           {short, `f = () => "a".repeat(1e5).replace(/(a*)*b/g, "")`, ErrTime},
+		"sort":              {short, `f = () => [3, 2, 1].sort(() => { for (;;); })`, ErrTime},
+		"built-in function": {short, `f = () => [].reverse.call({ length: 1e15 })`, ErrTime},
+		"built-in loop":     {short, `for (;;) try { [].indexOf.call({ length: 1e15 }, 1) } catch {}`, ErrTime},
+		"arrays":            {long, `f = () => { const all = []; for (;;) all.push(new Uint8Array(1 << 20)) }`, ErrMemory},
+		"buffer":            {long, `f = () => new ArrayBuffer(1 << 30)`, ErrMemory},
+		"text":              {long, `f = () => { let s = "x"; for (;;) s += s + 1 }`, nil}, // longer than a text can be
+		"calls":             {long, `f = () => f()`, ErrNesting},
+		"getters":           {long, `f = () => ({ get x() { return this.x } }).x`, ErrNesting},
+		"proxy":             {long, `f = () => { const p = new Proxy({}, {}); Object.setPrototypeOf(p, p); return p.x }`, nil},
+		"JSON":              {long, `f = () => JSON.parse("[".repeat(1e6))`, ErrNesting},
+		"nested result":     {long, `f = () => { let a = []; for (let i = 0; i < 6000; i++) a = [a]; return a }`, ErrNesting},
+		"nested groups":     {long, `f = () => new RegExp("(".repeat(1e6))`, nil},
+		"nested program":    {long, `f = () => (0, eval)("[".repeat(1e6))`, ErrNesting},
+		"nested functions":  {long, `f = () => new Function("(()=>".repeat(1e5))`, ErrNesting},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -154,6 +156,24 @@ func TestRegister(t *testing.T) {
 	var got string
 	if err := errors.Join(err, e.Call("f", nil, &got)); err != nil || got != "caught a+" {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// A built-in function that calls a function of Go again and again ends, too.
+func TestRegisterHostile(t *testing.T) {
+	t.Parallel()
+	e, err := start(t, 200*time.Millisecond, `f = () => [].find.call({ length: 1e15 }, read)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = e.Register("read", func([]string) (string, error) { return "", nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := e.Call("f", nil, nil); !errors.Is(err, ErrTime) {
+			t.Errorf("got %v, want the limit of time", err)
+		}
 	}
 }
 

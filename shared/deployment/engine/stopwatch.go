@@ -39,10 +39,13 @@ func (s *stopwatch) start() (stop func()) {
 }
 
 // isExpired reports whether the time is used up. It can be called by any goroutine.
-func (s *stopwatch) isExpired() bool {
+func (s *stopwatch) isExpired() bool { return s.time() > s.limit }
+
+// time returns the time that was used. It can be called by any goroutine.
+func (s *stopwatch) time() time.Duration {
 	used := time.Duration(s.used.Load())
 	if l := s.running.Load(); l != nil {
 		used += threadTime(l.thread) - l.startTime
 	}
-	return used > s.limit
+	return used
 }
