@@ -28,7 +28,7 @@ func example(kind mail.Kind) mail.Message {
 		Kind: kind, To: "ada@example.com", UserID: "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK", Username: "ada",
 		Values: map[string]string{
 			"email": "new@example.com", "workspace": "Team", "inviter": "grace", "role": "member", "provider": "GitHub",
-			"name": "deploy", "reason": "no delivery succeeded for three days.",
+			"name": "deploy", "reason": "every attempt in the last five days failed",
 		},
 		ExpiresAt: at.Add(30 * time.Minute),
 	}
@@ -37,6 +37,7 @@ func example(kind mail.Kind) mail.Message {
 		m.Token, m.Code = "f5Ytn_example-token", "7K3M9PQR"
 	case mail.Undo, mail.Invitation:
 		m.Token = "f5Ytn_example-token"
+	case mail.WebhookDisabled: // no request caused it
 	default:
 		m.Values["ip"], m.Values["userAgent"] = "192.0.2.1", "Mozilla/5.0 (X11; Linux x86_64; rv:150.0)"
 	}
