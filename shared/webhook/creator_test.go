@@ -61,8 +61,8 @@ func wantCreator(t *testing.T, w map[string]any, creator *user, active bool) {
 	}
 }
 
-// If a user may no longer manage webhooks, the webhooks that the user created are disabled, and no others. The user gets
-// one mail. An admin who activates one of the webhooks becomes its creator.
+// If a user may no longer manage webhooks, the webhooks that the user created are disabled, and no others. The user
+// gets one mail. An admin who activates one of the webhooks becomes its creator.
 func TestWebhooksOfFormerAdmins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -100,7 +100,8 @@ func TestWebhooksOfFormerAdmins(t *testing.T) {
 			}
 			host := strings.TrimPrefix(f.receiver.URL(""), "http://")
 			want := map[string]string{
-				"name": host + " (and 2 more)", "workspace": "Team", "reason": "you are no longer an admin or owner of the workspace",
+				"name": host + " (and 2 more)", "workspace": "Team",
+				"reason": "you are no longer an admin or owner of the workspace",
 			}
 			mails := mailtest.Stored(t, f.sdk, f.tables.mail, f.keys)
 			if len(mails) != 1 || mails[0].To != "grace@example.com" || !maps.Equal(mails[0].Values, want) {

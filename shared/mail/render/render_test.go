@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
+	"devplatform/shared/account/user"
 	"devplatform/shared/mail"
 	"devplatform/shared/mail/render"
 )
@@ -154,6 +155,18 @@ func checkSafe(t interface {
 			node.Data != "new@example.com" && node.Data != "192.0.2.1" {
 			t.Errorf("%q: a mail program would make a link of %q", name, node.Data)
 		}
+	}
+}
+
+// TestLongestAddress checks that an address is not shortened.
+func TestLongestAddress(t *testing.T) {
+	t.Parallel()
+	address := strings.Repeat("a", 64) + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "cc"
+	address += strings.Repeat("c", user.MaxEmailBytes-len(address))
+	m := example(mail.Undo)
+	m.Values["email"] = address
+	if out := rendered(t, settings, m); !strings.Contains(out.Text, address) || !strings.Contains(out.HTML, address) {
+		t.Errorf("the mail does not contain the address of %d bytes:\n%s", len(address), out.Text)
 	}
 }
 

@@ -84,8 +84,8 @@ func TestDisabledWebhookOfAUserWithoutAnAddress(t *testing.T) {
 	}
 }
 
-// If a webhook cannot be disabled, or its mail cannot be stored, because storage is unavailable, the delivery is retried,
-// and the next failure disables the webhook.
+// If a webhook cannot be disabled, or its mail cannot be stored, because storage is unavailable, the delivery is
+// retried, and the next failure disables the webhook.
 func TestWebhookIsNotDisabledDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"BatchGetItem", "TransactWriteItems"} {

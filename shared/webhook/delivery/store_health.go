@@ -54,8 +54,8 @@ func (s Store) saveHealth(ctx context.Context, w Webhook, after Health, succeede
 }
 
 // disable stores the health, disables the webhook for the reason of the decision, and stores the mails that report it,
-// in one transaction. It reports false if the webhook is no longer active, the webhook has a new endpoint, or the series
-// of failures has ended.
+// in one transaction. It reports false if the webhook is no longer active, the webhook has a new endpoint, or the
+// series of failures has ended.
 func (s Store) disable(
 	ctx context.Context, w Webhook, after Health, v decision, now time.Time, mails ...db.Write,
 ) (bool, error) {
