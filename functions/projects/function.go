@@ -68,7 +68,9 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		outbox := event.Outbox{Events: client.Table(cfg.Projects.Events), IDs: ids}
 		table, cursors := client.Table(cfg.Tables.Projects), db.NewCursors(keys)
 		mails := mail.NewOutbox(client, cfg.Tables, keys, ids, now, cfg.Mail)
-		revoked := revocation.Store{Webhooks: client.Table(cfg.Webhooks.Webhooks), Notices: notice.New(client, cfg.Tables, mails)}
+		revoked := revocation.Store{
+			Webhooks: client.Table(cfg.Webhooks.Webhooks), Notices: notice.New(client, cfg.Tables, mails),
+		}
 		workspaces := workspace.New(workspace.Deps{
 			DB: client, Projects: table, InvitationsPerDay: cfg.InvitationsPerDay,
 			Outbox: outbox, Cursors: cursors, People: user.NewStore(client, cfg.Tables),

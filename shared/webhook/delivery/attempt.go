@@ -179,9 +179,9 @@ func signedRequest(d Delivery, body, url string, secrets []string, at time.Time)
 	return sender.Request{URL: url, Body: []byte(body), Header: header}
 }
 
-// disable disables the webhook, and stores a mail about it to the webhook's creator. It reports false if the decision no
-// longer applies, because the webhook has a new endpoint, or another attempt succeeded. It also reports false if storage
-// is unavailable: the delivery is then retried, and the next failure leads to the same decision.
+// disable disables the webhook, and stores a mail about it to the webhook's creator. It reports false if the decision
+// no longer applies, because the webhook has a new endpoint, or another attempt succeeded. It also reports false if
+// storage is unavailable: the delivery is then retried, and the next failure leads to the same decision.
 func (a *attempt) disable(ctx context.Context) bool {
 	w, log := *a.webhook, a.worker.logger
 	mails, err := a.worker.notices.Disabled(ctx, w.CreatedBy, w.WorkspaceID, a.decision.reason,
