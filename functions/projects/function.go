@@ -20,6 +20,7 @@ import (
 	"devplatform/shared/project/export"
 	"devplatform/shared/project/file"
 	"devplatform/shared/queue/signal"
+	"devplatform/shared/webhook/notice"
 	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/workspace"
 )
@@ -66,11 +67,14 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		ids := id.NewGenerator(now, rand.Reader)
 		outbox := event.Outbox{Events: client.Table(cfg.Projects.Events), IDs: ids}
 		table, cursors := client.Table(cfg.Tables.Projects), db.NewCursors(keys)
+		mails := mail.NewOutbox(client, cfg.Tables, keys, ids, now, cfg.Mail)
+		revoked := revocation.Store{
+			Webhooks: client.Table(cfg.Webhooks.Webhooks), Notices: notice.New(client, cfg.Tables, mails),
+		}
 		workspaces := workspace.New(workspace.Deps{
 			DB: client, Projects: table, InvitationsPerDay: cfg.InvitationsPerDay,
 			Outbox: outbox, Cursors: cursors, People: user.NewStore(client, cfg.Tables),
-			Mail: mail.NewOutbox(client, cfg.Tables, keys, ids, now, cfg.Mail), Links: cfg.Links,
-			IDs: ids, Clock: now, DisableWebhooks: revocation.Store{Webhooks: client.Table(cfg.Webhooks.Webhooks)}.Disable,
+			Mail: mails, Links: cfg.Links, IDs: ids, Clock: now, DisableWebhooks: revoked.Disable,
 		})
 		bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)
 		files := file.New(file.Deps{

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"devplatform/infra/hooktest"
 	"devplatform/infra/local/codehost"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/gateway"
@@ -43,6 +44,7 @@ func (w *watched) callRareOperations(ada *platformtest.Client, workspace, projec
 		}
 	}
 	w.redeliveredMeanwhile(ada, workspace, project)
+	w.disabled(ada, workspace, project)
 	w.openAI()
 }
 
@@ -142,6 +144,15 @@ func (w *watched) redeliveredMeanwhile(ada *platformtest.Client, workspace, proj
 			return w.used[function][permission]
 		})
 	}
+}
+
+// disabled uses an endpoint of the fast lane that responds with 410. So the function disables the webhook, and stores a mail.
+func (w *watched) disabled(ada *platformtest.Client, workspace, project string) {
+	w.t.Helper()
+	fields := platformtest.Object{"workspaceId": workspace, "projectId": project}
+	w.makePrompt(ada.Subscribe(hooktest.New(w.t).URL("/gone"), fields))
+	ada.Save(project, "/gone.txt", "x").Want(w.t, http.StatusCreated)
+	w.waitFor(map[string][]permission{"WebhookDeliveryFunction": {"dynamodb:PutItem MailTable"}})
 }
 
 // makePrompt moves the endpoint of a webhook to the fast lane.

@@ -281,7 +281,7 @@ func TestMailIsOptional(t *testing.T) {
 				t.Errorf("MAIL_FROM=%q: the function exists with MAIL_ORIGIN=%q", from, f.Env["MAIL_ORIGIN"])
 			}
 		}
-		if want := map[bool]int{true: 2, false: 3}[from == ""]; stored != want { // auth, projects, and the mailer if it exists
+		if want := map[bool]int{true: 4, false: 5}[from == ""]; stored != want { // those that store mails, and the mailer if it exists
 			t.Errorf("%d functions have MAIL_FROM=%q, want %d", stored, from, want)
 		}
 	}

@@ -46,7 +46,8 @@ const (
 	TokenRevoked Kind = "tokenRevoked"
 	// AccountDeleted reports the end of an account.
 	AccountDeleted Kind = "accountDeleted"
-	// WebhookDisabled goes to the creator of a webhook. Values: name, workspace, reason.
+	// WebhookDisabled goes to the creator of a webhook that the service disabled. No request of the creator caused it.
+	// Values: name, workspace, reason.
 	WebhookDisabled Kind = "webhookDisabled"
 	// NewNetwork reports a login from a network that the user did not use before.
 	NewNetwork Kind = "newNetwork"

@@ -2,12 +2,15 @@ package webhook
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"devplatform/infra/mailtest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -58,8 +61,8 @@ func wantCreator(t *testing.T, w map[string]any, creator *user, active bool) {
 	}
 }
 
-// If a user may no longer manage webhooks, the webhooks that the user created are disabled, and no others. An admin who
-// activates one of them becomes its creator.
+// If a user may no longer manage webhooks, the webhooks that the user created are disabled, and no others. The user
+// gets one mail. An admin who activates one of the webhooks becomes its creator.
 func TestWebhooksOfFormerAdmins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -94,6 +97,15 @@ func TestWebhooksOfFormerAdmins(t *testing.T) {
 			caller.Do(tc.method, "/api/workspaces/"+team+"/members/"+grace.userID, tc.fields).Want(t, http.StatusOK)
 			for path, active := range map[string]bool{ofTeam: false, ofProject: false} {
 				wantCreator(t, ada.webhookOf(team, path), grace, active)
+			}
+			host := strings.TrimPrefix(f.receiver.URL(""), "http://")
+			want := map[string]string{
+				"name": host + " (and 2 more)", "workspace": "Team",
+				"reason": "you are no longer an admin or owner of the workspace",
+			}
+			mails := mailtest.Stored(t, f.sdk, f.tables.mail, f.keys)
+			if len(mails) != 1 || mails[0].To != "grace@example.com" || !maps.Equal(mails[0].Values, want) {
+				t.Errorf("got the mails %+v, want one to grace with the values %v", mails, want)
 			}
 			wantCreator(t, ada.webhookOf(team, others), ada, true)
 			wantCreator(t, grace.webhookOf(grace.personal, elsewhere), grace, true)

@@ -21,14 +21,17 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/infra/slicetest"
+	accountuser "devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/mail"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/webhook/notice"
 	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/workspace"
@@ -45,7 +48,7 @@ type fixture struct {
 	endpoint     string
 	sdk          *dynamodb.Client // without faults
 	client       *db.Client
-	tables       struct{ webhooks, projects, events string }
+	tables       struct{ webhooks, projects, events, accounts, mail string }
 	webhooks     db.Table
 	projects     db.Table
 	events       db.Table
@@ -73,6 +76,7 @@ func newFixture(t *testing.T) *fixture {
 	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
 	f.tables.webhooks, f.tables.projects = slicetest.Table(t, f.sdk, "webhooks"), slicetest.Table(t, f.sdk, "projects")
 	f.tables.events = slicetest.Table(t, f.sdk, "events")
+	f.tables.accounts, f.tables.mail = slicetest.Table(t, f.sdk, "accounts"), slicetest.Table(t, f.sdk, "mail")
 	f.queueURL = sqstest.CreateQueue(t, f.sqs, "deliveries-"+strings.ToLower(rand.Text()), nil)
 	f.server = httptest.NewServer(nil)
 	t.Cleanup(f.server.Close)
@@ -101,10 +105,14 @@ func (f *fixture) startService(sdk *dynamodb.Client, queues *sqs.Client) {
 
 // members returns the service of workspaces and their members.
 func (f *fixture) members(client *db.Client) *workspace.Service {
+	tables := config.Tables{Accounts: f.tables.accounts, Projects: f.tables.projects, Mail: f.tables.mail}
+	outbox := mail.NewOutbox(client, tables, f.keys, f.ids, f.clock.Now, mail.Settings{From: "no-reply@example.com"})
 	return workspace.New(workspace.Deps{
 		DB: client, Projects: client.Table(f.tables.projects), People: f.users, IDs: f.ids, Clock: f.clock.Now,
 		Outbox: event.Outbox{Events: client.Table(f.tables.events), IDs: f.ids}, Cursors: db.NewCursors(f.keys),
-		DisableWebhooks: revocation.Store{Webhooks: client.Table(f.tables.webhooks)}.Disable,
+		DisableWebhooks: revocation.Store{
+			Webhooks: client.Table(f.tables.webhooks), Notices: notice.New(client, tables, outbox),
+		}.Disable,
 	})
 }
 
@@ -132,8 +140,10 @@ func (f *fixture) user(name string) *user {
 	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, name: name}
 	u.SetCookie("session", name)
 	u.userID, u.personal = f.ids.New(id.User), f.ids.New(id.Workspace)
-	personal := workspace.Personal(f.projects, u.personal, u.userID, name, f.clock.Now())
-	f.must(f.client.Tx(personal...).Commit(f.t.Context()))
+	writes := workspace.Personal(f.projects, u.personal, u.userID, name, f.clock.Now())
+	record := accountuser.User{ID: u.userID, Username: name, Email: name + "@example.com"}
+	writes = append(writes, f.client.Table(f.tables.accounts).Put(db.UserKey(u.userID), record))
+	f.must(f.client.Tx(writes...).Commit(f.t.Context()))
 	f.users.Add(slicetest.NewCaller(u.userID, name))
 	return u
 }

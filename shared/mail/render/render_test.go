@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
+	"devplatform/shared/account/user"
 	"devplatform/shared/mail"
 	"devplatform/shared/mail/render"
 )
@@ -28,7 +29,7 @@ func example(kind mail.Kind) mail.Message {
 		Kind: kind, To: "ada@example.com", UserID: "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK", Username: "ada",
 		Values: map[string]string{
 			"email": "new@example.com", "workspace": "Team", "inviter": "grace", "role": "member", "provider": "GitHub",
-			"name": "deploy", "reason": "no delivery succeeded for three days.",
+			"name": "deploy", "reason": "every attempt in the last five days failed",
 		},
 		ExpiresAt: at.Add(30 * time.Minute),
 	}
@@ -37,6 +38,7 @@ func example(kind mail.Kind) mail.Message {
 		m.Token, m.Code = "f5Ytn_example-token", "7K3M9PQR"
 	case mail.Undo, mail.Invitation:
 		m.Token = "f5Ytn_example-token"
+	case mail.WebhookDisabled: // no request caused it
 	default:
 		m.Values["ip"], m.Values["userAgent"] = "192.0.2.1", "Mozilla/5.0 (X11; Linux x86_64; rv:150.0)"
 	}
@@ -153,6 +155,18 @@ func checkSafe(t interface {
 			node.Data != "new@example.com" && node.Data != "192.0.2.1" {
 			t.Errorf("%q: a mail program would make a link of %q", name, node.Data)
 		}
+	}
+}
+
+// TestLongestAddress checks that an address is not shortened.
+func TestLongestAddress(t *testing.T) {
+	t.Parallel()
+	address := strings.Repeat("a", 64) + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "cc"
+	address += strings.Repeat("c", user.MaxEmailBytes-len(address))
+	m := example(mail.Undo)
+	m.Values["email"] = address
+	if out := rendered(t, settings, m); !strings.Contains(out.Text, address) || !strings.Contains(out.HTML, address) {
+		t.Errorf("the mail does not contain the address of %d bytes:\n%s", len(address), out.Text)
 	}
 }
 

@@ -10,8 +10,9 @@ import (
 	"devplatform/shared/mail"
 )
 
-// maxValue is the maximum length of a value in a mail, in bytes.
-const maxValue = 200
+// maxValue is the maximum length of a value in a mail, in bytes. An e-mail address, which the reader compares, is not
+// longer.
+const maxValue = 254
 
 // part is a part of a paragraph: words of the service, or a value that a user chose. The layouts isolate values:
 // right-to-left text in a value must not change the order of the words around it.

@@ -99,8 +99,9 @@ var allWords = map[mail.Kind]words{
 	},
 	mail.WebhookDisabled: {
 		subject: "A webhook was disabled at {service}",
-		before:  "The webhook {name} of the workspace {workspace} at {service} was disabled: {reason}",
-		after:   "You get this mail because you created the webhook. You can enable it again.",
+		before: "A webhook of the workspace {workspace} at {service} was disabled: {name}\nThe reason: {reason}.\n" +
+			"Nothing is sent to it until an admin or owner of the workspace activates it again.",
+		after: "You get this mail because you created the webhook, or activated it last.",
 	},
 	mail.NewNetwork: {
 		subject: "A login to your account at {service} from a new network",

@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
+	"devplatform/shared/webhook/notice"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/webhook/signature"
 )
@@ -178,12 +179,17 @@ func signedRequest(d Delivery, body, url string, secrets []string, at time.Time)
 	return sender.Request{URL: url, Body: []byte(body), Header: header}
 }
 
-// disable disables the webhook. It reports false if the decision no longer applies, because the webhook has a new
-// endpoint, or another attempt succeeded. It also reports false if storage is unavailable: the delivery is then
-// retried, and the next failure leads to the same decision.
+// disable disables the webhook, and stores a mail about it to the webhook's creator. It reports false if the decision
+// no longer applies, because the webhook has a new endpoint, or another attempt succeeded. It also reports false if
+// storage is unavailable: the delivery is then retried, and the next failure leads to the same decision.
 func (a *attempt) disable(ctx context.Context) bool {
 	w, log := *a.webhook, a.worker.logger
-	disabled, err := a.worker.store.disable(ctx, w, w.after(a.result, a.endedAt), a.decision, a.endedAt)
+	mails, err := a.worker.notices.Disabled(ctx, w.CreatedBy, w.WorkspaceID, a.decision.reason,
+		notice.Webhook{Description: w.Description, URL: w.URL})
+	disabled := false
+	if err == nil {
+		disabled, err = a.worker.store.disable(ctx, w, w.after(a.result, a.endedAt), a.decision, a.endedAt, mails...)
+	}
 	if err != nil {
 		log.ErrorContext(ctx, "webhook was not disabled", "webhook", w.ID, "reason", a.decision.reason, "cause", err.Error())
 		return false

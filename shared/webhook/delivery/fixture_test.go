@@ -21,11 +21,14 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
+	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/mail"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
+	"devplatform/shared/webhook/notice"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -36,6 +39,7 @@ type fixture struct {
 	millis                                          atomic.Int64
 	sdk                                             *dynamodb.Client
 	table, events                                   string
+	mailTables                                      config.Tables
 	queues                                          *sqs.Client
 	deliveries, slowDeliveries, creations, failures string // queue URLs
 	store                                           Store
@@ -79,6 +83,10 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 	f.sdk, f.queues = dynamotest.Client(dynamo), sqstest.Client(sqsEndpoint)
 	functiontest.CreateWebhooksTable(t, f.sdk, f.table)
 	dynamotest.CreateTable(t, f.sdk, f.events, "pk", "sk")
+	f.mailTables = config.Tables{
+		Accounts: slicetest.Table(t, f.sdk, "accounts"), Projects: slicetest.Table(t, f.sdk, "projects"),
+		Mail: slicetest.Table(t, f.sdk, "mail"),
+	}
 	f.failures = sqstest.CreateQueue(t, f.queues, "failures-"+rand.Text(), nil)
 	attributes := map[string]string{"VisibilityTimeout": "180"}
 	f.deliveries = sqstest.CreateQueue(t, f.queues, "deliveries-"+rand.Text(), attributes)
@@ -105,9 +113,11 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 		Clock: f.now, Logger: logger, Metrics: metrics,
 	}
 	f.fanout, f.job = NewFanout(deps), NewRetryJob(deps)
+	outbox := mail.NewOutbox(database, f.mailTables, f.secrets.Keys, f.ids, f.now, mail.Settings{From: "a@example.com"})
 	workers := WorkerDeps{
 		Deps: deps, Failures: queues.Queue(f.failures), Keys: f.secrets.Keys,
-		Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.now, Timeout: attemptLimit}),
+		Sender:  sender.New(sender.Options{AllowPrivate: true, Now: f.now, Timeout: attemptLimit}),
+		Notices: notice.New(database, f.mailTables, outbox),
 	}
 	f.fast, f.slow = NewFastWorker(workers), NewSlowWorker(workers)
 	return f
@@ -124,7 +134,7 @@ func (f *fixture) subscribe(workspaceID, url string, change ...func(*Webhook)) W
 	now := clock.Stamp(f.now())
 	w := Webhook{
 		ID: f.ids.New(id.Webhook), WorkspaceID: workspaceID, AccountID: accountOf(workspaceID), URL: url,
-		Events: []string{"*"},
+		Events: []string{"*"}, CreatedBy: accountOf(workspaceID),
 		Active: true, CreatedAt: now, UpdatedAt: now, Revision: 1, Generation: 1, Health: Health{Prompt: true},
 	}
 	var err error

@@ -53,9 +53,12 @@ func (s Store) saveHealth(ctx context.Context, w Webhook, after Health, succeede
 	return err
 }
 
-// disable stores the health and disables the webhook for the reason of the decision. It reports false if the webhook is
-// no longer active, the webhook has a new endpoint, or the series of failures has ended.
-func (s Store) disable(ctx context.Context, w Webhook, after Health, v decision, now time.Time) (bool, error) {
+// disable stores the health, disables the webhook for the reason of the decision, and stores the mails that report it,
+// in one transaction. It reports false if the webhook is no longer active, the webhook has a new endpoint, or the
+// series of failures has ended.
+func (s Store) disable(
+	ctx context.Context, w Webhook, after Health, v decision, now time.Time, mails ...db.Write,
+) (bool, error) {
 	update := healthUpdate(w.Health, after, false).
 		Set(expression.Name(attrActive), expression.Value(false)).
 		Set(expression.Name(attrDisabledReason), expression.Value(v.reason)).
@@ -65,7 +68,11 @@ func (s Store) disable(ctx context.Context, w Webhook, after Health, v decision,
 	if v.failingSince != nil {
 		write = write.If(expression.Name(attrFailingSince).Equal(expression.Value(v.failingSince.String())))
 	}
-	return s.writeIf(ctx, write)
+	err := s.Client.Tx(append(mails, write)...).Commit(ctx)
+	if errors.Is(err, db.ErrConditionFailed) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // healthUpdate returns the update that changes the stored health from before to after. succeeded reports whether one of

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/shared/awsclient"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -110,23 +109,5 @@ func TestTurnAfterAPanic(t *testing.T) {
 	f.handleMessages()
 	if got := f.storedWebhook(w); !got.isResting(f.now()) || got.window() != 1 {
 		t.Errorf("got webhook %+v, want a rest after the failed attempt", got)
-	}
-}
-
-// If a webhook cannot be disabled because storage is unavailable, the delivery is retried.
-func TestWebhookIsNotDisabledDuringAnOutage(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
-	f.fast.send = func(context.Context, sender.Request) sender.Result {
-		f.refuse("UpdateItem", awsclient.MaxAttempts) // all attempts of the call that disables the webhook
-		return sender.Result{StatusCode: 410, Error: "status 410", Gone: true}
-	}
-	f.fast.Handle(t.Context(), f.receiveMessages())
-	f.wantLog("webhook was not disabled")
-	if d := f.wantDelivery(Pending, 1); !f.storedWebhook(w).Active || d.NextAttemptAt == nil {
-		t.Errorf("got delivery %+v, want it retried while the webhook is active", d)
 	}
 }

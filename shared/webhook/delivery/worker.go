@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	cryptorand "crypto/rand"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -12,9 +13,12 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/mail"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
+	"devplatform/shared/webhook/notice"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -39,6 +43,8 @@ type WorkerDeps struct {
 	Keys     *config.Keys
 	// Sender must have the timeout of the lane: PromptTime in the fast lane, 15 s in the slow lane.
 	Sender *sender.Sender
+	// Notices stores the mails about disabled webhooks.
+	Notices *notice.Mails
 }
 
 // WorkerSettings are the environment variables of the functions of both lanes.
@@ -46,6 +52,8 @@ type WorkerSettings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
 	Events  config.EventsTable
+	Mail    mail.Settings
+	Mails   config.Tables // of the mails about disabled webhooks, their recipients and workspaces
 	Queues  config.DeliveryQueues
 	Metrics config.Metrics
 	// Failures is the URL of the queue for messages that cannot be parsed.
@@ -61,14 +69,17 @@ func (s WorkerSettings) Deps(
 	timeout time.Duration, creations string, now clock.Clock, logger *slog.Logger,
 ) WorkerDeps {
 	client, queues := db.New(s.AWS, now), queue.New(s.AWS)
+	keys := config.NewSecrets(s.AWS, s.Metrics, now, logger).Keys(s.Keys)
+	mails := mail.NewOutbox(client, s.Mails, keys, id.NewGenerator(now, cryptorand.Reader), now, s.Mail)
 	return WorkerDeps{
 		Deps: Deps{
 			DB: client, Webhooks: client.Table(s.Tables.Webhooks), Events: client.Table(s.Events.Events),
 			Fast: queues.Queue(s.Queues.Fast), Slow: queues.Queue(s.Queues.Slow), Creations: queues.Queue(creations),
 			Clock: now, Logger: logger, Metrics: metric.New(logger, s.Metrics.Namespace, now),
 		},
-		Failures: queues.Queue(s.Failures), Keys: config.NewSecrets(s.AWS, s.Metrics, now, logger).Keys(s.Keys),
-		Sender: sender.New(sender.Options{AllowPrivate: s.AllowPrivate, Now: now, Timeout: timeout}),
+		Failures: queues.Queue(s.Failures), Keys: keys,
+		Sender:  sender.New(sender.Options{AllowPrivate: s.AllowPrivate, Now: now, Timeout: timeout}),
+		Notices: notice.New(client, s.Mails, mails),
 	}
 }
 
@@ -81,6 +92,7 @@ type worker struct {
 	failures   queue.Queue
 	secrets    func(context.Context, Webhook, time.Time) ([]string, error)
 	send       func(context.Context, sender.Request) sender.Result
+	notices    *notice.Mails
 	now        clock.Clock
 	logger     *slog.Logger
 	metrics    *metric.Metrics
@@ -90,7 +102,7 @@ type worker struct {
 func newWorker(d WorkerDeps, l lane) *worker {
 	return &worker{
 		store: d.store(), lane: l, fast: d.Fast, slow: d.Slow, creations: d.Creations, failures: d.Failures,
-		secrets: Secrets{d.Keys}.Live, send: d.Sender.Send, now: d.Clock, logger: d.Logger,
+		secrets: Secrets{d.Keys}.Live, send: d.Sender.Send, notices: d.Notices, now: d.Clock, logger: d.Logger,
 		metrics: d.Metrics,
 		jitter:  func() float64 { return 2*rand.Float64() - 1 }, //nolint:gosec // jitter needs no secure random numbers
 	}

@@ -18,10 +18,14 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/webhook/notice"
 )
 
-// Reason is the reason why the webhooks of the user are disabled.
-const Reason = "the user who created or last activated the webhook is no longer an admin or owner of the workspace"
+// Reason is the reason why the webhooks of the user are disabled. mailReason is the same in the mail to the user.
+const (
+	Reason     = "the user who created or last activated the webhook is no longer an admin or owner of the workspace"
+	mailReason = "you are no longer an admin or owner of the workspace"
+)
 
 // attrActivations is the number of times that a webhook of the workspace was created or activated. It is an attribute
 // of the item that counts the webhooks.
@@ -33,12 +37,16 @@ func Activate(update expression.UpdateBuilder) expression.UpdateBuilder {
 }
 
 // Store reads and disables webhooks.
-type Store struct{ Webhooks db.Table }
+type Store struct {
+	Webhooks db.Table
+	// Notices stores the mails to the users whose webhooks are disabled. If it is nil, they get none.
+	Notices *notice.Mails
+}
 
 // Disable returns the writes that disable the active webhooks that a user created or activated in a workspace, which
-// has at most 20 webhooks. If the conditions of the writes fail, the webhooks have changed: call Disable again. Disable
-// makes two calls to storage, which must not be concurrent: the webhooks are at least as new as the number of
-// activations.
+// has at most 20 webhooks, and store one mail to the user. If the conditions of the writes fail, the webhooks have
+// changed: call Disable again. Disable makes two calls to storage, which must not be concurrent: the webhooks are at
+// least as new as the number of activations. If it disables a webhook, it makes a third call.
 func (s Store) Disable(ctx context.Context, workspaceID, userID string, at time.Time) ([]db.Write, error) {
 	countKey := db.WebhookCountKey(workspaceID)
 	item, err := s.Webhooks.Get(ctx, countKey)
@@ -55,22 +63,25 @@ func (s Store) Disable(ctx context.Context, workspaceID, userID string, at time.
 	if count.Activations == 0 {
 		unchanged = attrActivations.AttributeNotExists()
 	}
-	items, err := s.Webhooks.QueryAll(ctx, db.WebhooksOf(workspaceID), "createdBy", "active")
+	items, err := s.Webhooks.QueryAll(ctx, db.WebhooksOf(workspaceID), "createdBy", "active", "url", "description")
 	if err != nil {
 		return nil, err
 	}
-	writes := []db.Write{s.Webhooks.Check(countKey, unchanged)}
+	writes, disabled := []db.Write{s.Webhooks.Check(countKey, unchanged)}, []notice.Webhook(nil)
 	for _, item := range items {
 		w, err := db.Decode[struct {
 			CreatedBy string `dynamodbav:"createdBy"`
 			Active    bool   `dynamodbav:"active"`
+			notice.Webhook
 		}](item)
 		// A webhook that cannot be decoded gets no deliveries, and must not prevent the removal of a member.
 		if err == nil && w.Active && w.CreatedBy == userID {
 			writes = append(writes, s.disable(db.KeyOf(item), userID, at))
+			disabled = append(disabled, w.Webhook)
 		}
 	}
-	return writes, nil
+	mails, err := s.Notices.Disabled(ctx, userID, workspaceID, mailReason, disabled...)
+	return append(writes, mails...), err
 }
 
 // disable returns the write that disables a webhook. Its condition is that the webhook is active and has this creator.
