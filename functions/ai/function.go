@@ -87,8 +87,8 @@ func (m modelSettings) newProvider(
 	return openai.New(openai.Options{BaseURL: m.OpenAIBaseURL, Model: m.Name, Key: key}), nil
 }
 
-// newHandler returns the function's handler. Its slow parts are initialized in the background, while the function waits
-// for its first event.
+// newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in
+// the background, while the function waits for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	secrets := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger)
 	key := secrets.Credentials(cfg.Model.Secret).Field("openaiApiKey")

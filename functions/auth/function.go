@@ -41,13 +41,13 @@ type settings struct {
 // service is built in the background, while the function waits for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	secrets := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger)
-	shared := secrets.Credentials(cfg.CodeHostSecret)
-	provider, err := newProvider(cfg.OAuth, shared.Field("oauthClientSecret"))
+	credentials := secrets.Credentials(cfg.CodeHostSecret)
+	provider, err := newProvider(cfg.OAuth, credentials.Field("oauthClientSecret"))
 	if err != nil {
 		return nil, err
 	}
 	keys := secrets.Keys(cfg.Keys)
-	proxy := httpapi.Proxy{AddressHeader: cfg.ClientAddressHeader, Secret: shared.Field("proxySecret").Get}
+	proxy := httpapi.Proxy{AddressHeader: cfg.ClientAddressHeader, Secret: credentials.Field("proxySecret").Get}
 	return httpapi.Lazy(func() http.Handler {
 		return proxy.Handler(account.New(account.Deps{
 			DB: db.New(cfg.AWS, now), Tables: cfg.Tables, Keys: keys, Provider: provider,

@@ -7,7 +7,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// check is a request to a new version, and what its response must contain. Every request is safe to repeat.
+// check is a request to a new version of a function, with texts that its response must contain. Every request is safe
+// to repeat.
 type check struct {
 	payload string
 	want    []string

@@ -6,6 +6,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/webhook/sender"
 )
 
 // settings are the environment variables of the function.
@@ -18,6 +19,6 @@ type settings struct {
 // newHandler builds the function's handler. It fetches the key ring in the background, while the function waits for its
 // first messages.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.QueueHandler, error) {
-	worker := delivery.NewSlowWorker(cfg.Worker.Deps(0, cfg.Creations, now, logger))
+	worker := delivery.NewSlowWorker(cfg.Worker.Deps(sender.DefaultTimeout, cfg.Creations, now, logger))
 	return lambdafn.Queue(logger, worker.Handle), nil
 }

@@ -31,8 +31,8 @@ type settings struct {
 	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
 }
 
-// newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in
-// the background, while the function waits for its first event.
+// newHandler builds the function's handler. The slow parts are built in the background, while the function waits for
+// its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {

@@ -2,7 +2,7 @@
 // only the rooms before it in this list:
 //
 //   - user has the records of accounts, attempt the limits of attempts, and oauth talks to code hosts.
-//   - activity has the list of what happened to an account.
+//   - activity has the log of each account: its logins and changes.
 //   - session has sessions and their tokens. The functions of other slices use only user and session.
 //   - mailtoken has the links and codes of mails, notice stores the mails.
 //   - password has the login and the change of a password, signup the creation of accounts with a password.
@@ -78,7 +78,8 @@ type Service struct {
 	codehost   *codehost.Service
 	addresses  *address.Service
 	recovery   *recovery.Service
-	activity   activity.Service
+	activity   *activity.Log
+	cursors    *db.Cursors
 }
 
 // New returns a Service. It does no I/O.
@@ -88,21 +89,23 @@ func New(d Deps) *Service {
 	}
 	accounts, users := d.DB.Table(d.Tables.Accounts), user.NewStore(d.DB, d.Tables)
 	limiter := attempt.New(d.DB, accounts, d.Limits, d.Clock)
-	s := &Service{deps: d, sessions: session.New(d.DB, d.Tables, d.Keys, d.Clock, d.Logger)}
+	s := &Service{
+		deps: d, sessions: session.New(d.DB, d.Tables, d.Keys, d.Clock, d.Logger),
+		activity: activity.New(d.DB, accounts, d.Clock), cursors: db.NewCursors(d.Keys),
+	}
 	tokens := mailtoken.NewStore(d.DB, accounts, d.Keys, d.Clock)
 	outbox := mail.NewOutbox(d.DB, d.Tables, d.Keys, d.IDs, d.Clock, d.Mail)
-	mails, log := notice.Mails{Outbox: outbox, Tokens: tokens, Users: users}, activity.New(d.DB, accounts, d.Clock)
-	s.activity = activity.Service{Log: log, Cursors: db.NewCursors(d.Keys)}
+	mails := notice.Mails{Outbox: outbox, Tokens: tokens, Users: users}
 	s.passwords = password.New(password.Deps{
 		DB: d.DB, Accounts: accounts, Sessions: s.sessions, Limiter: limiter, Hasher: d.Hasher, Tokens: tokens, Mails: mails,
-		Activity: log, IDs: d.IDs, Clock: d.Clock,
+		Activity: s.activity, IDs: d.IDs, Clock: d.Clock,
 	})
 	s.signup = &signup.Service{
 		DB: d.DB, Users: users, Limiter: limiter, Hasher: d.Hasher, Mails: mails, IDs: d.IDs, Clock: d.Clock,
 	}
 	s.identities = identity.New(identity.Deps{
 		DB: d.DB, Accounts: accounts, Users: users, Sessions: s.sessions, Passwords: s.passwords, Limiter: limiter,
-		Mails: mails, Activity: log, Cursors: db.NewCursors(d.Keys), IDs: d.IDs, Clock: d.Clock,
+		Mails: mails, Activity: s.activity, Cursors: s.cursors, IDs: d.IDs, Clock: d.Clock,
 	})
 	s.codehost = codehost.New(codehost.Deps{
 		DB: d.DB, Accounts: accounts, Provider: d.Provider, Identities: s.identities, Passwords: s.passwords,
@@ -110,11 +113,11 @@ func New(d Deps) *Service {
 	})
 	s.addresses = address.New(address.Deps{
 		DB: d.DB, Accounts: accounts, Users: users, Sessions: s.sessions, Identities: s.identities, Limiter: limiter,
-		Tokens: tokens, Mails: mails, Activity: log, Clock: d.Clock,
+		Tokens: tokens, Mails: mails, Activity: s.activity, Clock: d.Clock,
 	})
 	s.recovery = recovery.New(recovery.Deps{
 		DB: d.DB, Accounts: accounts, Users: users, Identities: s.identities, Limiter: limiter, Hasher: d.Hasher,
-		Tokens: tokens, Mails: mails, Activity: log,
+		Tokens: tokens, Mails: mails, Activity: s.activity,
 	})
 	return s
 }
@@ -136,5 +139,5 @@ func (s *Service) Register(r *httpapi.Routes) {
 	page.Register(r, tag)
 	s.addresses.Register(r, tag)
 	s.recovery.Register(r, tag)
-	s.activity.Register(r, tag)
+	s.activity.Register(r, tag, s.cursors)
 }

@@ -81,7 +81,7 @@ func SessionsOf(userID string) Prefix { return newPrefix(userPK(userID), "SESSIO
 // MailTokensKey returns the key of the tokens and codes of a kind of mail that are valid for a user.
 func MailTokensKey(userID, kind string) Key { return newKey(userPK(userID), join("MAILTOKENS", kind)) }
 
-// ActivityKey returns the key of an entry in the list of what happened to an account.
+// ActivityKey returns the key of an entry in the activity log of an account.
 func ActivityKey(userID, entryID string) Key {
 	return newKey(userPK(userID), join("ACTIVITY", idPart(id.Activity, entryID)))
 }

@@ -7,7 +7,8 @@ import (
 
 var tag = httpapi.Tag{
 	Name: "Deployments",
-	Description: "A deployment is an immutable build of the files of a project. A site is the address of a project, at which one deployment is live. " +
+	Description: "A deployment is an immutable build of the files of a project. A site is the address of a project, at " +
+		"which one deployment is live. " +
 		"Deploy, read the deployment until its status is ready, and open its URL.",
 }
 

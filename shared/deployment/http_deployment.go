@@ -19,8 +19,12 @@ import (
 func (s *Service) registerDeployments(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createDeployment", Method: http.MethodPost, Path: deploymentsPath, Tag: tag, Status: http.StatusAccepted,
-		Summary:     "Deploy the current files",
-		Description: "The deployment is built in the background. A queued deployment of the project with the same target is canceled. If the target is production, the deployment goes live when it is ready, unless a newer deployment went live, another one was promoted or the site was taken offline since the request. The first deployment creates the site. Deploying a private project publishes it. The number of deployments of a project in a minute and of an account in a day is limited. Requires the role member or higher in the workspace.",
+		Summary: "Deploy the current files",
+		Description: "The deployment is built in the background. A queued deployment of the project with the same target " +
+			"is canceled. If the target is production, the deployment goes live when it is ready, unless a newer " +
+			"deployment went live, another one was promoted or the site was taken offline since the request. The first " +
+			"deployment creates the site. Deploying a private project publishes it. The number of deployments of a project " +
+			"in a minute and of an account in a day is limited. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
 			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, errOutput(DefaultLimits().AccountBytes),
 			errNotConfigured, fault.ErrConflict,
@@ -28,9 +32,10 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 	}, s.handleCreateDeployment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listDeployments", Method: http.MethodGet, Path: deploymentsPath, Tag: tag,
-		Summary:     "List deployments",
-		Description: "Newest first. The last 20 deployments are kept, and the live one always. Requires membership in the workspace.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
+		Summary: "List deployments",
+		Description: "Newest first. The last 20 deployments are kept, and the live one always. Requires membership in " +
+			"the workspace.",
+		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 	}, s.handleListDeployments)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readDeployment", Method: http.MethodGet, Path: deploymentPath, Tag: tag,
@@ -41,22 +46,26 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "cancelDeployment", Method: http.MethodPost, Path: deploymentPath + "/cancel", Tag: tag,
 		Status: http.StatusAccepted, Summary: "Cancel a deployment",
-		Description: "The deployment is canceled immediately, even if it is being built. Requires the role member or higher in the workspace.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errHasEnded},
+		Description: "The deployment is canceled immediately, even if it is being built. Requires the role member or " +
+			"higher in the workspace.",
+		Errors: []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errHasEnded},
 	}, s.handleCancelDeployment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "promoteDeployment", Method: http.MethodPost, Path: deploymentPath + "/promote", Tag: tag,
-		Summary:     "Make a deployment live",
-		Description: "The address of the site shows the deployment from now on. This promotes a preview, or rolls back to an older deployment. Nothing is rebuilt. Builds that were requested earlier do not replace it. Requires the role member or higher in the workspace.",
+		Summary: "Make a deployment live",
+		Description: "The address of the site shows the deployment from now on. This promotes a preview, or rolls back " +
+			"to an older deployment. Nothing is rebuilt. Builds that were requested earlier do not replace it. Requires " +
+			"the role member or higher in the workspace.",
 		Errors: []*fault.Error{
 			workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errNotReady, errNotConfigured,
 		},
 	}, s.handlePromoteDeployment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteDeployment", Method: http.MethodDelete, Path: deploymentPath, Tag: tag,
-		Summary:     "Delete a deployment",
-		Description: "The deployment and its own address are unavailable immediately. A deployment that has not ended is canceled. The live deployment cannot be deleted. Requires the role member or higher in the workspace.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errLive},
+		Summary: "Delete a deployment",
+		Description: "The deployment and its own address are unavailable immediately. A deployment that has not ended is " +
+			"canceled. The live deployment cannot be deleted. Requires the role member or higher in the workspace.",
+		Errors: []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errLive},
 	}, s.handleDeleteDeployment)
 }
 

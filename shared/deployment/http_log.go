@@ -12,9 +12,11 @@ import (
 func (s *Service) registerLog(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readDeploymentLog", Method: http.MethodGet, Path: deploymentPath + "/log", Tag: tag,
-		Summary:     "Read the log of a deployment",
-		Description: "Oldest line first. A log has at most 500 lines and 100 KiB: of a longer one, the first lines are left out. If a build is interrupted and repeated, the new lines replace the old ones. Requires membership in the workspace.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
+		Summary: "Read the log of a deployment",
+		Description: "Oldest line first. A log has at most 500 lines and 100 KiB: of a longer one, the first lines are " +
+			"left out. If a build is interrupted and repeated, the new lines replace the old ones. Requires membership in " +
+			"the workspace.",
+		Errors: []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
 	}, s.handleReadLog)
 }
 

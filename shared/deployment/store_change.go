@@ -33,7 +33,7 @@ type change struct {
 	err        error // the first error of a method; nothing is written then
 }
 
-// quota is the check that the stored output of an account has space for what the change adds, at least for one byte.
+// quota is the check that an account has space for the output that a change adds, or for one byte if it adds none.
 type quota struct {
 	accountID string
 	failure   error // the error if there is no space

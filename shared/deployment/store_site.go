@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// This file contains the changes of what the addresses of a project show.
+// This file contains the changes of the deployments that the addresses of a project show.
 
 // Reasons of project.deployed.
 const (

@@ -20,8 +20,8 @@ import (
 const (
 	// maxDepth is the maximum nesting depth of objects and lists in a body.
 	maxDepth = 32
-	// minValueSize limits the number of values in a body: the maximum size of a body has room for the maximum number of
-	// values if each has this size in bytes. So the time and the memory that a body costs depend on its size alone.
+	// minValueSize limits the number of values in a body: the limit is the maximum size of the body, in bytes, divided by
+	// minValueSize. So the time and the memory that a body costs depend only on its maximum size.
 	minValueSize = 64
 	// maxNumber is the maximum length in bytes of a number.
 	maxNumber = 100
@@ -128,7 +128,7 @@ func (d *decoder) readNull(s *schema, into reflect.Value) error {
 	if !s.nullable {
 		d.addProblem(mismatches[s.kind])
 	} else if field, ok := into.Addr().Interface().(nullableField); ok {
-		field.target()
+		field.target() // marks the field as present
 	}
 	return nil
 }
@@ -224,8 +224,8 @@ func (d *decoder) readText(s *schema, into reflect.Value) error {
 	if err != nil || s == nil {
 		return d.syntaxError(err)
 	}
-	if most := s.maxText(); int64(len(raw)) > maxCharacter*most { // not even decoded
-		d.addProblem(fmt.Sprintf("must be at most %d characters long", most))
+	if limit := s.maxText(); int64(len(raw)) > maxCharacter*limit { // not even decoded
+		d.addProblem(fmt.Sprintf("must be at most %d characters long", limit))
 		return nil
 	}
 	switch text := d.unquote(raw); {

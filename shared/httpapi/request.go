@@ -37,7 +37,8 @@ type Account struct {
 	Generation    int       // of the session: a password change ends the sessions of earlier generations
 }
 
-// freshLogin is the maximum time since the login during which a session may do what a stolen session must not.
+// freshLogin is the maximum time since the login in which a session may perform sensitive operations. A stolen session
+// is usually older.
 const freshLogin = 10 * time.Minute
 
 // ErrNotFresh reports that an operation needs a session that logged in within the last 10 minutes.

@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/retry"
 )
 
-// Kind is what a worker does with the jobs of one kind.
+// Kind has the functions with which a worker handles the jobs of one kind.
 type Kind struct {
 	Name string
 	// Run makes an attempt. It ends the job in the transaction that stores the outcome, and returns nil. Its context ends

@@ -34,7 +34,7 @@ type StreamRecord struct {
 var ErrPoison = errors.New("poison")
 
 // IsPoison reports whether no retry of a record can succeed after an error: the error is ErrPoison, a service rejected
-// what the record leads to, or the code panicked.
+// a request that the record caused, or the code panicked.
 func IsPoison(err error) bool {
 	return errors.Is(err, ErrPoison) || errors.Is(err, awsclient.ErrRejected) || errors.Is(err, async.ErrPanic)
 }

@@ -44,9 +44,9 @@ func (s store) hit(ctx context.Context, counter *Counter) (isCounted bool, err e
 
 // hitWrite returns the write that counts n attempts. Its condition fails if the counter would exceed its limit.
 func (s store) hitWrite(counter Counter, n int) db.Write {
-	hits, most := expression.Name("hits"), counter.rule.Limit-n
-	withinLimit := hits.LessThanEqual(expression.Value(most))
-	if most >= 0 {
+	hits, maxBefore := expression.Name("hits"), counter.rule.Limit-n
+	withinLimit := hits.LessThanEqual(expression.Value(maxBefore))
+	if maxBefore >= 0 {
 		withinLimit = expression.AttributeNotExists(hits).Or(withinLimit)
 	}
 	return s.table.Update(counter.key, add(counter, n)).If(withinLimit)

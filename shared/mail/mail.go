@@ -11,10 +11,10 @@ import (
 	"devplatform/shared/fault"
 )
 
-// Kind is the kind of a mail. It decides about the text.
+// Kind is the kind of a mail. It selects the text.
 type Kind string
 
-// The kinds of mails that have a link, and most of them a code.
+// The kinds of mails that have a link. Most of them also have a code.
 const (
 	// Confirm goes to a new or unconfirmed address. Its token also lets the reader report that the account is not theirs.
 	Confirm Kind = "confirm"
@@ -28,7 +28,7 @@ const (
 	Invitation Kind = "invitation"
 )
 
-// The kinds of mails that only report something. Values of all of them: ip, userAgent, if a request caused the mail.
+// The kinds of mails that only report something. If a request caused the mail, it has the values ip and userAgent.
 const (
 	// ChangeRequested goes to the address of an account for which another address was requested. Values: email.
 	ChangeRequested Kind = "changeRequested"
@@ -65,8 +65,8 @@ type Message struct {
 	Code   string            `json:"code"`  // "" if the mail has no code
 	// ExpiresAt is the time after which the mail is not sent. Zero means until Retention has passed.
 	ExpiresAt time.Time `json:"expiresAt"`
-	// Discard makes the mailer drop the mail. Requests for unknown addresses store such a mail, so that they cost the same
-	// as requests for known ones: the items of both have the same attributes and the same size.
+	// Discard makes the mailer drop the mail. A request for an unknown address stores such a mail. Its item has the same
+	// attributes and the same size as the item of a request for a known address.
 	Discard bool `json:"discard"`
 	// TryUndeliverable sends the mail even to an address at which mail does not arrive, but only once a day. It is for a
 	// confirmation that was requested with a session.

@@ -186,7 +186,7 @@ func TestClearState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		state, err := mail.DecodeState(items[ref])
+		state, err := db.Decode[mail.AddressState](items[ref])
 		if err != nil || !cmp.Equal(state.UndeliverableSince, step.want) {
 			t.Errorf("got the state %+v and the error %v, want %v", state, err, step.want)
 		}

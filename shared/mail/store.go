@@ -76,7 +76,7 @@ func Open(ctx context.Context, keys *config.Keys, item db.Item) (mailID string, 
 	return r.ID, m, err
 }
 
-// AddressState is what the service knows about an address.
+// AddressState is the record that says whether mail arrives at an address. A missing record means that it arrives.
 type AddressState struct {
 	// UndeliverableSince is the time since which mail does not arrive at the address, nil if it arrives.
 	UndeliverableSince *clock.Timestamp `dynamodbav:"undeliverableSince,omitempty"`
@@ -84,14 +84,11 @@ type AddressState struct {
 	TriedAt *clock.Timestamp `dynamodbav:"triedAt,omitempty"`
 }
 
-// DecodeState decodes the item of StateRef. A nil item is the state of an address at which mail arrives.
-func DecodeState(item db.Item) (AddressState, error) { return db.Decode[AddressState](item) }
-
-// StateRef returns the reference to the state of an address, to read it together with other items.
+// StateRef returns the reference to the AddressState of an address, to read it together with other items.
 func (o *Outbox) StateRef(address string) db.Ref { return o.accounts.Ref(db.MailStateKey(address)) }
 
-// ClearState returns the write after which mail counts as arriving at an address. It must be part of the transaction
-// that confirms the address.
+// ClearState returns the write that deletes the AddressState of an address. It must be part of the transaction that
+// confirms the address.
 func (o *Outbox) ClearState(address string) db.Write {
 	return o.accounts.Delete(db.MailStateKey(address))
 }

@@ -28,7 +28,7 @@ type Upload struct {
 // PresignPut returns the URL with which a client can create an object, and the headers that the client must set. S3
 // rejects the request if the body has another size or hash, or if the object exists, because the signature covers the
 // headers Content-Length, X-Amz-Checksum-Sha256 and If-None-Match. For an empty object, it does not cover
-// Content-Length, so the hash must be the hash of an empty content. The returned headers do not contain Content-Length:
+// Content-Length, so the hash must be the hash of empty content. The returned headers do not contain Content-Length:
 // every HTTP client sets it, and pages cannot.
 func (b Bucket) PresignPut(ctx context.Context, u Upload, expires time.Duration) (
 	url string, headers map[string]string, err error,

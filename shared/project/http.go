@@ -9,8 +9,10 @@ import (
 var (
 	tagProjects = httpapi.Tag{
 		Name: "Projects",
-		Description: "A project belongs to a workspace and has a name, a framework and files. Its visibility defines who can see it: " +
-			"its creator and the admins and owners of the workspace (private), all members of the workspace (team), or all signed-in users (public).",
+		Description: "A project belongs to a workspace and has a name, a framework and files. Its visibility defines who " +
+			"can see it: " +
+			"its creator and the admins and owners of the workspace (private), all members of the workspace (team), or all " +
+			"signed-in users (public).",
 	}
 	tagComments = httpapi.Tag{
 		Name: "Comments", Description: "Members of the workspace comment on a project, on one of its files or on a line of a file.",

@@ -20,8 +20,9 @@ const (
 func (s *Service) registerComments(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Status: http.StatusCreated,
-		Summary:     "Create a comment",
-		Description: "A comment is about a project, a file or a line of a file. The file does not have to exist. Requires the role member or higher in the workspace. Lengths are counted in Unicode code points.",
+		Summary: "Create a comment",
+		Description: "A comment is about a project, a file or a line of a file. The file does not have to exist. " +
+			"Requires the role member or higher in the workspace. Lengths are counted in Unicode code points.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("body", checkBody(" "))),
 			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
@@ -29,9 +30,11 @@ func (s *Service) registerComments(r *httpapi.Routes) {
 	}, s.handleCreateComment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments,
-		Summary:     "List the comments on a project",
-		Description: "Returns the comments oldest first. The list is always paged; the default limit is 50. If path is set, a page can contain fewer comments than limit, or none, although it has a nextCursor. Requires membership in the workspace.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
+		Summary: "List the comments on a project",
+		Description: "Returns the comments oldest first. The list is always paged; the default limit is 50. If path is " +
+			"set, a page can contain fewer comments than limit, or none, although it has a nextCursor. Requires membership " +
+			"in the workspace.",
+		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 	}, s.handleListComments)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments,

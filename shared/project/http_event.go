@@ -13,9 +13,10 @@ import (
 func (s *Service) registerEvents(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listProjectEvents", Method: http.MethodGet, Path: projectPath + "/events", Tag: tagProjects,
-		Summary:     "List the events of a project",
-		Description: "Returns the events of the last 30 days, newest first, with the same payloads that webhooks receive. The list is always paged; the default limit is 50. Requires membership in the workspace.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
+		Summary: "List the events of a project",
+		Description: "Returns the events of the last 30 days, newest first, with the same payloads that webhooks " +
+			"receive. The list is always paged; the default limit is 50. Requires membership in the workspace.",
+		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 	}, s.handleListEvents)
 }
 

@@ -20,14 +20,19 @@ import (
 func (s *Service) registerProjects(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listProjects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects,
-		Summary:     "List the caller's projects",
-		Description: "Returns the projects of all workspaces of the caller. The most recently opened project comes first; if two were opened at the same time, the newer project comes first. A private project is listed only for its creator and for the admins and owners of the workspace. Public projects of other workspaces are not listed.",
-		Errors:      []*fault.Error{workspace.ErrNotFound},
+		Summary: "List the caller's projects",
+		Description: "Returns the projects of all workspaces of the caller. The most recently opened project comes " +
+			"first; if two were opened at the same time, the newer project comes first. A private project is listed only " +
+			"for its creator and for the admins and owners of the workspace. Public projects of other workspaces are not " +
+			"listed.",
+		Errors: []*fault.Error{workspace.ErrNotFound},
 	}, s.handleListProjects)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Status: http.StatusCreated,
-		Summary:     "Create a project",
-		Description: "Requires the role member or higher in the workspace. The slug is derived from the name. If another project of the workspace already has that slug, a number is appended. Lengths are counted in Unicode code points.",
+		Summary: "Create a project",
+		Description: "Requires the role member or higher in the workspace. The slug is derived from the name. If another " +
+			"project of the workspace already has that slug, a number is appended. Lengths are counted in Unicode code " +
+			"points.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrNotFound, workspace.ErrDenied,
 			errQuota(MaxProjects), fault.ErrConflict,
@@ -35,16 +40,18 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 	}, s.handleCreateProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects,
-		Summary:     "Read a project with its files",
-		Description: "Available to every user who can see the project. All signed-in users can see a public project. If the caller is a member of the workspace, lastOpenedAt is updated.",
+		Summary: "Read a project with its files",
+		Description: "Available to every user who can see the project. All signed-in users can see a public project. If " +
+			"the caller is a member of the workspace, lastOpenedAt is updated.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("include", "must be files or empty")), workspace.ErrProjectNotFound,
 		},
 	}, s.handleReadProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects,
-		Summary:     "Update a project",
-		Description: "A field that is absent is not changed. If no field changes, nothing is written and no event is sent. Requires the role member or higher in the workspace.",
+		Summary: "Update a project",
+		Description: "A field that is absent is not changed. If no field changes, nothing is written and no event is " +
+			"sent. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("name", workspace.CheckName(" "))),
 			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
@@ -52,9 +59,10 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 	}, s.handleUpdateProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects,
-		Summary:     "Delete a project permanently",
-		Description: "Admins and owners can delete any project. Members can delete projects that they created. The project is unavailable immediately; its files and comments are removed in the background.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
+		Summary: "Delete a project permanently",
+		Description: "Admins and owners can delete any project. Members can delete projects that they created. The " +
+			"project is unavailable immediately; its files and comments are removed in the background.",
+		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleDeleteProject)
 }
 

@@ -25,8 +25,10 @@ func (s *Service) registerVariables(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "setVariables", Method: http.MethodPut, Path: variablesPath, Tag: tagProjects,
 		Summary: "Replace the variables of a project",
-		Description: "A build writes the values into the output, so every visitor of the site can read them. Deployments that are already built do not change, also if they are promoted. " +
-			"Without a precondition the last writer wins. If the list does not change, nothing is written and no event is sent. The event has no names and values. " +
+		Description: "A build writes the values into the output, so every visitor of the site can read them. Deployments " +
+			"that are already built do not change, also if they are promoted. " +
+			"Without a precondition the last writer wins. If the list does not change, nothing is written and no event is " +
+			"sent. The event has no names and values. " +
 			"Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("variables[0].name", setting.CheckName(""))), workspace.ErrProjectNotFound,

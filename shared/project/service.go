@@ -22,6 +22,11 @@ import (
 // MaxProjects is the maximum number of projects in a workspace.
 const MaxProjects = 1000
 
+// RemoveSite returns the writes that remove the site of a project, as part of the transaction that deletes the project.
+// site is the item under db.SiteKey, nil if there is none. The writes may have conditions, which fail if the site has
+// changed.
+type RemoveSite func(deleted event.Change, site db.Item, now time.Time) ([]db.Write, error)
+
 // Deps are the dependencies of a Service.
 type Deps struct {
 	DB       *db.Client
@@ -34,10 +39,7 @@ type Deps struct {
 	Logger   *slog.Logger
 	// MaxProjects is the maximum number of projects in a workspace. 0 means the constant MaxProjects.
 	MaxProjects int
-	// RemoveSite returns the writes that remove the site of a project, as part of the transaction that deletes the
-	// project. site is the item under db.SiteKey, nil if there is none. The writes may have conditions, which fail if the
-	// site has changed. nil means that projects have no sites.
-	RemoveSite func(deleted event.Change, site db.Item, now time.Time) ([]db.Write, error)
+	RemoveSite RemoveSite // nil means that projects have no sites
 	// Sites is the origin of the sites. "" if they are not configured.
 	Sites config.Origin
 }
@@ -53,7 +55,7 @@ type Service struct {
 	now     clock.Clock
 	logger  *slog.Logger
 
-	removeSite func(deleted event.Change, site db.Item, now time.Time) ([]db.Write, error)
+	removeSite RemoveSite
 	sites      config.Origin
 }
 

@@ -36,37 +36,25 @@ func (q Queue) PoisonMessage(ctx context.Context, id, body string, reason error)
 	return q.poison(ctx, "message", message, reason)
 }
 
-func (q Queue) poison(ctx context.Context, name string, content []byte, reason error) error {
+func (q Queue) poison(ctx context.Context, name string, record []byte, reason error) error {
+	var content any = jsontext.Value(record)
+	if !jsontext.Value(record).IsValid() {
+		content = string(record)
+	}
 	body, err := poisonBody(name, content, reason)
+	if err == nil && len(body) > maxBatch {
+		body, err = poisonBody(name, cutMiddle(string(record), maxExcerpt), reason)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("queue: poison: %w", err)
 	}
 	return q.Send(ctx, Message{Body: body})
 }
 
 // poisonBody returns the body of the message, JSON that contains only characters that SQS accepts.
-func poisonBody(name string, content []byte, reason error) (string, error) {
-	value := jsontext.Value(content)
-	if !value.IsValid() {
-		value = nil
-	}
-	text := strings.ToValidUTF8(cutMiddle(reason.Error(), maxReason), "\uFFFD")
-	body, err := poisonJSON(name, text, value, content)
-	if err == nil && len(body) > maxBatch {
-		body, err = poisonJSON(name, text, nil, []byte(cutMiddle(string(content), maxExcerpt)))
-	}
-	if err != nil {
-		return "", fmt.Errorf("queue: poison: %w", err)
-	}
-	return body, nil
-}
-
-func poisonJSON(name, reason string, value jsontext.Value, text []byte) (string, error) {
-	var content any = value
-	if value == nil {
-		content = strings.ToValidUTF8(string(text), "\uFFFD")
-	}
-	body, err := json.Marshal(map[string]any{"reason": reason, name: content}, json.Deterministic(true))
+func poisonBody(name string, content any, reason error) (string, error) {
+	body, err := json.Marshal(map[string]any{"reason": cutMiddle(reason.Error(), maxReason), name: content},
+		json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	return noncharacters.Replace(string(body)), err
 }
 

@@ -10,7 +10,7 @@ import (
 // maxPath is the maximum length of a path that can have a file. The paths in a project and in an output are shorter.
 const maxPath = 1024
 
-// target is what a path shows: a file of the manifest with a status, or a redirect.
+// target is the result of a lookup: a file of the manifest with a status, or a redirect.
 type target struct {
 	status int
 	path   string // of the file; "" if there is none
@@ -55,7 +55,7 @@ func (m Manifest) File(path string) string {
 	return file
 }
 
-// find returns what a request shows. ok is false if neither a file nor a rule of the site applies to it.
+// find returns the target of a request. ok is false if neither a file nor a rule of the site applies to it.
 func (m Manifest) find(path, query string) (t target, ok bool) {
 	switch file, redirect := m.resolve(path); {
 	case file != "":
@@ -70,8 +70,8 @@ func (m Manifest) find(path, query string) (t target, ok bool) {
 	return target{}, false
 }
 
-// applyRules returns what the rules of the site show for a path to which no file leads. In the bundler's folder, only
-// rules for paths in it apply: other rules usually show a page, and a script would fail on its text.
+// applyRules returns the target that the rules of the site define for a path without a file. In the bundler's folder,
+// only rules for paths in it apply: other rules usually show a page, and a script would fail on its text.
 func (m Manifest) applyRules(path, query string) (t target, ok bool) {
 	if !isClean(path) {
 		return t, false
@@ -84,7 +84,7 @@ func (m Manifest) applyRules(path, query string) (t target, ok bool) {
 	return target{status: result.Status, path: result.File, location: result.Location}, ok
 }
 
-// fallback returns what a path shows that leads to no file: /index.html if spa is set, otherwise the nearest 404.html.
+// fallback returns the target of a path without a file: /index.html if spa is set, otherwise the nearest 404.html.
 // A missing file in the bundler's folder is never /index.html: a script would fail on the text of a page.
 func (m Manifest) fallback(path string, spa bool) target {
 	if !isClean(path) {

@@ -19,9 +19,9 @@ const (
 	maxCounters = 10_000
 )
 
-// traffic counts the bytes that the sites of each account serve in a month. A response of n bytes is counted with the
-// probability n / sample, and then as sample bytes, so most responses need no write, and the expected value of the
-// counter is exact. Larger responses are always counted, with their size.
+// traffic counts the bytes that the sites of each account serve in a month. Most responses need no write: a response of
+// n bytes, less than sample, is counted with the probability n / sample. If it is counted, sample bytes are added. So
+// the expected value of the counter is exact. Larger responses are always counted, with their size.
 type traffic struct {
 	store  store
 	clock  clock.Clock

@@ -292,12 +292,14 @@ func (s *Service) UpdateWebhook(
 // due, because the webhook no longer exists. Pending deliveries of the slow lane are not attempted. All stored
 // deliveries expire as usual.
 func (s *Service) DeleteWebhook(ctx context.Context, caller httpapi.Caller, webhookID string) error {
-	var workspaceID string
-	err := s.readIfAllowed(ctx, caller, webhookID, func(found string) error {
-		workspaceID = found
-		return nil
-	})
-	if err != nil {
+	workspaceID, err := s.store.workspaceOf(ctx, webhookID)
+	if err == nil {
+		err = s.checkWorkspace(ctx, caller, workspaceID)
+	}
+	switch {
+	case errors.Is(err, db.ErrNotFound), errors.Is(err, workspace.ErrNotFound):
+		return errNoWebhook
+	case err != nil:
 		return err
 	}
 	err = s.store.delete(ctx, workspaceID, webhookID)

@@ -27,7 +27,7 @@ const (
 	repeatAfter = 5 * time.Minute
 )
 
-// invitee is who is invited: a user, or an e-mail address, which may belong to a user or not.
+// invitee is the recipient of an invitation: a user, or an e-mail address, which need not belong to a user.
 type invitee struct {
 	UserID   string `dynamodbav:"userId,omitempty"`
 	Username string `dynamodbav:"username,omitempty"`
@@ -38,7 +38,7 @@ type invitee struct {
 type Invitation struct {
 	ID string `dynamodbav:"id"`
 	invitee
-	TokenHash   string          `dynamodbav:"tokenHash,omitempty"` // only of an invitation to an address
+	TokenHash   string          `dynamodbav:"tokenHash,omitempty"` // of id.HashToken; only for an address
 	Role        Role            `dynamodbav:"role"`                // Owner only for a user who is a member
 	InviterID   string          `dynamodbav:"inviterId"`           // user ID
 	InviterName string          `dynamodbav:"inviterName"`
@@ -55,8 +55,8 @@ func (s *Service) newInvitation(inviter Membership, to invitee, role Role, now t
 	}
 }
 
-// invitations is the item with the open invitations of a workspace. It makes the
-// invitation of a user unique, and counts the invitations. It is small: an invitation has about 300 bytes.
+// invitations is the item with the open invitations of a workspace. It makes the invitation of a user unique, and
+// limits the number of invitations. It is small: an invitation has about 300 bytes.
 type invitations struct {
 	Version int          `dynamodbav:"version"` // increases with each write; 0 if the item does not exist
 	List    []Invitation `dynamodbav:"list"`    // can contain expired invitations
@@ -147,7 +147,8 @@ func (s *Service) Invite(
 		if err != nil {
 			return err
 		}
-		invited, err = s.invite(ctx, t, s.newInvitation(t.caller, to, role, s.now()), s.store.notMember(workspaceID, to))
+		next := s.newInvitation(t.caller, to, role, s.now())
+		invited, err = s.invite(ctx, t, next, s.store.checkNotMember(workspaceID, to))
 		return err
 	})
 	return invited, err
@@ -186,9 +187,9 @@ func (s *Service) InviteAddress(
 		if err != nil {
 			return err
 		}
-		token := newToken(workspaceID)
+		token := id.NewToken(workspaceID)
 		next := s.newInvitation(t.caller, invitee{Email: email}, role, s.now())
-		next.TokenHash = hashToken(token)
+		next.TokenHash = id.HashToken(token)
 		url = ""
 		if t.open.isRoleChange(next) {
 			invited, err = s.invite(ctx, t, next)

@@ -9,11 +9,12 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
 )
 
-// An invitation is stored in the item with the open invitations of its workspace, which decides whether it is open. An
-// item below the invited user or address maps its ID to the workspace. That item can remain when the invitation ends.
-// It expires with the invitation.
+// An invitation is open while the item with the open invitations of its workspace contains it. A second item, below the
+// invited user or address, maps its ID to the workspace. This item can remain when the invitation ends, until it
+// expires.
 
 // invitationPointer maps the ID of an invitation to its workspace.
 type invitationPointer struct {
@@ -39,9 +40,9 @@ func (s store) putInvitations(workspaceID string, l invitations) db.Write {
 	return s.Projects.Put(db.InvitationsKey(workspaceID), l).If(unchanged)
 }
 
-// endInvitations returns the write that ends the invitations that a change of a member ends. If there are none, it
-// checks that no invitation was created since they were read.
-func (s store) endInvitations(c change) db.Write {
+// invitationsWrite returns the write that removes the invitations that a change of a member ends. If there are none, it
+// returns the check that no invitation was created since they were read.
+func (s store) invitationsWrite(c change) db.Write {
 	workspaceID, rest := c.member().WorkspaceID, c.open.without(c.ends)
 	if len(rest.List) == len(c.open.List) {
 		return s.Projects.Check(db.InvitationsKey(workspaceID), c.open.isVersion())
@@ -57,13 +58,13 @@ func (i Invitation) pointerKey() db.Key {
 	return db.InvitationKey(i.UserID, i.ID)
 }
 
-// notMember returns a check that a user is not a member of a workspace. Error: errAlreadyMember.
-func (s store) notMember(workspaceID string, user invitee) db.Write {
+// checkNotMember returns a check that a user is not a member of a workspace. Error: errAlreadyMember.
+func (s store) checkNotMember(workspaceID string, user invitee) db.Write {
 	return s.Projects.Check(db.MemberKey(workspaceID, user.UserID), attrRole.AttributeNotExists()).Else(errAlreadyMember)
 }
 
-// hasRole returns a check that a member still has the role.
-func (s store) hasRole(m Membership) db.Write {
+// checkRole returns a check that a member still has the role.
+func (s store) checkRole(m Membership) db.Write {
 	return s.Projects.Check(db.MemberKey(m.WorkspaceID, m.UserID), hasRole(m.Role))
 }
 
@@ -74,7 +75,7 @@ func (s store) invite(
 ) error {
 	workspaceID := t.workspace.ID
 	tx := s.client.Tx(
-		s.hasRole(t.caller),
+		s.checkRole(t.caller),
 		s.Projects.Check(db.WorkspaceKey(workspaceID), s.Projects.Exists()).Else(ErrNotFound),
 	)
 	tx.Add(more...)
@@ -142,12 +143,12 @@ func (s store) invitationOf(
 func (s store) invitationWith(
 	ctx context.Context, userID, token string, now time.Time,
 ) (t team, i Invitation, err error) {
-	workspaceID, ok := workspaceOf(token)
+	workspaceID, ok := id.Workspace.OfToken(token)
 	if !ok {
 		return t, i, errTokenInvalid
 	}
 	if t, err = s.invitingTeam(ctx, workspaceID, userID); err == nil {
-		hash := hashToken(token)
+		hash := id.HashToken(token)
 		i, err = t.open.find(func(i Invitation) bool { return i.TokenHash == hash }, now)
 	}
 	if errors.Is(err, errInvitationNotFound) {

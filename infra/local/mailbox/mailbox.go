@@ -3,8 +3,8 @@
 //
 // It has the operation SendEmail of version 2 of the API, for one recipient and a subject, text and HTML, and
 // DeleteSuppressedDestination, although no address is ever suppressed. It rejects everything else by name. The newest
-// 500 mails are in the data folder, and survive a kill. [Store.Console] shows them to developers and tests. The
-// meaning of a mail does not belong here.
+// 500 mails are in the data folder, and survive a kill. [Store.Console] shows them to developers and tests. The package
+// must not depend on the contents of mails.
 package mailbox
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// maxMails is the number of mails that are kept. Each new mail then replaces the oldest one.
+// maxMails is the maximum number of stored mails. After that, each new mail replaces the oldest one.
 const maxMails = 500
 
 // Options configure a Store. Every field is required.

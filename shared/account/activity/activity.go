@@ -1,5 +1,5 @@
-// Package activity contains the list of what happened to an account: logins, failed logins, and changes of what gives
-// access to it. The list is for the user. It must not decide anything.
+// Package activity contains the log of each account: its logins, failed logins, and changes of its password, address,
+// identities and sessions. Only the user reads the log. No decision of the service may depend on it.
 package activity
 
 import (
@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// Type is the type of an entry.
+// Type is the type of a log entry.
 type Type string
 
 // The types of entries.
@@ -40,7 +40,7 @@ const Retention = 90 * 24 * time.Hour
 
 const maxUserAgentBytes = 256
 
-// Detail is what belongs to the entries of some types.
+// Detail has the fields that only some types of entries have.
 type Detail struct {
 	Count     int    `json:"count,omitzero" dynamodbav:"-" doc:"The number of failed logins from the network in the hour that begins at this time" example:"3"`
 	Email     string `json:"email,omitempty" dynamodbav:"email,omitempty" doc:"The new e-mail address" example:"ada@new.example.com"`
@@ -49,7 +49,7 @@ type Detail struct {
 	SessionID string `json:"sessionId,omitempty" dynamodbav:"sessionId,omitempty" doc:"The ID of the session that started or ended" example:"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-// Entry is an entry of the list. The attribute names are part of the data format.
+// Entry is an entry of the log. The attribute names are part of the data format.
 type Entry struct {
 	At        clock.Timestamp `json:"at" dynamodbav:"at" doc:"When it happened. For failed logins, the beginning of the hour" example:"2026-01-31T08:15:30.123Z"`
 	Type      Type            `json:"type" dynamodbav:"type" doc:"What happened. More types can be added" example:"login"`
@@ -62,7 +62,7 @@ type Entry struct {
 	ExpiresAt int64  `json:"-" dynamodbav:"expiresAt"`
 }
 
-// Log stores the lists of all accounts in the accounts table. It is safe for concurrent use.
+// Log stores the logs of all accounts in the accounts table. It is safe for concurrent use.
 type Log struct {
 	store store
 	ids   *id.Generator
@@ -74,12 +74,13 @@ func New(client *db.Client, accounts db.Table, now clock.Clock) *Log {
 	return &Log{store: store{client: client, accounts: accounts}, ids: id.NewGenerator(now, rand.Reader), now: now}
 }
 
-// Add returns the write that adds an entry. It belongs in the transaction of the act.
-func (l *Log) Add(userID string, what Type, client httpapi.RequestInfo, detail Detail) db.Write {
-	return l.store.add(userID, Entry{
-		At: clock.Stamp(l.now()), Type: what, IP: client.SourceIP, Detail: detail, ID: l.ids.New(id.Activity),
+// Add returns the write that adds an entry. It belongs in the transaction of the change that the entry describes.
+func (l *Log) Add(userID string, typ Type, client httpapi.RequestInfo, detail Detail) db.Write {
+	entry := Entry{
+		At: clock.Stamp(l.now()), Type: typ, IP: client.SourceIP, Detail: detail, ID: l.ids.New(id.Activity),
 		UserAgent: user.Printable(client.UserAgent, maxUserAgentBytes), ExpiresAt: l.now().Add(Retention).Unix(),
-	})
+	}
+	return l.store.accounts.Put(db.ActivityKey(userID, entry.ID), entry)
 }
 
 // AddFailure counts a failed login. All failed logins from a network in an hour are one entry.

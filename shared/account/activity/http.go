@@ -8,20 +8,22 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// Service serves the list. It is safe for concurrent use.
-type Service struct {
-	Log     *Log
-	Cursors *db.Cursors
-}
-
 // Register adds the endpoint, with the tag of accounts.
-func (s Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
+func (l *Log) Register(r *httpapi.Routes, tag httpapi.Tag, cursors *db.Cursors) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listActivity", Method: http.MethodGet, Path: "/api/auth/activity", Tag: tag,
 		Summary: "List what happened to the caller's account",
 		Description: "Returns logins, failed logins, and changes of the password, the address, the identities and the sessions " +
 			"of the last 90 days, newest first. The failed logins from one network in one hour are one entry.",
-	}, s.handleList)
+	}, func(ctx context.Context, caller httpapi.Caller, in *activityInput) (out *activityOutput, err error) {
+		out = &activityOutput{}
+		read := func(ctx context.Context, after string, n int) ([]Entry, error) {
+			return l.store.list(ctx, caller.UserID, after, n)
+		}
+		out.Body.Activity, out.Body.NextCursor, err = httpapi.ReadPage(ctx, cursors,
+			httpapi.ListScope(caller, "activity"), in.PageInput, read, func(e Entry) string { return e.ID })
+		return out, err
+	})
 }
 
 type activityInput struct{ httpapi.PageInput }
@@ -31,16 +33,4 @@ type activityOutput struct {
 		Activity   []Entry `json:"activity" nullable:"false" doc:"The entries, newest first"`
 		NextCursor string  `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
 	}
-}
-
-func (s Service) handleList(
-	ctx context.Context, caller httpapi.Caller, in *activityInput,
-) (out *activityOutput, err error) {
-	out = &activityOutput{}
-	read := func(ctx context.Context, after string, n int) ([]Entry, error) {
-		return s.Log.store.list(ctx, caller.UserID, after, n)
-	}
-	out.Body.Activity, out.Body.NextCursor, err = httpapi.ReadPage(ctx, s.Cursors,
-		httpapi.ListScope(caller, "activity"), in.PageInput, read, func(e Entry) string { return e.ID })
-	return out, err
 }

@@ -15,10 +15,6 @@ type store struct {
 	accounts db.Table
 }
 
-func (s store) add(userID string, e Entry) db.Write {
-	return s.accounts.Put(db.ActivityKey(userID, e.ID), e)
-}
-
 // count adds one failure to an entry. It creates the entry if there is none.
 func (s store) count(ctx context.Context, userID string, e Entry) error {
 	update := expression.Add(expression.Name("failures"), expression.Value(1))
@@ -31,7 +27,8 @@ func (s store) count(ctx context.Context, userID string, e Entry) error {
 	return err
 }
 
-// list reads up to n entries, newest first. They are older than the entry after, which is "" for the newest ones.
+// list reads up to n entries that are older than the entry with the ID after, newest first. If after is "", it begins
+// with the newest entry.
 func (s store) list(ctx context.Context, userID, after string, n int) ([]Entry, error) {
 	q := db.Query{Prefix: db.ActivityOf(userID), Descending: true, Limit: n}
 	if after != "" {

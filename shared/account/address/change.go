@@ -15,16 +15,16 @@ import (
 	"devplatform/shared/mail"
 )
 
-// request is what is stored about a user and the address that the user wants.
-type request struct {
+// pendingChange is the stored data of a user and of the address that the user wants.
+type pendingChange struct {
 	state
 	email      string
-	owner      *user.User // another user who has the address, or has reserved it
+	owner      *user.User // another user who has or has reserved the address; nil if there is none
 	set, undos mailtoken.Set
 }
 
-// readRequest reads a user and the owner of an address. It makes the same calls if the address has no owner.
-func (s *Service) readRequest(ctx context.Context, userID, email string) (r request, err error) {
+// readChange reads a user and the owner of an address. It makes the same calls if the address has no owner.
+func (s *Service) readChange(ctx context.Context, userID, email string) (r pendingChange, err error) {
 	r.email = email
 	if r.state, err = s.read(ctx, userID, []mail.Kind{mail.Change, mail.Undo}, email); err != nil {
 		return r, err
@@ -50,11 +50,11 @@ func (s *Service) readRequest(ctx context.Context, userID, email string) (r requ
 	return r, err
 }
 
-// sendRequest sends the mail to the address that a user wants, and commits writes in the same transaction.
-func (s *Service) sendRequest(
-	ctx context.Context, r request, client httpapi.RequestInfo, writes ...db.Write,
+// sendChange sends the mail to the address that a user wants, and commits writes in the same transaction.
+func (s *Service) sendChange(
+	ctx context.Context, r pendingChange, client httpapi.RequestInfo, writes ...db.Write,
 ) error {
-	link := notice.Link{Set: r.set, To: r.email, User: r.User, Owner: r.owner, Retry: true}
+	link := notice.Link{Set: r.set, To: r.email, User: r.User, Owner: r.owner, TryUndeliverable: true}
 	sent, err := s.Mails.Send(ctx, link, client)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (s *Service) Request(
 	}
 	email = user.NormalizeEmail(email)
 	return db.Retry(ctx, "request a change of an address", func(ctx context.Context) error {
-		r, err := s.readRequest(ctx, caller.UserID, email)
+		r, err := s.readChange(ctx, caller.UserID, email)
 		if err != nil {
 			return err
 		}
@@ -99,12 +99,12 @@ func (s *Service) Request(
 		if err != nil {
 			return err
 		}
-		asked := s.Activity.Add(r.ID, activity.EmailRequested, client, activity.Detail{Email: email})
-		return s.sendRequest(ctx, r, client, append(reported, s.Users.Change(r.User, after), asked)...)
+		entry := s.Activity.Add(r.ID, activity.EmailRequested, client, activity.Detail{Email: email})
+		return s.sendChange(ctx, r, client, append(reported, s.Users.Change(r.User, after), entry)...)
 	})
 }
 
-// checkUndos returns an error if the account has as many undo links as it may have. Error: AUTH_RATE_LIMITED.
+// checkUndos returns AUTH_RATE_LIMITED if the account already has the maximum number of links that undo a change.
 func (s *Service) checkUndos(st state, undos mailtoken.Set) error {
 	if !st.Verified || len(undos.Tokens) < mailtoken.MaxUndo {
 		return nil
@@ -113,21 +113,21 @@ func (s *Service) checkUndos(st state, undos mailtoken.Set) error {
 	return attempt.TooMany(limit.Status{Limit: mailtoken.MaxUndo, Reset: wait})
 }
 
-// Change changes the address of an account to the address that confirms it, or drops the change with reject. Errors:
-// AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session; AUTH_USER_EXISTS if another
-// account has taken the address.
+// Change changes the address of an account to its pending address. If reject is true, it removes the pending address
+// instead. Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session;
+// AUTH_USER_EXISTS if another account has taken the address.
 func (s *Service) Change(
 	ctx context.Context, claim mailtoken.Claim, reject bool, client httpapi.RequestInfo,
 ) error {
 	if err := s.Limiter.CountCode(ctx, client); err != nil {
 		return err
 	}
-	userID, err := s.claimant(ctx, claim)
+	userID, err := s.userOf(ctx, claim)
 	if err != nil {
 		return err
 	}
 	return db.Retry(ctx, "change an address", func(ctx context.Context) error {
-		c, err := s.claim(ctx, userID, mail.Change, claim, mail.Undo)
+		c, err := s.match(ctx, userID, mail.Change, claim, mail.Undo)
 		switch {
 		case err != nil:
 			return err
@@ -140,13 +140,13 @@ func (s *Service) Change(
 			return s.DB.Tx(s.Users.Change(c.User, after), s.Tokens.End(c.set)).CommitOnce(ctx)
 		}
 		after.Email, after.Verified = c.token.Email, true
-		moved, err := s.move(ctx, c, after, client)
+		writes, err := s.move(ctx, c, after, client)
 		if err != nil {
 			return err
 		}
 		tx := s.DB.Tx(s.Users.Change(c.User, after), s.Tokens.End(c.set), s.Mails.Outbox.ClearState(after.Email))
 		tx.Add(s.Tokens.EndAll(c.ID, mail.Confirm, mail.Reset)...)
-		tx.Add(moved...)
+		tx.Add(writes...)
 		tx.Add(s.Limiter.Know(after.Email, c.ID, client))
 		tx.Add(s.Activity.Add(c.ID, activity.EmailChanged, client, activity.Detail{Email: after.Email}))
 		return tx.CommitOnce(ctx)
@@ -157,7 +157,7 @@ func (s *Service) Change(
 // confirmed, it gets a mail with a link that undoes the change, and stays reserved until the link expires. Errors:
 // AUTH_USER_EXISTS, AUTH_RATE_LIMITED, db.ErrStale.
 func (s *Service) move(
-	ctx context.Context, c claimed, after user.User, client httpapi.RequestInfo,
+	ctx context.Context, c match, after user.User, client httpapi.RequestInfo,
 ) ([]db.Write, error) {
 	stored, err := s.Accounts.BatchGet(ctx, db.EmailKey(after.Email), db.EmailKey(c.Email))
 	if err != nil {
@@ -174,10 +174,10 @@ func (s *Service) move(
 	if err != nil {
 		return nil, err
 	}
-	moved := user.Credential{UserID: c.ID, PasswordHash: current.PasswordHash, Generation: after.Generation}
-	writes := []db.Write{s.Users.Take(after.Email, moved)}
+	credential := user.Credential{UserID: c.ID, PasswordHash: current.PasswordHash, Generation: after.Generation}
+	writes := []db.Write{s.Users.Take(after.Email, credential)}
 	if target.UserID != "" {
-		writes[0] = s.Users.Replace(after.Email, moved)
+		writes[0] = s.Users.Replace(after.Email, credential)
 	}
 	isUnchanged := user.SamePassword(current.PasswordHash)
 	switch {
@@ -193,7 +193,8 @@ func (s *Service) move(
 	if err != nil {
 		return nil, err
 	}
-	sent, err := s.Mails.SendUndo(ctx, undos, c.User, after, client)
+	link := notice.Link{Set: undos, To: c.Email, User: after, Values: map[string]string{"email": after.Email}}
+	sent, err := s.Mails.Send(ctx, link, client)
 	until := s.Clock().Add(mailtoken.Life(mail.Undo)).Unix()
 	reserved := s.Users.Reserve(c.Email, c.ID, until).If(isUnchanged)
 	return append(append(writes, reserved), sent...), err

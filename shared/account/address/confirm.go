@@ -11,20 +11,21 @@ import (
 	"devplatform/shared/mail"
 )
 
-// Confirm confirms the address of an account, or rejects the account as "not mine". Confirming the same address again
-// succeeds. Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session.
+// Confirm confirms the address of an account. If reject is true, it removes the address from the account instead,
+// because the reader of the mail did not create the account. Confirming the same address again succeeds. Errors:
+// AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session.
 func (s *Service) Confirm(
 	ctx context.Context, claim mailtoken.Claim, reject bool, client httpapi.RequestInfo,
 ) error {
 	if err := s.Limiter.CountCode(ctx, client); err != nil {
 		return err
 	}
-	userID, err := s.claimant(ctx, claim)
+	userID, err := s.userOf(ctx, claim)
 	if err != nil {
 		return err
 	}
 	return db.Retry(ctx, "confirm an address", func(ctx context.Context) error {
-		c, err := s.claim(ctx, userID, mail.Confirm, claim)
+		c, err := s.match(ctx, userID, mail.Confirm, claim)
 		switch {
 		case err != nil:
 			return err
@@ -46,9 +47,9 @@ func (s *Service) Confirm(
 	})
 }
 
-// reject takes the address from an account that another person created with it. The sessions and the mail tokens of the
-// account end. Its password was stored with the address, so it ends too.
-func (s *Service) reject(ctx context.Context, c claimed, client httpapi.RequestInfo) error {
+// reject removes the address from an account that another person created with it. It also removes the password, which
+// is stored with the address, and ends the sessions and the mail tokens of the account.
+func (s *Service) reject(ctx context.Context, c match, client httpapi.RequestInfo) error {
 	after := c.User
 	after.Email, after.PendingEmail = "", ""
 	after.Generation++
@@ -70,11 +71,11 @@ func (s *Service) Resend(ctx context.Context, caller httpapi.Caller, client http
 	}
 	return db.Retry(ctx, "send a confirmation", func(ctx context.Context) error {
 		if pending != "" {
-			r, err := s.readRequest(ctx, caller.UserID, pending)
+			r, err := s.readChange(ctx, caller.UserID, pending)
 			if err != nil || r.PendingEmail != pending {
 				return err
 			}
-			return s.sendRequest(ctx, r, client)
+			return s.sendChange(ctx, r, client)
 		}
 		st, err := s.read(ctx, caller.UserID, []mail.Kind{mail.Confirm})
 		if err != nil || st.Verified || st.Email == "" {
@@ -84,7 +85,7 @@ func (s *Service) Resend(ctx context.Context, caller httpapi.Caller, client http
 		if err != nil {
 			return err
 		}
-		link := notice.Link{Set: set, To: st.Email, User: st.User, Retry: true}
+		link := notice.Link{Set: set, To: st.Email, User: st.User, TryUndeliverable: true}
 		writes, err := s.Mails.Send(ctx, link, client)
 		if err != nil {
 			return err

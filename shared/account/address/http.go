@@ -15,7 +15,7 @@ import (
 // Register adds the endpoints of addresses, with the tag of accounts.
 func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 	s.registerMe(r, tag)
-	invalid := fault.Invalid(fault.Field("token", errClaim))
+	invalid := fault.Invalid(fault.Field("token", ruleClaim))
 	httpapi.Public(r, httpapi.Operation{
 		ID: "confirmEmail", Method: http.MethodPost, Path: "/api/auth/email/confirm", Tag: tag,
 		Summary: "Confirm the e-mail address of an account",
@@ -64,10 +64,10 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 	}, s.handleUndo)
 }
 
-// errClaim is the message for a request that has both a token and a code, or neither.
-const errClaim = "is required, unless the request has a code: send either a token or a code"
+// ruleClaim is the message for a request that has both a token and a code, or neither.
+const ruleClaim = "is required, unless the request has a code: send either a token or a code"
 
-// Claim is the body of a request with a token or a code.
+// claimBody is the body of a request with a token or a code.
 type claimBody struct {
 	Token  string `json:"token,omitempty" maxLength:"128" doc:"The token of the link: the part after #token=" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK5Zk0wXh1mQfU2yVb7cN4sT9eR3aLjKp6dGoI8uWvYxM"`
 	Code   string `json:"code,omitempty" maxLength:"32" doc:"The code of the mail, instead of the token. Case and hyphens are ignored. Needs a session" example:"7K3M9PQR"`
@@ -79,7 +79,7 @@ type claimInput struct{ Body claimBody }
 // Validate implements httpapi's validation.
 func (in *claimInput) Validate(v *httpapi.Validation) {
 	if (in.Body.Token == "") == (in.Body.Code == "") {
-		v.Field("token", errClaim)
+		v.Field("token", ruleClaim)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/mail"
 )
@@ -45,7 +46,7 @@ func (s *Service) handleMe(ctx context.Context, caller httpapi.Caller, _ *struct
 	if err != nil {
 		return nil, err
 	}
-	state, err := mail.DecodeState(items[ref])
+	state, err := db.Decode[mail.AddressState](items[ref])
 	out.Body.MailUndeliverableSince = state.UndeliverableSince
 	return out, err
 }

@@ -41,7 +41,7 @@ type Service struct{ Deps }
 // New returns a Service. It does no I/O.
 func New(d Deps) *Service { return &Service{d} }
 
-// state is what is stored about a user.
+// state is a user, with the sets of tokens and the addresses that were read in the same call.
 type state struct {
 	user.User // the zero User if there is no such user
 	items     map[db.Ref]db.Item
@@ -69,9 +69,9 @@ func (s *Service) set(st state, kind mail.Kind) (mailtoken.Set, error) {
 	return s.Tokens.Decode(st.items, st.ID, kind)
 }
 
-// claimant returns the ID of the user whose token or code a request has. A code needs a session. Error:
+// userOf returns the ID of the user whose token or code a request has. A code needs a session. Error:
 // AUTH_INVALID_TOKEN.
-func (s *Service) claimant(ctx context.Context, claim mailtoken.Claim) (string, error) {
+func (s *Service) userOf(ctx context.Context, claim mailtoken.Claim) (string, error) {
 	if claim.Token != "" {
 		return mailtoken.UserOf(claim.Token), nil
 	}
@@ -79,17 +79,18 @@ func (s *Service) claimant(ctx context.Context, claim mailtoken.Claim) (string, 
 	return caller.UserID, err
 }
 
-// claimed is a token that a request has claimed, with its user and its set.
-type claimed struct {
+// match is the token that a claim matches, with its user and its set.
+type match struct {
 	state
 	set   mailtoken.Set
 	token mailtoken.Token
 }
 
-// claim reads the token that a request has. others are more sets to read. Errors: AUTH_CODE_INVALID; db.ErrStale.
-func (s *Service) claim(
+// match returns the token of a user that a claim matches. others are the kinds of further sets to read. Errors:
+// AUTH_CODE_INVALID; db.ErrStale.
+func (s *Service) match(
 	ctx context.Context, userID string, kind mail.Kind, claim mailtoken.Claim, others ...mail.Kind,
-) (c claimed, err error) {
+) (c match, err error) {
 	if c.state, err = s.read(ctx, userID, append(others, kind)); err != nil {
 		return c, err
 	}

@@ -12,17 +12,16 @@ import (
 	"devplatform/shared/mail"
 )
 
-// Undo gives an account back to the owner of a former address: it restores the address, ends all later changes with
-// their links, all sessions and all other mail tokens, removes the password and the identities that were linked since,
-// and sends a mail to the address with which its owner chooses a new password. Errors: AUTH_RATE_LIMITED,
-// AUTH_CODE_INVALID.
+// Undo gives an account back to the owner of a former address. It restores the address, and ends all later changes, all
+// sessions and all other mail tokens. It removes the password, and the identities that were linked since the change. It
+// sends a mail with which the owner chooses a new password. Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID.
 func (s *Service) Undo(ctx context.Context, token string, client httpapi.RequestInfo) error {
 	if err := s.Limiter.CountCode(ctx, client); err != nil {
 		return err
 	}
 	userID, claim := mailtoken.UserOf(token), mailtoken.Claim{Token: token}
 	return db.Retry(ctx, "undo a change of an address", func(ctx context.Context) error {
-		c, err := s.claim(ctx, userID, mail.Undo, claim, mail.Reset)
+		c, err := s.match(ctx, userID, mail.Undo, claim, mail.Reset)
 		if err != nil {
 			return err
 		}
@@ -49,14 +48,10 @@ func (s *Service) Undo(ctx context.Context, token string, client httpapi.Request
 // send a mail with which a new password can be chosen. The links that undo earlier changes stay valid, and their
 // addresses stay reserved. All other addresses of the account are given up.
 func (s *Service) restore(
-	ctx context.Context, c claimed, after user.User, client httpapi.RequestInfo,
+	ctx context.Context, c match, after user.User, client httpapi.RequestInfo,
 ) ([]db.Write, error) {
-	isEarlier := true
-	earlier := c.set.Without(func(t mailtoken.Token) bool {
-		isEarlier = isEarlier && t.Hash != c.token.Hash
-		return !isEarlier
-	})
-	reserved := map[string]int64{} // until when, by address
+	earlier := c.set.Before(c.token)
+	reserved := map[string]int64{} // the end of the reservation of each address
 	for _, token := range earlier.Tokens {
 		reserved[token.Email] = token.ExpiresAt
 	}

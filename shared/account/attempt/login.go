@@ -28,48 +28,48 @@ type knownNetwork struct {
 type Login struct {
 	limit.Attempt // set by Count
 
-	limiter    *Limiter
-	email      string
-	network    string
-	userID     string
-	pair, ip   limit.Counter
-	anyIP      limit.Counter // does not count attempts from a known network
-	knownUntil time.Time     // zero if the network is not known to the account
+	limiter *Limiter
+	email   string
+	network string
+	userID  string
+
+	byPair, byIP limit.Counter
+	byEmail      limit.Counter // does not count attempts from a known network
+	knownUntil   time.Time     // zero if the network is not known to the account
 }
 
 // Login returns an attempt to check the password of the account with an e-mail address.
 func (l *Limiter) Login(email string, client httpapi.RequestInfo) *Login {
 	net, limits := network(client), l.limits
-	pair := limit.Rule{Name: "login-pair", Limit: limits.LoginPair, Window: quarterHour, FailuresOnly: true}
-	ip := limit.Rule{Name: "login-ip", Limit: limits.LoginIP, Window: quarterHour}
-	anyIP := limit.Rule{Name: "login-email", Limit: limits.LoginEmail, Window: quarterHour, FailuresOnly: true}
+	byPair := limit.Rule{Name: "login-pair", Limit: limits.LoginPair, Window: quarterHour, FailuresOnly: true}
+	byIP := limit.Rule{Name: "login-ip", Limit: limits.LoginIP, Window: quarterHour}
+	byEmail := limit.Rule{Name: "login-email", Limit: limits.LoginEmail, Window: quarterHour, FailuresOnly: true}
 	return &Login{
 		limiter: l, email: email, network: net,
-		pair: l.counter(pair, email, net), ip: l.counter(ip, net), anyIP: l.counter(anyIP, email),
+		byPair: l.counter(byPair, email, net), byIP: l.counter(byIP, net), byEmail: l.counter(byEmail, email),
 	}
 }
 
 // Keys returns the keys of the items that Count needs.
 func (a *Login) Keys() []db.Key {
-	return []db.Key{db.KnownIPKey(a.email, a.network), a.pair.Key(), a.ip.Key(), a.anyIP.Key()}
+	return []db.Key{db.KnownIPKey(a.email, a.network), a.byPair.Key(), a.byIP.Key(), a.byEmail.Key()}
 }
 
 // Count counts the attempt. items are the stored items with the keys of Keys. userID is the ID of the user with the
-// e-mail address, "" if there is none. The limit for the e-mail address does not
-// apply to networks that are known to the account, so that an attacker in another network cannot lock out the user.
-// Error: AUTH_RATE_LIMITED.
+// e-mail address, "" if there is none. The limit for the e-mail address does not apply to networks that are known to
+// the account, so that an attacker in another network cannot lock out the user. Error: AUTH_RATE_LIMITED.
 func (a *Login) Count(ctx context.Context, userID string, items map[db.Key]db.Item) error {
 	a.userID = userID
 	known, err := db.Decode[knownNetwork](items[db.KnownIPKey(a.email, a.network)])
-	for _, counter := range []*limit.Counter{&a.pair, &a.ip, &a.anyIP} {
+	for _, counter := range []*limit.Counter{&a.byPair, &a.byIP, &a.byEmail} {
 		err = errors.Join(err, counter.Load(items[counter.Key()]))
 	}
 	if err != nil {
 		return err
 	}
-	counters := []limit.Counter{a.pair, a.ip, a.anyIP}
+	counters := []limit.Counter{a.byPair, a.byIP, a.byEmail}
 	if known.UserID == userID && userID != "" {
-		a.knownUntil, counters = time.Unix(known.ExpiresAt, 0), []limit.Counter{a.pair, a.ip}
+		a.knownUntil, counters = time.Unix(known.ExpiresAt, 0), []limit.Counter{a.byPair, a.byIP}
 	}
 	a.Attempt, err = a.limiter.count(ctx, counters...)
 	return err
@@ -88,11 +88,11 @@ func (a *Login) Success() []db.Write {
 	return writes
 }
 
-// Forgive returns the writes that forget the failed logins with an e-mail address, except for the failed logins from
-// other networks than the client's.
+// Forgive returns the writes that reset the failed logins with an e-mail address: the counter of the client's network,
+// and the counter of all networks together. The counters of other networks with this address do not change.
 func (l *Limiter) Forgive(email string, client httpapi.RequestInfo) []db.Write {
 	a := l.Login(email, client)
-	return []db.Write{l.accounts.Delete(a.pair.Key()), l.accounts.Delete(a.anyIP.Key())}
+	return []db.Write{l.accounts.Delete(a.byPair.Key()), l.accounts.Delete(a.byEmail.Key())}
 }
 
 // KnownKey returns the key of the item with which IsKnown decides about the network of a client.

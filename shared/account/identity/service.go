@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	// maxUsernameBytes bounds the username at the code host.
+	// maxUsernameBytes is the maximum length of a stored username of a code host. Longer usernames are cut.
 	maxUsernameBytes = 128
-	// maxUsableEmails bounds the number of e-mail addresses that are looked up.
+	// maxUsableEmails is the maximum number of e-mail addresses of an identity that a sign-in looks up.
 	maxUsableEmails = 20
 )
 
@@ -113,7 +113,7 @@ func (s *Service) UnlinkIdentity(
 			if len(others) == 0 {
 				return errLastIdentity
 			}
-			writes = append(writes, s.store.remains(others[0]))
+			writes = append(writes, s.store.checkExists(others[0]))
 		}
 		u := user.User{ID: caller.UserID, Email: caller.Account().Email, Username: caller.Account().Username}
 		reported, err := s.report(ctx, mail.IdentityRemoved, activity.IdentityRemoved, u, identity, client)
@@ -124,14 +124,15 @@ func (s *Service) UnlinkIdentity(
 	})
 }
 
-// report returns the writes that report a linked or a removed identity, in the list of what happened and with a mail.
+// report returns the writes that report a linked or removed identity to the user: an entry in the activity log and a
+// mail.
 func (s *Service) report(
-	ctx context.Context, kind mail.Kind, what activity.Type, u user.User, i Identity, client httpapi.RequestInfo,
+	ctx context.Context, kind mail.Kind, entry activity.Type, u user.User, i Identity, client httpapi.RequestInfo,
 ) ([]db.Write, error) {
 	values := map[string]string{"provider": i.Provider, "name": i.Username}
 	reported, err := s.Mails.Report(ctx, kind, u, client, values)
 	detail := activity.Detail{Provider: i.Provider, Username: i.Username}
-	return append(reported, s.Activity.Add(u.ID, what, client, detail)), err
+	return append(reported, s.Activity.Add(u.ID, entry, client, detail)), err
 }
 
 // maxRemoval is the maximum number of identities that Removal removes in the transaction of the caller.
@@ -209,7 +210,7 @@ func (s *Service) Link(
 		if owner.ID != u.ID {
 			return ErrLinked
 		}
-		return s.store.commit(ctx, writes, []db.Write{s.store.isLinked(at, u.ID)})
+		return s.store.commit(ctx, writes, []db.Write{s.store.checkLink(at, u.ID)})
 	})
 	return started, err
 }
@@ -231,11 +232,11 @@ func (s *Service) SignIn(
 		if started, writes, err = s.start(ctx, u, client); err != nil {
 			return err
 		}
-		noticed, err := s.newNetwork(ctx, u, client)
+		mails, err := s.newNetwork(ctx, u, client)
 		if err != nil {
 			return err
 		}
-		err = s.store.commit(ctx, conditions, writes, noticed)
+		err = s.store.commit(ctx, conditions, writes, mails)
 		if errors.Is(err, user.ErrTaken) {
 			return fmt.Errorf("%w: %w", db.ErrStale, err)
 		}
@@ -271,7 +272,7 @@ func (s *Service) account(
 ) (user.User, []db.Write, error) {
 	u, err := s.store.owner(ctx, at)
 	if !errors.Is(err, db.ErrNotFound) {
-		return u, []db.Write{s.store.isLinked(at, u.ID)}, err
+		return u, []db.Write{s.store.checkLink(at, u.ID)}, err
 	}
 	emails, usernames := usableEmails(at), user.UsernameCandidates(at.Login)
 	if len(emails) == 0 {
@@ -303,9 +304,13 @@ func (s *Service) account(
 	if _, exists := owners[emails[0]]; exists {
 		return user.User{}, nil, ErrUnverified
 	}
-	i := slices.IndexFunc(usernames, func(name string) bool { return !taken[name] })
-	u = user.User{ID: s.IDs.New(id.User), Email: emails[0], CreatedAt: clock.Stamp(s.Clock())}
-	u.Username, u.Verified = usernames[max(i, 0)], true
+	free := slices.DeleteFunc(slices.Clone(usernames), func(name string) bool { return taken[name] })
+	if len(free) == 0 {
+		return user.User{}, nil, fmt.Errorf("%w: all candidates for the username are taken", db.ErrStale)
+	}
+	u = user.User{
+		ID: s.IDs.New(id.User), Email: emails[0], Username: free[0], Verified: true, CreatedAt: clock.Stamp(s.Clock()),
+	}
 	account := s.Users.Create(u, user.Credential{UserID: u.ID}, s.IDs.New(id.Workspace))
 	return u, append(account, s.store.link(s.identity(u, at))...), nil
 }

@@ -54,8 +54,8 @@ func (s store) link(i Identity) []db.Write {
 	}
 }
 
-// isLinked returns the check that an identity is linked to a user. Error: db.ErrStale.
-func (s store) isLinked(at oauth.Identity, userID string) db.Write {
+// checkLink returns the check that an identity is linked to a user. Error: db.ErrStale.
+func (s store) checkLink(at oauth.Identity, userID string) db.Write {
 	isLinked := expression.Name("userId").Equal(expression.Value(userID))
 	return s.accounts.Check(db.IdentityKey(at.Provider, at.Subject), isLinked).Else(db.ErrStale)
 }
@@ -69,9 +69,9 @@ func (s store) removal(i Identity) []db.Write {
 	}
 }
 
-// remains returns the check that an identity is still linked to its user. So of two requests that remove the last two
-// identities, one fails. Error: db.ErrStale.
-func (s store) remains(i Identity) db.Write {
+// checkExists returns the check that an identity is still linked to its user. So of two requests that remove the last
+// two identities, one fails. Error: db.ErrStale.
+func (s store) checkExists(i Identity) db.Write {
 	return s.accounts.Check(db.UserIdentityKey(i.UserID, i.ID), s.accounts.Exists()).Else(db.ErrStale)
 }
 

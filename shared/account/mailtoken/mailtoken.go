@@ -3,16 +3,15 @@
 //
 // The tokens of a user and a kind of mail are one item, a Set, in the partition of the user. A request reads the set
 // with the user, decides, and writes the set in its transaction, on the condition that its version is still the same.
-// This rule is enough for all others. Of two requests with the same token, one fails. Each wrong code is counted before
-// the next one is compared, in every instance of the function. All tokens of a user end in one transaction. A token
-// contains the ID of its user, so no second item is needed to find it.
+// This condition has three effects. Of two requests with the same token, one fails. Each wrong code is counted before
+// the next one is compared, in every instance of the function. All tokens of a user end in one transaction.
+//
+// A token contains the ID of its user, so no second item is needed to find it.
 package mailtoken
 
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"strings"
 	"time"
 
@@ -26,7 +25,7 @@ import (
 const (
 	MaxValid   = 3  // except for undo: a new token ends the oldest one
 	MaxUndo    = 10 // a change of the address that would need one more is rejected
-	MaxGuesses = 5  // wrong codes, after which a code ends. Its link does not
+	MaxGuesses = 5  // after this number of wrong codes, the code ends, but its link does not
 )
 
 // MaxTokenBytes is the maximum size of a token that a client sends.
@@ -44,7 +43,7 @@ func Life(kind mail.Kind) time.Duration {
 	}
 }
 
-// ErrInvalid is the one error of a token or a code that cannot be used, for whatever reason.
+// ErrInvalid is the only error for a token or a code that cannot be used. It does not reveal the reason.
 var ErrInvalid = fault.New(fault.CodeCodeInvalid,
 	"The link or the code is wrong, has expired, was already used, or was replaced by a newer one. Request a new mail.")
 
@@ -74,30 +73,24 @@ const (
 
 // newSecret returns a random token of a user, and a random code.
 func newSecret(userID string) Secret {
-	var random [sha256.Size]byte
-	_, _ = rand.Read(random[:]) // never returns an error
 	var chars [codeChars]byte
-	_, _ = rand.Read(chars[:])
+	_, _ = rand.Read(chars[:]) // never returns an error
 	for i, b := range chars {
 		chars[i] = alphabet[int(b)%len(alphabet)]
 	}
-	_, ulid, _ := strings.Cut(userID, "_")
-	return Secret{Token: ulid + base64.RawURLEncoding.EncodeToString(random[:]), Code: string(chars[:])}
+	return Secret{Token: id.NewToken(userID), Code: string(chars[:])}
 }
 
 // UserOf returns the ID of the user of a token, or the ID of a user who does not exist.
 func UserOf(token string) string {
-	const ulidChars = 26
-	if len(token) > ulidChars {
-		if userID := string(id.User) + "_" + token[:ulidChars]; id.User.Valid(userID) {
-			return userID
-		}
+	if userID, ok := id.User.OfToken(token); ok {
+		return userID
 	}
 	return UnknownUser(token)
 }
 
-// UnknownUser returns the ID under which a request for an unknown address stores the same items as a request for a
-// known one. No user has it, because its time is 1970.
+// UnknownUser returns the ID of a user who does not exist. A request for an unknown address stores the same items under
+// this ID as a request for a known address stores under the user's ID. No user has it, because its time is 1970.
 func UnknownUser(address string) string {
 	sum := sha256.Sum256([]byte(address))
 	return id.User.From(time.Unix(0, 0), [10]byte(sum[:10]))
@@ -107,9 +100,4 @@ func UnknownUser(address string) string {
 // like digits.
 func normalizeCode(code string) string {
 	return strings.NewReplacer("O", "0", "I", "1", "L", "1", "-", "", " ", "").Replace(strings.ToUpper(code))
-}
-
-func hash(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
 }

@@ -16,6 +16,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/id"
 	"devplatform/shared/mail"
 )
 
@@ -70,9 +71,10 @@ func (s Set) Empty() Set {
 	return s
 }
 
-// Without returns the set without the tokens that match. It is written with Store.Put.
-func (s Set) Without(matches func(Token) bool) Set {
-	s.Tokens = slices.DeleteFunc(slices.Clone(s.Tokens), matches)
+// Before returns the set with only the tokens that are older than a token of it. It is written with Store.Put.
+func (s Set) Before(token Token) Set {
+	i := slices.IndexFunc(s.Tokens, func(t Token) bool { return t.Hash == token.Hash })
+	s.Tokens = slices.Clone(s.Tokens[:i])
 	return s
 }
 
@@ -82,9 +84,9 @@ func (s *Store) Issue(ctx context.Context, set Set, email string) (Secret, Set, 
 	secret, now := newSecret(set.UserID), s.now()
 	secret.ExpiresAt = now.Add(Life(set.Kind))
 	token := Token{
-		Hash: hash(secret.Token), Email: email, IssuedAt: clock.Stamp(now), ExpiresAt: secret.ExpiresAt.Unix(),
+		Hash: id.HashToken(secret.Token), Email: email, IssuedAt: clock.Stamp(now), ExpiresAt: secret.ExpiresAt.Unix(),
 	}
-	most := MaxUndo
+	maxTokens := MaxUndo
 	if set.Kind == mail.Undo {
 		secret.Code = ""
 	} else {
@@ -92,14 +94,14 @@ func (s *Store) Issue(ctx context.Context, set Set, email string) (Secret, Set, 
 		if err != nil {
 			return Secret{}, Set{}, fmt.Errorf("deriving the key of a code: %w", err)
 		}
-		most, token.KeyID, token.Code = MaxValid, kid, mac(key, set, secret.Code)
+		maxTokens, token.KeyID, token.Code = MaxValid, kid, mac(key, set, secret.Code)
 	}
 	set.Tokens = append(slices.Clone(set.Tokens), token)
-	set.Tokens = set.Tokens[max(len(set.Tokens)-most, 0):]
+	set.Tokens = set.Tokens[max(len(set.Tokens)-maxTokens, 0):]
 	return secret, set, nil
 }
 
-// mac returns the HMAC of a code. It includes the user and the kind, so that it does not fit another set.
+// mac returns the HMAC of a code. It includes the user and the kind, so that it matches no code of another set.
 func mac(key []byte, set Set, code string) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(set.UserID + " " + string(set.Kind) + " " + code))
@@ -109,12 +111,12 @@ func mac(key []byte, set Set, code string) string {
 // Claim is a token or a code that a client sends.
 type Claim struct{ Token, Code string }
 
-// Match returns the token that a claim matches. A wrong code is counted before Match returns, for each code that was
-// valid. If there was none, the same write is made, so that the work is always the same. Errors: ErrInvalid;
-// db.ErrStale if another request changed the set; config.ErrUnavailable.
+// Match returns the token that a claim matches. It counts a wrong code for each token of the set. If the set is empty,
+// it makes the same write, so that the work is always the same. Errors: ErrInvalid; db.ErrStale if another request
+// changed the set; config.ErrUnavailable.
 func (s *Store) Match(ctx context.Context, set Set, claim Claim) (Token, error) {
 	if claim.Token != "" {
-		sent := hash(claim.Token)
+		sent := id.HashToken(claim.Token)
 		i := slices.IndexFunc(set.Tokens, func(t Token) bool { return hmac.Equal([]byte(t.Hash), []byte(sent)) })
 		if i < 0 {
 			return Token{}, ErrInvalid
@@ -167,16 +169,16 @@ func (s *Store) Put(set Set) db.Write {
 	return s.accounts.Put(key, r).If(isUnchanged).Else(db.ErrStale).Recognize(isOwn)
 }
 
-// Use returns the write after which only a used token remains in its set, so that the same link can be recognized.
-// Error: db.ErrStale.
+// Use returns the write that marks a token as used and removes all other tokens of its set. The used token stays, so
+// that a repeated request with the same link is recognized. Error: db.ErrStale.
 func (s *Store) Use(set Set, used Token) db.Write {
 	used.Used = true
 	set.Tokens = []Token{used}
 	return s.Put(set)
 }
 
-// End returns the write that ends the tokens of a set that contains a token. Error: db.ErrStale if another request
-// changed the set since it was read, such as a request with the same token.
+// End returns the write that deletes a stored set, which ends its tokens. Error: db.ErrStale if another request changed
+// the set since it was read, such as a request with the same token.
 func (s *Store) End(set Set) db.Write {
 	isUnchanged := expression.Name("version").Equal(expression.Value(set.version))
 	return s.accounts.Delete(db.MailTokensKey(set.UserID, string(set.Kind))).If(isUnchanged).Else(db.ErrStale)

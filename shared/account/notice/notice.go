@@ -34,7 +34,7 @@ func (m Mails) Report(
 	if !m.Outbox.Enabled() || u.Email == "" {
 		return nil, nil
 	}
-	w, err := m.Outbox.Write(ctx, about(kind, u.Email, u, client, values))
+	w, err := m.Outbox.Write(ctx, newMessage(kind, u.Email, u, client, values))
 	return []db.Write{w}, err
 }
 
@@ -69,9 +69,9 @@ type Link struct {
 	// Owner is another user who has the address, nil if there is none. This user gets a mail without a link, and the
 	// token is not sent.
 	Owner *user.User
-	// Discard stores a mail that is not sent. Retry sends the mail even if mail does not arrive at the address. They are
-	// the fields Discard and TryUndeliverable of mail.Message.
-	Discard, Retry bool
+	// Values are further values of the text. Discard and TryUndeliverable are described in mail.Message.
+	Values                    map[string]string
+	Discard, TryUndeliverable bool
 }
 
 // Send returns the writes that issue a token and store the mail with its link. Error: config.ErrUnavailable. Error of
@@ -81,32 +81,18 @@ func (m Mails) Send(ctx context.Context, l Link, client httpapi.RequestInfo) ([]
 	if err != nil {
 		return nil, err
 	}
-	message := about(l.Set.Kind, l.To, l.User, client, nil)
+	message := newMessage(l.Set.Kind, l.To, l.User, client, l.Values)
 	message.Token, message.Code, message.ExpiresAt = secret.Token, secret.Code, secret.ExpiresAt
-	message.Discard, message.TryUndeliverable = l.Discard, l.Retry
+	message.Discard, message.TryUndeliverable = l.Discard, l.TryUndeliverable
 	if l.Owner != nil {
-		message = about(mail.AddressTaken, l.To, *l.Owner, client, nil)
+		message = newMessage(mail.AddressTaken, l.To, *l.Owner, client, nil)
 	}
 	w, err := m.Outbox.Write(ctx, message)
 	return []db.Write{m.Tokens.Put(set), w}, err
 }
 
-// SendUndo is like Send for the mail to the former address of an account, which has a new address now.
-func (m Mails) SendUndo(
-	ctx context.Context, set mailtoken.Set, before, after user.User, client httpapi.RequestInfo,
-) ([]db.Write, error) {
-	secret, set, err := m.Tokens.Issue(ctx, set, before.Email)
-	if err != nil {
-		return nil, err
-	}
-	message := about(mail.Undo, before.Email, after, client, map[string]string{"email": after.Email})
-	message.Token, message.ExpiresAt = secret.Token, secret.ExpiresAt
-	w, err := m.Outbox.Write(ctx, message)
-	return []db.Write{m.Tokens.Put(set), w}, err
-}
-
-// about returns a message with the values that all mails have.
-func about(
+// newMessage returns a message with values, and with the values that all mails have.
+func newMessage(
 	kind mail.Kind, to string, u user.User, client httpapi.RequestInfo, values map[string]string,
 ) mail.Message {
 	all := map[string]string{"ip": client.SourceIP, "userAgent": user.Printable(client.UserAgent, maxUserAgent)}

@@ -40,7 +40,7 @@ type Service struct{ Deps }
 // New returns a Service. It does no I/O.
 func New(d Deps) *Service { return &Service{d} }
 
-// account is what is stored about an account, or about an unknown address.
+// account is the stored data of an account, or of an unknown address.
 type account struct {
 	user.User
 	isKnown bool
@@ -75,7 +75,7 @@ func (s *Service) read(ctx context.Context, userID string) (a account, err error
 	return a, err
 }
 
-// unknownName stands for the username in the mail for an unknown address, which is not sent.
+// unknownName is the username in the mail for an unknown address. This mail is not sent.
 var unknownName = strings.Repeat("u", user.MaxUsernameBytes/2)
 
 // Forgot sends a mail with which the reader chooses a new password, if an account has the address. Errors:

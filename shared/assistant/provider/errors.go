@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/retryafter"
 )
 
-// Failure is what a server reports about a request that failed. Each field may be empty.
+// Failure is an error that a server reports for a request. Each field may be empty.
 type Failure struct {
 	// Status is the HTTP status. It is 0 for an error in a stream.
 	Status int

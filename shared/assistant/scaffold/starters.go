@@ -26,7 +26,7 @@ type starter struct {
 	keywords string
 }
 
-// stack is what a starter is written in.
+// stack is the language and the framework of a starter.
 type stack struct {
 	name string
 	// frameworks are the settings of projects in which the starter can be used. Projects have static by default.
@@ -118,8 +118,8 @@ type file struct {
 	Content string `json:"content"`
 }
 
-// mainFiles are the paths of the file that shows best what a starter is, in order of preference. It is created first,
-// because the code of an answer is the content of its first action.
+// mainFiles are the possible paths of the main file of a starter, in order of preference. The main file is created
+// first, because the code of an answer is the content of its first action.
 var mainFiles = []string{"/src/App.tsx", "/index.html"}
 
 // files returns the files of the starter, the main file first.

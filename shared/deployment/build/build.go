@@ -46,7 +46,7 @@ const (
 	maxBytes     = 100 << 20
 )
 
-// Input is what an output is made from.
+// Input is the input of a build.
 type Input struct {
 	// Files are the project's files, such as "/index.html" and "/src/main.tsx".
 	Files map[string][]byte

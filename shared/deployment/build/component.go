@@ -92,7 +92,7 @@ func (b *bundler) loadStyle(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	return result, err
 }
 
-// componentProject is what the compilers may know about a project.
+// componentProject implements component.Project.
 type componentProject struct{ *bundler }
 
 // Sass implements component.Project.

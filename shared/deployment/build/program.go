@@ -76,7 +76,7 @@ func (p *project) makeOutput(j job) error {
 	return p.addPages(pages, bundled)
 }
 
-// project is the files of a project and, in node_modules, its packages, and what they say about its build. Paths are
+// project contains the files of a project, its packages in node_modules, and the settings of its build. Paths are
 // absolute in the project, such as "/src/main.tsx" and "/node_modules/react/index.js".
 type project struct {
 	tree  *tree.Tree

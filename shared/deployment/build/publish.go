@@ -59,13 +59,13 @@ func (p *project) copyFiles(s *pages) {
 
 // noteUnpublished adds a line about files that are not published.
 func (p *project) noteUnpublished(kind string, names []string) {
-	const most = 20
+	const maxNames = 20
 	if len(names) == 0 {
 		return
 	}
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if len(names) > most {
-		text += fmt.Sprintf(" and %d more", len(names)-most)
+	text := strings.Join(names[:min(len(names), maxNames)], ", ")
+	if len(names) > maxNames {
+		text += fmt.Sprintf(" and %d more", len(names)-maxNames)
 	}
 	p.notes.add("Not published (%s): %s", kind, text)
 }

@@ -40,7 +40,7 @@ func (p *project) openSettings(names ...string) (settingsFile, bool) {
 	return settingsFile{}, false
 }
 
-// value returns the value of the file: of a program, what it exports; otherwise a JSON value.
+// value returns the value of the file: the default export of a program, or a JSON value.
 func (f settingsFile) value(env map[string]any) any {
 	code := f.text
 	if ext := path.Ext(f.name); ext == "" || ext == ".json" || ext == ".postcssrc" {
@@ -164,7 +164,7 @@ func (f settingsFile) readAliases(value any) {
 // packageName matches a package, or a module in a package.
 var packageName = regexp.MustCompile(`^(@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*(/[\w~-][\w.~-]*)*$`)
 
-// addAlias adds an alias of a folder or a package: of the text itself, and of what follows a slash after it.
+// addAlias adds an alias of a folder or a package: of the text itself, and of the text followed by a slash and a path.
 func (f settingsFile) addAlias(find string, replacement any) {
 	to, _ := replacement.(string)
 	name, isFolder := strings.CutSuffix(find, "/")

@@ -26,13 +26,13 @@ var (
 	cssComments = regexp.MustCompile(`(?s)/\*.*?\*/`)
 )
 
-// sheetUse is what a style sheet uses: Tailwind CSS, and style sheets of the project that it imports.
+// sheetUse reports whether a style sheet uses Tailwind CSS, and which style sheets of the project it imports.
 type sheetUse struct {
 	tailwind bool
 	imports  []string
 }
 
-// findSheetUse returns what a style sheet uses.
+// findSheetUse returns the sheetUse of a style sheet.
 func (b *bundler) findSheetUse(file string, css []byte) (use sheetUse) {
 	css = cssComments.ReplaceAll(css, nil)
 	use.tailwind = usesTailwind.Match(css)

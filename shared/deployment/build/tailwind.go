@@ -23,7 +23,7 @@ import (
 )
 
 // Style sheets that use Tailwind CSS are compiled by its own compiler, which runs in package engine with the project's
-// configuration. It inlines what a style sheet imports, so a style sheet that imports such a sheet is compiled, too.
+// configuration. It inlines imports, so a style sheet that imports such a style sheet is compiled, too.
 
 const (
 	// maxEngineTime limits the processor time of the compilers and the configurations of a build together.

@@ -26,7 +26,7 @@ import (
 // maxTime limits the processor time for one file.
 const maxTime = 10 * time.Second
 
-// Project is what compilers may know about a project.
+// Project is the part of a project that compilers may read.
 type Project interface {
 	// Source returns a script or a component, or false if it does not exist or must not be read.
 	Source(file string) ([]byte, bool)

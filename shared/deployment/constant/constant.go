@@ -1,5 +1,5 @@
 // Package constant evaluates files of settings, such as vite.config.ts, which are programs that builds do not run. It
-// finds their values as far as these are constants. What the values mean does not belong here.
+// finds their values as far as these are constants. It must not interpret the values.
 //
 // A value is a string, a float64, a bool, nil, a map[string]any, a []any, a Module, or a value of another type of this
 // package, which stands for anything else.

@@ -1,6 +1,6 @@
 // Package engine runs JavaScript programs in an interpreter, QuickJS, without files, network, environment, a clock, or
 // random numbers that differ between runs. It is for the compilers of builds, and for the configurations of projects
-// that they evaluate. What a program computes does not belong here.
+// that they evaluate. It must not depend on the programs.
 package engine
 
 import (

@@ -1,5 +1,5 @@
-// Package glob matches the paths of a project with its patterns, in limited time. Which patterns a tool has, and what
-// they mean in its configuration, does not belong here.
+// Package glob matches the paths of a project with its patterns, in limited time. It must not depend on the tools whose
+// configurations contain the patterns.
 package glob
 
 import (

@@ -59,7 +59,7 @@ func (i *Installer) fetch(ctx context.Context, packages []selectedPackage, t *tr
 	return Report{Packages: len(packages), Downloaded: int(downloaded.Load()), Bytes: int(used.bytes)}, nil
 }
 
-// usage counts what the packages of an installation use. It is safe for concurrent use.
+// usage counts the bytes and the files of the packages of an installation. It is safe for concurrent use.
 type usage struct {
 	limits       limits
 	mu           sync.Mutex

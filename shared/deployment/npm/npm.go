@@ -44,8 +44,8 @@ type Deps struct {
 	Logger *slog.Logger
 }
 
-// Limits of an installation. They protect the disk and the time of a build. What a site may use of its packages is much
-// less, and is not limited here: many popular packages contain ten times what a site uses of them.
+// Limits of an installation. They protect the disk and the time of a build. They are larger than the limits of an
+// output: many popular packages contain ten times the code that a site uses.
 const (
 	maxPackages = 1500
 	maxUnpacked = 400 << 20 // bytes of the files of all packages
@@ -77,7 +77,7 @@ func New(d Deps) *Installer {
 	}
 }
 
-// Project is what an installation needs to know about a project.
+// Project is the input of an installation.
 type Project struct {
 	// Files are the manifests and lock files in the root folder, such as "/package.json" and "/package-lock.json". Other
 	// files are ignored.

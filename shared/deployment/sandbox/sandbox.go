@@ -1,5 +1,5 @@
 // Package sandbox runs a part of this binary in a process of its own, with an empty environment, limits of memory, time
-// and files, and a folder that it can only read. What that part computes does not belong here.
+// and files, and a folder that it can only read. The package must not depend on that part.
 //
 // The process is the same binary under another name: its packages are initialized until Register finds the name, so
 // that neither main nor the packages that import the registered part run.

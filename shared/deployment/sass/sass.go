@@ -22,8 +22,8 @@ import (
 // maxTime limits the processor time for one style sheet with everything that it loads.
 const maxTime = 10 * time.Second
 
-// Project is what the compiler may know about a project. A method that a file of a package must not use returns an
-// error.
+// Project is the part of a project that the compiler may read. A method that a file of a package must not use returns
+// an error.
 type Project interface {
 	// Has reports whether a file exists.
 	Has(file string) bool

@@ -208,7 +208,7 @@ func (t text) property(pos int) (end int, ok bool) {
 	})
 }
 
-// verdict is what a byte outside of brackets means for a match.
+// verdict is the result of a match after a byte outside of brackets.
 type verdict int
 
 const (

@@ -1,7 +1,7 @@
-// Package tree stores the files of a build for a bundler that finds files on the disk, but gets their contents from
-// its caller: a zip archive in which all files are empty, beside one file with all contents. esbuild reads an archive
-// as if it were a folder, so thousands of files need no files and folders on the disk. Only manifests, which bundlers
-// read themselves, have content in the archive. The meaning of the files does not belong here.
+// Package tree stores the files of a build for a bundler. A tree is a zip archive in which all files are empty, and one
+// file with the contents of all files. The bundler finds files in the archive, and its caller gives it their contents.
+// esbuild reads an archive like a folder, so thousands of files need only two files on the disk. Only manifests, which
+// bundlers read themselves, have content in the archive. Apart from manifests, the package does not interpret files.
 package tree
 
 import (
@@ -24,7 +24,7 @@ import (
 type Tree struct {
 	dir      string
 	contents *os.File
-	folders  func() map[string]bool // of a tree that is only read
+	folders  func() map[string]bool // all folders; used only after the last file was added
 
 	mu    sync.Mutex
 	end   int64 // of the contents
@@ -56,8 +56,8 @@ func Create(dir string) (*Tree, error) {
 	return t, nil
 }
 
-// Open returns a tree that another process has finished, with the files that its Files returned. The caller must call
-// Close.
+// Open returns a tree that another process has finished. files is the result of Files in that process. The caller must
+// call Close.
 func Open(dir string, files map[string]Span) (*Tree, error) { return open(dir, os.O_RDONLY, files) }
 
 func open(dir string, flags int, files map[string]Span) (*Tree, error) {
@@ -140,8 +140,8 @@ func (t *Tree) Add(r io.Reader, size int64, names ...string) error {
 	return nil
 }
 
-// maxManifests is the maximum number of bytes of the manifests in the archive. A manifest that is at several places is
-// there at each of them.
+// maxManifests is the maximum number of bytes of the manifests in the archive. A manifest with several paths counts
+// once for each path.
 const maxManifests = 64 << 20
 
 // ErrManifests reports that the manifests have more than 64 MiB.

@@ -1,4 +1,4 @@
-// Package render turns a message into a mail: a subject, a text and HTML. It decides about the words and the look of
+// Package render turns a message into a mail: a subject, a text and HTML. It contains the words and the layout of
 // mails. It must not send mails or read storage.
 package render
 

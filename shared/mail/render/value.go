@@ -109,9 +109,8 @@ func clean(value string) string {
 	return excerpt.WithEllipsis(strings.TrimSpace(value), maxValue)
 }
 
-// unlinked returns a value in which mail programs find no address or URL to turn into a link: anybody can invite
-// anybody to a workspace whose name is an advertisement. It adds an invisible character after each character that a
-// link needs.
+// unlinked returns a value that mail programs do not turn into a link, because users could otherwise advertise a URL in
+// the name of a workspace. It adds an invisible character after each character that an address or a URL needs.
 func unlinked(value string) string {
 	const wordJoiner = "\u2060"
 	return strings.NewReplacer(".", "."+wordJoiner, ":", ":"+wordJoiner, "/", "/"+wordJoiner, "@", "@"+wordJoiner).

@@ -5,12 +5,12 @@ import "devplatform/shared/mail"
 // words are the words of a kind of mail. Names in braces stand for values. Each line is a paragraph.
 type words struct {
 	subject string
-	before  string // the link
+	before  string // the text before the link
 	button  string
-	after   string // the link
+	after   string // the text after the link
 }
 
-// If the reader did not do what a notice reports, this is what to do.
+// The advice to a reader who did not cause the mail.
 const (
 	secureAccount = "If it was not you, reset your password now, and log in with the new one. " +
 		"Then check the sessions, tokens and linked accounts of your account."

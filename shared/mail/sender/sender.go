@@ -1,5 +1,5 @@
-// Package sender sends the mails that the stream of the table of mails contains, and reads the events of Amazon SES
-// about mails that did not arrive. It decides whether a mail is sent, and when. It must not contain texts of mails.
+// Package sender reads the mails from the stream of their table and sends them. It also reads the events of Amazon SES
+// about mails that did not arrive. It decides whether and when a mail is sent. It must not contain texts of mails.
 package sender
 
 import (
@@ -61,7 +61,7 @@ type Deps struct {
 // the outcome afterwards. If the invocation is killed in between, another one sends the mail when the claim has ended.
 type Sender struct {
 	store    store
-	ses      service
+	ses      sesClient
 	counters *limit.Counters
 	rule     limit.Rule
 	keys     *config.Keys
@@ -80,7 +80,7 @@ func New(d Deps) (*Sender, error) {
 	from := netmail.Address{Name: d.Settings.Texts.Name, Address: d.Settings.From}
 	return &Sender{
 		store:    store{client: d.DB, mails: d.Mails, accounts: d.Accounts, now: d.Clock},
-		ses:      service{d.SES, from.String(), d.Settings.ConfigurationSet},
+		ses:      sesClient{d.SES, from.String(), d.Settings.ConfigurationSet},
 		counters: limit.New(d.DB, d.Accounts, d.Clock),
 		rule:     limit.Rule{Name: "mails", Limit: d.Settings.PerHour, Window: time.Hour},
 		keys:     d.Keys, texts: texts, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
@@ -145,7 +145,7 @@ func (s *Sender) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 	}
 	log.InfoContext(ctx, "mail", "outcome", o, "messageId", messageID)
 	if err := s.store.finish(ctx, mailID, o, messageID); err != nil {
-		// The record is done: an error would make the next invocation send the mail again.
+		// The mail was sent or dropped. An error would make the next invocation handle it again.
 		log.WarnContext(ctx, "the outcome of a mail was not stored", "outcome", o, "cause", err.Error())
 	}
 	return nil
@@ -189,8 +189,8 @@ func (s *Sender) refund(ctx context.Context) error {
 	return err
 }
 
-// isDeliverable reports whether a mail can be sent to its address. An address at which mail does not arrive gets a mail
-// only if the mail asks for it, and only once a day.
+// isDeliverable reports whether a mail can be sent to its address. An address at which mail does not arrive gets only
+// mails with TryUndeliverable, and only one a day.
 func (s *Sender) isDeliverable(ctx context.Context, mailID string, m mail.Message) (bool, error) {
 	state, err := s.store.state(ctx, m.To)
 	if err != nil || state.UndeliverableSince == nil {

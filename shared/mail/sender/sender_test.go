@@ -263,7 +263,7 @@ func TestEventsOfSES(t *testing.T) {
 		if err != nil && !errors.Is(err, db.ErrNotFound) {
 			t.Fatal(err)
 		}
-		state, err := mail.DecodeState(item)
+		state, err := db.Decode[mail.AddressState](item)
 		if err != nil || (state.UndeliverableSince != nil) != c.stops {
 			t.Errorf("%s: got the state %+v and the error %v", c.name, state, err)
 		}

@@ -18,8 +18,8 @@ import (
 // succeed: SES throttles or is down, the account is paused, or a setting of the account is wrong.
 var errRejected = errors.New("sender: SES rejected the mail")
 
-// service sends mails through Amazon SES. This file is the only one that uses SES.
-type service struct {
+// sesClient sends mails through Amazon SES. This file is the only one that uses SES.
+type sesClient struct {
 	sdk              *sesv2.Client
 	from             string // the name and the address of the sender
 	configurationSet string
@@ -38,7 +38,7 @@ func NewSES(cfg config.AWS) *sesv2.Client {
 
 // send sends a mail and returns the ID that SES gave it. Errors: errRejected, or an error after which a retry may
 // succeed. SES may have sent the mail although the response was lost.
-func (s service) send(ctx context.Context, mailID, to string, m render.Mail) (messageID string, err error) {
+func (s sesClient) send(ctx context.Context, mailID, to string, m render.Mail) (messageID string, err error) {
 	text := func(data string) *types.Content { return &types.Content{Data: &data, Charset: aws.String("UTF-8")} }
 	out, err := s.sdk.SendEmail(ctx, &sesv2.SendEmailInput{
 		FromEmailAddress: &s.from, ConfigurationSetName: &s.configurationSet,
@@ -57,7 +57,7 @@ func (s service) send(ctx context.Context, mailID, to string, m render.Mail) (me
 }
 
 // unsuppress removes an address from the account's suppression list: SES does not send to the addresses of the list.
-func (s service) unsuppress(ctx context.Context, address string) error {
+func (s sesClient) unsuppress(ctx context.Context, address string) error {
 	_, err := s.sdk.DeleteSuppressedDestination(ctx, &sesv2.DeleteSuppressedDestinationInput{EmailAddress: &address})
 	if _, isMissing := errors.AsType[*types.NotFoundException](err); isMissing {
 		return nil

@@ -33,7 +33,7 @@ var (
 	errTriedToday = errors.New("sender: the address was tried within the last day")
 )
 
-// outcome is what became of a mail. The values are part of the data format.
+// outcome is the result of sending a mail. The values are part of the data format.
 type outcome string
 
 const (
@@ -88,7 +88,7 @@ func (s store) claim(ctx context.Context, mailID, claim string) error {
 	return err
 }
 
-// finish stores what became of a claimed mail. messageID is the ID that SES gave the mail, "" if it was not sent.
+// finish stores the outcome of a claimed mail. messageID is the ID that SES gave the mail, "" if it was not sent.
 func (s store) finish(ctx context.Context, mailID string, o outcome, messageID string) error {
 	ctx, cancel := async.Detach(ctx, endTime)
 	defer cancel()
@@ -112,13 +112,13 @@ func (s store) release(ctx context.Context, mailID, claim string) error {
 	return err
 }
 
-// state returns what the service knows about an address.
+// state returns the state of an address.
 func (s store) state(ctx context.Context, address string) (mail.AddressState, error) {
 	item, err := s.accounts.Get(ctx, db.MailStateKey(address))
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return mail.AddressState{}, err
 	}
-	return mail.DecodeState(item)
+	return db.Decode[mail.AddressState](item)
 }
 
 // tryAddress counts a mail to an address at which mail does not arrive. Errors: errTriedToday, db.ErrUnavailable.

@@ -44,18 +44,25 @@ func (s *Service) History(
 ) ([]VersionItem, string, error) {
 	scope := httpapi.ListScope(caller, "versions", projectID, path)
 	read := func(ctx context.Context, after string, n int) ([]VersionItem, error) {
-		key := db.FileKey(projectID, path)
-		versions := func(ctx context.Context, found map[db.Key]db.Item) ([]VersionItem, error) {
-			return s.versions(ctx, projectID, path, found[key], after, n)
-		}
-		_, items, err := workspace.ReadWith(
-			ctx, s.store.Access, caller.UserID, projectID, workspace.Read, versions, key)
-		if err == nil && len(items) == 0 && after == "" {
-			err = errNotFound
-		}
-		return items, err
+		return s.readVersions(ctx, caller.UserID, projectID, path, after, n)
 	}
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, VersionItem.position)
+}
+
+// readVersions returns up to n versions that come after a position, for a user who may read them. While it reads the
+// versions, it checks the user's access. Errors: the errors of History.
+func (s *Service) readVersions(
+	ctx context.Context, userID, projectID, path, after string, n int,
+) ([]VersionItem, error) {
+	current := db.FileKey(projectID, path)
+	read := func(ctx context.Context, found map[db.Key]db.Item) ([]VersionItem, error) {
+		return s.versionsAfter(ctx, projectID, path, found[current], after, n)
+	}
+	_, items, err := workspace.ReadWith(ctx, s.store.Access, userID, projectID, workspace.Read, read, current)
+	if err == nil && len(items) == 0 && after == "" {
+		err = errNotFound
+	}
+	return items, err
 }
 
 // DeleteVersion deletes an old version of the file at a path. Its content can no longer be read, unless another version
@@ -92,11 +99,11 @@ func (s *Service) DeleteVersion(ctx context.Context, caller httpapi.Caller, proj
 	})
 }
 
-// minRecount is the time after the start of a recount of a project's old versions in which no other request starts one,
-// so that requests that exceed the quota do not each read thousands of records. After maxRecount, a recount is always
-// possible.
 const (
+	// minRecount is the minimum time between two recounts of a project's old versions. Without it, every request that
+	// exceeds the quota would read thousands of records.
 	minRecount = time.Minute
+	// maxRecount is the time after which a recount is always possible.
 	maxRecount = 24 * time.Hour
 )
 
@@ -124,9 +131,9 @@ func (s *Service) recountOld(ctx context.Context, projectID string, tree Tree) e
 	return fmt.Errorf("%w: the old versions were counted", db.ErrStale)
 }
 
-// versions returns up to n versions that come after a position. current is the file's record, or nil if the file does
-// not exist.
-func (s *Service) versions(
+// versionsAfter returns up to n versions that come after a position. current is the file's record, or nil if the file
+// does not exist.
+func (s *Service) versionsAfter(
 	ctx context.Context, projectID, path string, current db.Item, after string, n int,
 ) (items []VersionItem, err error) {
 	var f File

@@ -11,7 +11,8 @@ import (
 
 var tag = httpapi.Tag{
 	Name: "Files",
-	Description: "The files of a project, with the versions of the last 30 days. To avoid overwriting the changes of others, set the header If-Match to the etag that you read with the file. " +
+	Description: "The files of a project, with the versions of the last 30 days. To avoid overwriting the changes of " +
+		"others, set the header If-Match to the etag that you read with the file. " +
 		"To make several changes in one transaction, send them as one batch. " +
 		"In a batch, set the field etag of the operation instead of the header.",
 }

@@ -17,15 +17,18 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tag,
 		Summary: "List files, or read a file",
-		Description: "Without path: lists the files in path order. With include=content the list is always paged, and a page contains at most about 4 MiB of content. " +
-			"With path: returns the file with its content. A file of more than 1 MiB has a url instead of its content. With path and version: returns that version of the file, for members of the workspace only.",
+		Description: "Without path: lists the files in path order. With include=content the list is always paged, and a " +
+			"page contains at most about 4 MiB of content. " +
+			"With path: returns the file with its content. A file of more than 1 MiB has a url instead of its content. " +
+			"With path and version: returns that version of the file, for members of the workspace only.",
 		Errors:        []*fault.Error{errInvalidPath, workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
 		OtherStatuses: []int{http.StatusNotModified},
 	}, s.handleReadFiles)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tag,
 		Summary: "Create or update a file",
-		Description: "Without a precondition the last writer wins. If the file already has this content, nothing is written and no event is sent. " +
+		Description: "Without a precondition the last writer wins. If the file already has this content, nothing is " +
+			"written and no event is sent. " +
 			"The error is CONFLICT if the path is a folder, or if a parent folder of the path is a file.",
 		Status: http.StatusOK, OtherStatuses: []int{http.StatusCreated},
 		Errors: append([]*fault.Error{errInvalidPath, errIsFolder, errInsideFile}, saveErrors...),
@@ -34,7 +37,8 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tag,
 		Summary: "Delete a file",
 		Description: "Send the path in the query or in the body. The versions of the file are kept for 30 days. " +
-			"The content counts as an old version of the project for that time. If this exceeds the project's limit, the error is QUOTA_EXCEEDED.",
+			"The content counts as an old version of the project for that time. If this exceeds the project's limit, the " +
+			"error is QUOTA_EXCEEDED.",
 		Errors: append([]*fault.Error{errInvalidPath, errNotFound, errOldQuota(defaultQuotas)}, writeErrors...),
 	}, s.handleDeleteFile)
 }

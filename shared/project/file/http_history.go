@@ -14,9 +14,12 @@ func (s *Service) registerHistory(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "fileHistory", Method: http.MethodGet, Path: filesPath + "/history", Tag: tag,
 		Summary: "List the versions of a file",
-		Description: "Returns the versions newest first, including the current version. The list is always paged; the default limit is 50. " +
-			"A version is kept for 30 days after it was replaced or its file was deleted. A rename starts a new history at the new path. " +
-			"To restore a version, read the file with the ID of that version, then save the content that you read. If the version is larger than 1 MiB, download it from its url and upload it. Requires membership in the workspace.",
+		Description: "Returns the versions newest first, including the current version. The list is always paged; the " +
+			"default limit is 50. " +
+			"A version is kept for 30 days after it was replaced or its file was deleted. A rename starts a new history at " +
+			"the new path. " +
+			"To restore a version, read the file with the ID of that version, then save the content that you read. If the " +
+			"version is larger than 1 MiB, download it from its url and upload it. Requires membership in the workspace.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("path", "is required")), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied,
 		},
@@ -24,8 +27,10 @@ func (s *Service) registerHistory(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteFileVersion", Method: http.MethodDelete, Path: filesPath + "/history", Tag: tag,
 		Summary: "Delete an old version of a file",
-		Description: "Deletes a version that was replaced, or the version of a deleted file. It then no longer counts against the project's limit of old versions. " +
-			"Its content can no longer be read at this path, and is removed in the background. Operators can restore it for 35 days after that. " +
+		Description: "Deletes a version that was replaced, or the version of a deleted file. It then no longer counts " +
+			"against the project's limit of old versions. " +
+			"Its content can no longer be read at this path, and is removed in the background. Operators can restore it " +
+			"for 35 days after that. " +
 			"The current version cannot be deleted. No event is sent.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("version", "is required")), workspace.ErrProjectNotFound, errVersionNotFound,

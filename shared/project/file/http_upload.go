@@ -23,10 +23,13 @@ func (s *Service) registerUploads(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "announceUpload", Method: http.MethodPost, Path: uploadsPath, Tag: tag, Status: http.StatusCreated,
 		Summary: "Announce an upload",
-		Description: "For a file of up to 25 MiB. Send the content to the returned url with PUT and the returned headers, within 15 minutes, then complete the upload. " +
-			"Storage accepts only content of the announced size and hash, and only once. It responds with 412 if the content is stored already, for example because the response to an earlier attempt was lost. " +
+		Description: "For a file of up to 25 MiB. Send the content to the returned url with PUT and the returned " +
+			"headers, within 15 minutes, then complete the upload. " +
+			"Storage accepts only content of the announced size and hash, and only once. It responds with 412 if the " +
+			"content is stored already, for example because the response to an earlier attempt was lost. " +
 			"HTTP clients set the header Content-Length themselves; the body must not be sent in chunks. " +
-			"The announced bytes count against the quotas until the upload is completed or the url expires. A project can have 100 open uploads.",
+			"The announced bytes count against the quotas until the upload is completed or the url expires. A project can " +
+			"have 100 open uploads.",
 		Errors: append([]*fault.Error{
 			errInvalidPath, errIsFolder, errInsideFile, errTooManyUploads, workspace.ErrProjectNotFound, workspace.ErrDenied,
 		}, quotaErrors...),
@@ -34,9 +37,11 @@ func (s *Service) registerUploads(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "completeUpload", Method: http.MethodPost, Path: uploadsPath + "/{uploadId}/complete", Tag: tag,
 		Summary: "Complete an upload",
-		Description: "Creates or updates the file with the uploaded content, up to 1 hour after the url has expired. Without a precondition the last writer wins. " +
+		Description: "Creates or updates the file with the uploaded content, up to 1 hour after the url has expired. " +
+			"Without a precondition the last writer wins. " +
 			"If the file already has this content, the file is not changed and no event is sent. " +
-			"The request can be repeated for a day: if the upload is completed already, the response is 200 with the version of the file that the first request created. " +
+			"The request can be repeated for a day: if the upload is completed already, the response is 200 with the " +
+			"version of the file that the first request created. " +
 			"The error is CONFLICT if the content was not uploaded.",
 		Status: http.StatusOK, OtherStatuses: []int{http.StatusCreated},
 		Errors: append([]*fault.Error{
@@ -69,7 +74,7 @@ func (in *announceUploadInput) Validate(v *httpapi.Validation) {
 	}
 	// The signature of a URL contains the size unless it is 0. Without this rule, the URL would accept any content.
 	if empty := sha256.Sum256(nil); in.Body.Size == 0 && !bytes.Equal(in.Body.sum, empty[:]) {
-		v.Field("sha256", "must be the hash of an empty content if size is 0")
+		v.Field("sha256", "must be the hash of empty content if size is 0")
 	}
 	if in.Body.ContentType != "" {
 		var rule string

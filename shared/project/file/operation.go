@@ -8,7 +8,7 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// Action is what an operation does with a file.
+// Action is the action of an operation.
 type Action string
 
 // The actions. Save creates or updates a file. It is not available in a batch.

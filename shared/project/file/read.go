@@ -62,7 +62,7 @@ func (s *Service) Read(
 	return f, data, err
 }
 
-// action returns what a caller who reads the selected version must be allowed to do.
+// action returns the action that a caller must be allowed to do to read the selected version.
 func (in Selection) action() workspace.Action {
 	if in.Version != "" {
 		return workspace.Read

@@ -147,7 +147,7 @@ func (s *Snapshot) errMissing(ctx context.Context, f File) error {
 	return fmt.Errorf("file: content %s is missing", f.ContentID)
 }
 
-// checkedReader compares what it reads with the record of the file.
+// checkedReader compares the bytes that it reads with the record of the file.
 type checkedReader struct {
 	body io.Reader
 	file File

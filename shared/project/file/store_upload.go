@@ -39,7 +39,7 @@ func (s store) announce(ctx context.Context, projectID string, u upload) error {
 		s.Projects.Create(db.UploadKey(projectID, u.ID), u),
 	)
 	if u.Size > 0 {
-		tx.Add(s.writtenWrite(u.UserID, u.AnnouncedAt.Time(), u.Size))
+		tx.Add(s.countWritten(u.UserID, u.AnnouncedAt.Time(), u.Size))
 	}
 	return tx.CommitOnce(ctx)
 }
@@ -101,7 +101,8 @@ func decodeUpload(uploadID string, item db.Item) (*upload, error) {
 		return nil, errUploadNotFound
 	}
 	u, err := db.Decode[upload](item)
-	if u.ID = uploadID; err == nil && !id.Upload.Valid(uploadID) {
+	u.ID = uploadID
+	if err == nil && !id.Upload.Valid(uploadID) {
 		err = fmt.Errorf("file: the ID of a stored upload is not valid: %q", uploadID)
 	}
 	return &u, err

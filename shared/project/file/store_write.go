@@ -31,7 +31,7 @@ var (
 func (s store) commit(ctx context.Context, projectID string, p plan, events []db.Write) error {
 	tx := s.client.Tx(s.treeWrite(projectID, p))
 	if n := p.newBytes(); n > 0 {
-		tx.Add(s.writtenWrite(p.userID, p.at, n))
+		tx.Add(s.countWritten(p.userID, p.at, n))
 	}
 	for _, c := range p.changes {
 		tx.Add(s.changeWrites(projectID, p, c)...)
@@ -100,8 +100,8 @@ func equals(counter expression.NameBuilder, n int) expression.ConditionBuilder {
 	return counter.Equal(expression.Value(n))
 }
 
-// writtenWrite returns the write that counts the bytes that a user writes on a day (UTC). Error: QUOTA_EXCEEDED.
-func (s store) writtenWrite(userID string, at time.Time, n int) db.Write {
+// countWritten returns the write that counts the bytes that a user writes on a day (UTC). Error: QUOTA_EXCEEDED.
+func (s store) countWritten(userID string, at time.Time, n int) db.Write {
 	return s.counters.Add(s.writtenRule(), userID, at, n).Else(errWrittenQuota(s.quotas))
 }
 

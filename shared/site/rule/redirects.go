@@ -105,14 +105,14 @@ func hasPlaceholder(pattern, name string) bool {
 		slices.Contains(strings.Split(pattern, "/"), ":"+name)
 }
 
-// Result is what a rule does with a request.
+// Result is the response that a rule defines.
 type Result struct {
 	Status   int
 	File     string // the path of a file, "" if the rule is a redirect
 	Location string // of a redirect
 }
 
-// Request is a request for a path to which no file leads.
+// Request is a request for a path without a file.
 type Request struct {
 	Path  string // not escaped
 	Query string // as the client sent it

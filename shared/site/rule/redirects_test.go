@@ -145,8 +145,8 @@ func TestManyRules(t *testing.T) {
 	if len(rules) != maxRules || rules[maxRules-1].From != "/99" || len(warnings) != maxWarnings+1 {
 		t.Errorf("got %d rules and %d warnings", len(rules), len(warnings))
 	}
-	if last := warnings[maxWarnings]; last.Line != 131 || !strings.Contains(last.Text, "19 more") {
-		t.Errorf("got the last warning %+v, want line 131 and the 19 others", last)
+	if last := warnings[maxWarnings]; last.Line != 131 || !strings.Contains(last.Text, "19 further") {
+		t.Errorf("got the last warning %+v, want line 131 and 19 further lines", last)
 	}
 	rules, warnings = ParseRedirects([]byte("/a /b\n#"+strings.Repeat("x\n/c ", 1<<20)), hasFile)
 	if len(rules) != 1 || len(warnings) != maxWarnings+1 || !strings.Contains(warnings[0].Text, "512 KiB") {

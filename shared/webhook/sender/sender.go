@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	defaultTimeout = 15 * time.Second
+	DefaultTimeout = 15 * time.Second
 	userAgent      = "devplatform-webhooks/1"
 
 	maxRead      = 16 << 10  // bytes of a response body that are read
@@ -61,7 +61,7 @@ func (r Result) OK() bool { return r.Error == "" }
 // Options configure a Sender.
 type Options struct {
 	AllowPrivate bool           // also allows http and private addresses; for the local platform
-	Timeout      time.Duration  // of a whole attempt, from the DNS lookup to the end of the response; 0: 15 s
+	Timeout      time.Duration  // of a whole attempt, from the DNS lookup to the end of the response; 0: DefaultTimeout
 	Now          clock.Clock    // nil: clock.System
 	Resolver     *net.Resolver  // nil: the resolver of the machine
 	RootCAs      *x509.CertPool // nil: the root certificates of the machine
@@ -79,7 +79,7 @@ type Sender struct {
 
 // New returns a Sender. It does no I/O.
 func New(o Options) *Sender {
-	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
 	if o.Now == nil {
 		o.Now = clock.System
 	}
