@@ -40,7 +40,8 @@ func (b *bench) addresses(ctx context.Context) error {
 		pairs[i] = [2]string{known["email"].(string), unknown["email"].(string)}
 	}
 	// A change needs a fresh login.
-	if err := account.Post("/api/auth/login", rig.Object{"email": account.Email, "password": account.Password}); err != nil {
+	login := rig.Object{"email": account.Email, "password": account.Password}
+	if err := account.Post("/api/auth/login", login); err != nil {
 		return err
 	}
 	section(fmt.Sprintf("ADDRESSES THAT AN ACCOUNT HAS, OR NONE, %d pairs in turns (goal: 0.90x to 1.10x)", addressPairs),
