@@ -27,6 +27,7 @@ var sections = []struct {
 	{"warm", (*bench).warm},
 	{"bodies", (*bench).bodies},
 	{"operations", (*bench).operations},
+	{"addresses", (*bench).addresses},
 	{"projects", (*bench).projects},
 	{"deployments", (*bench).deployments},
 	{"pages", (*bench).pages},

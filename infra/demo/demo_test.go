@@ -61,7 +61,8 @@ var viewed = regexp.MustCompile(`The page shows “The menu of (\w+)”`)
 // check checks that a page contains all chapters of a complete demo.
 func check(t *testing.T, page string) {
 	t.Helper()
-	for i, chapter := range (&story{}).chapters()[:8] {
+	chapters := (&story{mailbox: "http://localhost:3002"}).chapters()
+	for i, chapter := range chapters[:len(chapters)-1] {
 		if !strings.Contains(page, "\n"+strconv.Itoa(i+1)+"  "+chapter.title+"\n") {
 			t.Errorf("the page has no chapter %q", chapter.title)
 		}

@@ -1,6 +1,6 @@
-// Command demo shows all features of the platform in a terminal: an account, a project and its files, the assistant,
-// webhooks with verified signatures, a failed delivery and its retry, the delivery log, and a site. Everything that it
-// prints happens while it runs, and every time is measured.
+// Command demo shows all features of the platform in a terminal: a project and its files, the assistant, webhooks with
+// verified signatures, a failed delivery and its retry, the delivery log, a site, and the life of an account, with its
+// mails. Everything that it prints happens while it runs, and every time is measured.
 //
 // It uses the platform as any client does, through its HTTP API. It must not import packages of the service. If no
 // platform responds, it starts one, with its data in a temporary folder. With -keep, nothing is deleted.
@@ -108,7 +108,7 @@ func perform(ctx context.Context, o options, screen *screen) error {
 	default:
 		screen.say("The demo uses the platform at %s.", base)
 	}
-	story, err := newStory(screen, base, o.keep)
+	story, err := newStory(ctx, screen, base, o.keep)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,10 +28,12 @@ type story struct {
 	older                     int      // the number of events before the first webhook
 	retried                   time.Duration
 	secrets                   map[string]string // of the webhooks, by the path of the endpoint
+	mailbox                   string            // the URL of the platform's mailbox, "" if it has none
+	opened                    map[string]bool   // the tokens of the mails that were opened
 	shown                     int               // the number of requests to the receiver that were shown
 }
 
-func newStory(screen *screen, base string, keep bool) (*story, error) {
+func newStory(ctx context.Context, screen *screen, base string, keep bool) (*story, error) {
 	client, err := newClient(screen, base)
 	if err != nil {
 		return nil, err
@@ -38,6 +41,7 @@ func newStory(screen *screen, base string, keep bool) (*story, error) {
 	s := &story{
 		screen: screen, client: client, began: time.Now(), keep: keep, receiver: hooktest.New(nil), visitor: newVisitor(),
 		username: "ada-" + strings.ToLower(rand.Text()[:6]), password: rand.Text(), secrets: map[string]string{},
+		mailbox: findMailbox(ctx, base), opened: map[string]bool{},
 	}
 	s.email = s.username + "@example.com"
 	return s, nil
@@ -54,8 +58,16 @@ func (s *story) chapters() []chapter {
 	if s.keep {
 		last = chapter{"What remains", s.leave}
 	}
-	return []chapter{
-		{"An account", s.account},
+	confirmation, life := []chapter{{"A confirmed address", s.confirm}}, []chapter{
+		{"An invitation to a workspace", s.invite},
+		{"A forgotten password", s.forget},
+		{"Another address, and back", s.move},
+		{"What happened to the account", s.history},
+	}
+	if s.mailbox == "" { // not a local platform
+		confirmation, life = nil, nil
+	}
+	return slices.Concat([]chapter{{"An account", s.account}}, confirmation, []chapter{
 		{"A project and its files", s.write},
 		{"A webhook, and a receiver that verifies signatures", s.subscribe},
 		{"The assistant fills the project", s.ask},
@@ -63,8 +75,7 @@ func (s *story) chapters() []chapter {
 		{"A delivery that fails", s.fail},
 		{"The delivery log", s.log},
 		{"Publish the project", s.publish},
-		last,
-	}
+	}, life, []chapter{last})
 }
 
 // run runs all chapters.
@@ -127,7 +138,7 @@ func (s *story) tidy(ctx context.Context) error {
 	if err := s.post(ctx, "/api/auth/logout", nil, nil); err != nil {
 		return err
 	}
-	s.screen.remark("The account %s remains, because the API cannot delete accounts.", s.username)
+	s.screen.remark("The accounts and the workspaces remain, because the API cannot delete them.")
 	return nil
 }
 

@@ -8,103 +8,119 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// TestMailsInBrowser confirms an address, resets a password, changes the address and undoes the change in Chromium, with
-// the links of the mails in the mailbox of the platform.
+// TestMailsInBrowser goes through the life of an account in Chromium, with the links of the mails in the mailbox of the
+// platform.
 func TestMailsInBrowser(t *testing.T) {
 	t.Parallel()
 	chromium := platformtest.Required(t, "chromium")
 	p := platformtest.Start(t)
-	page := openMailPage(t, chromium, p.URL)
-	const email, newEmail, first, second = "ada@example.com", "ada@new.example.com", "staple staple", "gravel gravel"
-	login := func(email, password string) (*platformtest.Client, platformtest.Response) {
-		c := platformtest.NewClient(t, p.URL)
-		body := platformtest.Object{"email": email, "password": password}
-		return c, c.Do(http.MethodPost, "/api/auth/login", body.String())
+	l := &life{
+		t: t, p: p, page: openMailPage(t, chromium, p.URL), email: "ada@example.com", password: platformtest.Password,
+		ada: platformtest.NewClient(t, p.URL),
 	}
-	me := func(c *platformtest.Client) map[string]any {
-		return c.Do(http.MethodGet, "/api/auth/me", "").Want(t, http.StatusOK)
+	l.ada.SignUp("ada")
+	for _, step := range []func(){l.confirm, l.invite, l.forget, l.move, l.undo} {
+		step()
 	}
-	noSession := func(c *platformtest.Client) {
-		t.Helper()
-		c.Do(http.MethodGet, "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
-	}
-	use := func(link, button string) {
-		t.Helper()
-		page.open(link)
-		page.press(button)
-		page.eventually(buttons, "")
-		page.eventually(`String(document.querySelector("#status").textContent !== "")`, "true")
-	}
-	setPassword := func(link, password string) {
-		t.Helper()
-		page.open(link)
-		page.fill("New password", password)
-		page.fill("New password again", password)
-		page.press("Set the password")
-		page.eventually(buttons, "")
-	}
-
-	ada := platformtest.NewClient(t, p.URL)
-	ada.SignUp("ada")
-	use(p.Link(email, "/api/auth/page/confirm#token="), "Confirm")
-	if got := me(ada); got["emailVerified"] != true {
-		t.Fatalf("after the confirmation: got %v", got)
-	}
-
-	forgot := platformtest.NewClient(t, p.URL)
-	forgot.Do(http.MethodPost, "/api/auth/password/forgot", `{"email":"`+email+`"}`).Want(t, http.StatusAccepted)
-	reset := p.Link(email, "/api/auth/page/reset#token=")
-	setPassword(reset, first)
-	noSession(ada)
-	ada, response := login(email, first)
-	response.Want(t, http.StatusOK)
-
-	ada.Do(http.MethodPut, "/api/auth/email", `{"email":"`+newEmail+`"}`).Want(t, http.StatusAccepted)
-	use(p.Link(newEmail, "/api/auth/page/change#token="), "Change the address")
-	if got := me(ada); got["email"] != newEmail {
-		t.Fatalf("after the change: got %v", got)
-	}
-
-	use(p.Link(email, "/api/auth/page/undo#token="), "Restore the address")
-	noSession(ada)
-	if _, response := login(email, first); response.Status != http.StatusUnauthorized {
-		t.Errorf("login with the removed password: got %d %s", response.Status, response.Body)
-	}
-	setPassword(p.Link(email, "/api/auth/page/reset#token=", reset), second)
-	ada, response = login(email, second)
-	response.Want(t, http.StatusOK)
-	if got := me(ada); got["email"] != email || got["emailVerified"] != true {
-		t.Errorf("after the undo: got %v", got)
-	}
-	page.checkProblems()
+	l.page.checkProblems()
 }
 
-// TestInvitationInBrowser accepts an invitation with the link of its mail. Without a session, the page shows the
-// invitation, and asks the user to log in.
-func TestInvitationInBrowser(t *testing.T) {
-	t.Parallel()
-	chromium := platformtest.Required(t, "chromium")
-	p := platformtest.Start(t)
-	page := openMailPage(t, chromium, p.URL)
-	ada, grace := platformtest.NewClient(t, p.URL), platformtest.NewClient(t, p.URL)
-	ada.SignUp("ada")
-	grace.SignUp("grace")
-	id, _ := ada.Do(http.MethodPost, "/api/workspaces", `{"name":"Team"}`).Want(t, http.StatusCreated)["id"].(string)
-	ada.Do(http.MethodPost, "/api/workspaces/"+id+"/invitations", `{"email":"grace@example.com","role":"viewer"}`).
-		Want(t, http.StatusCreated)
-	page.open(p.Link("grace@example.com", "/api/auth/page/invitation#token="))
-	page.press("Show the invitation")
-	page.eventually(`[...document.querySelectorAll("dd")].map(d => d.textContent).join()`, "Team,ada,viewer")
-	page.press("Accept")
-	page.wantStatus("Log in to the service in another tab of this browser first. Then press the button again.")
+// life is the state of an account and of its browser. Its methods are the steps of the life, in their order.
+type life struct {
+	t               *testing.T
+	p               *platformtest.Platform
+	page            *mailPage
+	ada             *platformtest.Client
+	email, password string
+	reset           string // the link of the last mail that resets the password
+}
+
+// confirm confirms the address.
+func (l *life) confirm() {
+	l.use(l.p.Link(l.email, "/api/auth/page/confirm#token="), "Confirm")
+	l.wantAddress(l.email)
+}
+
+// invite invites another user to a workspace, who logs in and accepts with the link of the mail.
+func (l *life) invite() {
+	platformtest.NewClient(l.t, l.p.URL).SignUp("grace")
+	created := l.ada.Do(http.MethodPost, "/api/workspaces", `{"name":"Team"}`).Want(l.t, http.StatusCreated)
+	at := fmt.Sprint("/api/workspaces/", created["id"])
+	invited := `{"email":"grace@example.com","role":"viewer"}`
+	l.ada.Do(http.MethodPost, at+"/invitations", invited).Want(l.t, http.StatusCreated)
+	l.page.open(l.p.Link("grace@example.com", "/api/auth/page/invitation#token="))
+	l.page.press("Show the invitation")
+	l.page.eventually(`[...document.querySelectorAll("dd")].map(d => d.textContent).join()`, "Team,ada,viewer")
 	login := platformtest.Object{"email": "grace@example.com", "password": platformtest.Password}.String()
-	page.evaluate(fmt.Sprintf(`fetch("/api/auth/login", {
+	l.page.evaluate(fmt.Sprintf(`fetch("/api/auth/login", {
 		method: "POST", headers: { "Content-Type": "application/json" }, body: %q,
 	}).then((r) => { document.title = r.status; }), "sent"`, login))
-	page.eventually(`document.title`, "200")
-	page.press("Accept")
-	page.wantStatus("You are now a member of the workspace.")
-	if members := ada.Do(http.MethodGet, "/api/workspaces/"+id+"/members", "").List(t, "members"); len(members) != 2 {
-		t.Errorf("got the members %v, want ada and grace", members)
+	l.page.eventually(`document.title`, "200")
+	l.page.press("Accept")
+	l.page.wantStatus("You are now a member of the workspace.")
+	if members := l.ada.Do(http.MethodGet, at+"/members", "").List(l.t, "members"); len(members) != 2 {
+		l.t.Errorf("got the members %v, want ada and grace", members)
+	}
+}
+
+// forget resets the forgotten password. The session ends.
+func (l *life) forget() {
+	forgot := platformtest.Object{"email": l.email}.String()
+	platformtest.NewClient(l.t, l.p.URL).Do(http.MethodPost, "/api/auth/password/forgot", forgot).
+		Want(l.t, http.StatusAccepted)
+	l.setPassword("staple staple")
+}
+
+// move changes the address.
+func (l *life) move() {
+	const address = "ada@new.example.com"
+	l.ada.Do(http.MethodPut, "/api/auth/email", `{"email":"`+address+`"}`).Want(l.t, http.StatusAccepted)
+	l.use(l.p.Link(address, "/api/auth/page/change#token="), "Change the address")
+	l.wantAddress(address)
+}
+
+// undo restores the old address with the link of the mail to it. The sessions end, and the password is removed.
+func (l *life) undo() {
+	l.use(l.p.Link(l.email, "/api/auth/page/undo#token="), "Restore the address")
+	if response := l.logIn(); response.Status != http.StatusUnauthorized {
+		l.t.Errorf("login with the removed password: got %d %s", response.Status, response.Body)
+	}
+	l.setPassword("gravel gravel")
+	l.wantAddress(l.email)
+}
+
+// use opens a link, and presses the button of its page.
+func (l *life) use(link, button string) {
+	l.t.Helper()
+	l.page.open(link)
+	l.page.press(button)
+	l.page.eventually(buttons, "")
+	l.page.eventually(`String(document.querySelector("#status").textContent !== "")`, "true")
+}
+
+// setPassword sets a password with the link of the last mail. The old session ends, and a new one begins.
+func (l *life) setPassword(password string) {
+	l.t.Helper()
+	l.reset, l.password = l.p.Link(l.email, "/api/auth/page/reset#token=", l.reset), password
+	l.page.open(l.reset)
+	l.page.fill("New password", password)
+	l.page.fill("New password again", password)
+	l.page.press("Set the password")
+	l.page.eventually(buttons, "")
+	l.ada.Do(http.MethodGet, "/api/auth/me", "").WantError(l.t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
+	l.logIn().Want(l.t, http.StatusOK)
+}
+
+func (l *life) logIn() platformtest.Response {
+	body := platformtest.Object{"email": l.email, "password": l.password}
+	return l.ada.Do(http.MethodPost, "/api/auth/login", body.String())
+}
+
+// wantAddress checks that an address is the confirmed address of the account.
+func (l *life) wantAddress(want string) {
+	l.t.Helper()
+	if got := l.ada.Do(http.MethodGet, "/api/auth/me", "").Want(l.t, http.StatusOK); got["email"] != want ||
+		got["emailVerified"] != true {
+		l.t.Fatalf("got the account %v, want the confirmed address %s", got, want)
 	}
 }

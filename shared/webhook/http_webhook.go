@@ -91,7 +91,7 @@ type WebhookItem struct {
 	UpdatedAt      clock.Timestamp `json:"updatedAt" doc:"When the settings last changed" example:"2026-01-31T08:15:30.123Z"`
 	LastDelivery   *lastDelivery   `json:"lastDelivery" doc:"The latest attempt; null if there was none. It can be up to one minute out of date"`
 	CreatedBy      webhookCreator  `json:"createdBy" doc:"The user who created the webhook, or who activated it later. If this user leaves the workspace or is no longer an admin or owner, the webhook is disabled"`
-	DisabledReason *string         `json:"disabledReason" doc:"Why the service disabled the webhook; null if it did not" example:"the endpoint responded with 410 Gone"`
+	DisabledReason *string         `json:"disabledReason" doc:"Why the service disabled the webhook; null if it did not. The creator gets a mail with the reason" example:"the endpoint responded with 410 Gone"`
 }
 
 // webhookCreator is the user who created or activated a webhook.

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// mail is a mail in the mailbox of the local platform.
+type mail struct {
+	Subject, Code string
+	Links         []string
+}
+
+// link returns the first link of a mail, without its token, which is in the fragment, and the token.
+func (m mail) link() (page, token string) {
+	page, token, _ = strings.Cut(strings.Join(m.Links[:min(len(m.Links), 1)], ""), "#token=")
+	return page, token
+}
+
+// mailboxLink matches the link to the mailbox in the page of addresses of a local platform.
+var mailboxLink = regexp.MustCompile(`<th>console<td><a href="([^"]+)"`)
+
+// findMailbox returns the URL of the mailbox of a platform, or "" if it has none: only a local platform has one.
+func findMailbox(ctx context.Context, base string) string {
+	page, err := fetch(ctx, base+"/")
+	if found := mailboxLink.FindSubmatch(page); err == nil && found != nil {
+		return string(found[1])
+	}
+	return ""
+}
+
+// fetch returns the body of a response. It is not shown.
+func fetch(ctx context.Context, address string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	return body, nil
+}
+
+// mail waits for a mail to an address with a link to a page of the service, shows it, and returns its token and its
+// code. It skips the mails that it has returned before.
+func (s *story) mail(ctx context.Context, to, page string) (token, code string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		body, err := fetch(ctx, s.mailbox+"/mail?to="+url.QueryEscape(to))
+		var list struct{ Mails []mail }
+		if err == nil {
+			err = json.Unmarshal(body, &list)
+		}
+		if err != nil {
+			return "", "", fmt.Errorf("waiting for a mail to %s: %w", to, err)
+		}
+		for _, m := range list.Mails {
+			link, token := m.link()
+			if !strings.HasSuffix(link, "/page/"+page) || s.opened[token] {
+				continue
+			}
+			s.opened[token] = true
+			s.screen.line("  " + s.screen.paint(cyan, "✉ "+elide(clean(m.Subject), s.screen.width-4)))
+			shown := []string{"to", to, "link", strings.TrimPrefix(link, s.client.base)}
+			if m.Code != "" {
+				shown = append(shown, "code", m.Code)
+			}
+			s.screen.fields(shown...)
+			return token, m.Code, nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", "", fmt.Errorf("waiting for a mail to %s: %w", to, ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// confirm confirms the address of the account with the link of the mail that the sign-up caused.
+func (s *story) confirm(ctx context.Context) error {
+	s.screen.say("The transaction of the sign-up has stored a mail. A local platform keeps mails at %s.", s.mailbox)
+	token, _, err := s.mail(ctx, s.email, "confirm")
+	if err != nil {
+		return err
+	}
+	if err := s.post(ctx, "/api/auth/email/confirm", object{"token": token}, nil); err != nil {
+		return err
+	}
+	return s.showMe(ctx)
+}
+
+// showMe shows the state of the account.
+func (s *story) showMe(ctx context.Context) error {
+	var me struct {
+		Email         string
+		EmailVerified bool
+	}
+	if err := s.get(ctx, "/api/auth/me", &me); err != nil {
+		return err
+	}
+	s.screen.fields("email", me.Email, "emailVerified", fmt.Sprint(me.EmailVerified))
+	return nil
+}
+
+// invite invites another user to a workspace, who accepts with the link of the mail.
+func (s *story) invite(ctx context.Context) error {
+	s.screen.say("Nobody becomes a member of a workspace without consent. Grace gets a mail, and accepts.")
+	var workspace struct{ ID string }
+	if err := s.post(ctx, "/api/workspaces", object{"name": "Café Déjà"}, &workspace); err != nil {
+		return err
+	}
+	at := "/api/workspaces/" + workspace.ID
+	grace, err := newClient(s.screen, s.client.base)
+	if err != nil {
+		return err
+	}
+	name := strings.Replace(s.username, "ada", "grace", 1)
+	user := object{"email": name + "@example.com", "username": name, "password": s.password}
+	to := name + "@example.com"
+	if err := s.post(ctx, at+"/invitations", object{"email": to, "role": "member"}, nil); err != nil {
+		return err
+	}
+	token, _, err := s.mail(ctx, to, "invitation")
+	if err != nil {
+		return err
+	}
+	for _, call := range []call{
+		{path: "/api/auth/signup", body: user},
+		{path: "/api/auth/login", body: object{"email": to, "password": s.password}},
+		{path: "/api/invitations/accept", body: object{"token": token}, note: "as Grace"},
+	} {
+		call.method = http.MethodPost
+		if _, err := grace.do(ctx, call); err != nil {
+			return err
+		}
+	}
+	var list struct {
+		Members []struct{ Username, Role string }
+	}
+	if err := s.get(ctx, at+"/members", &list); err != nil {
+		return err
+	}
+	for _, member := range list.Members {
+		s.screen.fields("member", member.Username, "role", member.Role)
+	}
+	return nil
+}
+
+// forget resets a forgotten password with the code of a mail. All sessions end.
+func (s *story) forget(ctx context.Context) error {
+	if err := s.post(ctx, "/api/auth/password/forgot", object{"email": s.email}, nil); err != nil {
+		return err
+	}
+	_, code, err := s.mail(ctx, s.email, "reset")
+	if err != nil {
+		return err
+	}
+	s.password = rand.Text()
+	reset := object{"email": s.email, "code": code, "password": s.password}
+	if err := s.post(ctx, "/api/auth/password/reset", reset, nil); err != nil {
+		return err
+	}
+	ended := call{method: http.MethodGet, path: "/api/auth/me", want: http.StatusUnauthorized}
+	if err := s.refuse(ctx, ended); err != nil {
+		return err
+	}
+	return s.logIn(ctx)
+}
+
+func (s *story) logIn(ctx context.Context) error {
+	return s.post(ctx, "/api/auth/login", object{"email": s.email, "password": s.password}, nil)
+}
+
+// move changes the address of the account.
+func (s *story) move(ctx context.Context) error {
+	address := s.username + "@new.example.com"
+	change := call{method: http.MethodPut, path: "/api/auth/email", body: object{"email": address}}
+	if _, err := s.client.do(ctx, change); err != nil {
+		return err
+	}
+	_, code, err := s.mail(ctx, address, "change")
+	if err != nil {
+		return err
+	}
+	if err := s.post(ctx, "/api/auth/email/change", object{"code": code}, nil); err != nil {
+		return err
+	}
+	if err := s.showMe(ctx); err != nil {
+		return err
+	}
+	return s.undo(ctx)
+}
+
+// undo restores the old address with the mail to it, and sets a new password with the next mail.
+func (s *story) undo(ctx context.Context) error {
+	s.screen.line("")
+	s.screen.say("The old address can undo the change for seven days. That ends all sessions and removes the password.")
+	token, _, err := s.mail(ctx, s.email, "undo")
+	if err != nil {
+		return err
+	}
+	if err := s.post(ctx, "/api/auth/email/undo", object{"token": token}, nil); err != nil {
+		return err
+	}
+	if token, _, err = s.mail(ctx, s.email, "reset"); err != nil {
+		return err
+	}
+	s.password = rand.Text()
+	reset := object{"token": token, "password": s.password}
+	if err := s.post(ctx, "/api/auth/password/reset", reset, nil); err != nil {
+		return err
+	}
+	if err := s.logIn(ctx); err != nil {
+		return err
+	}
+	return s.showMe(ctx)
+}
+
+// history shows what happened to the account.
+func (s *story) history(ctx context.Context) error {
+	var list struct{ Activity []struct{ Type, At string } }
+	if err := s.get(ctx, "/api/auth/activity", &list); err != nil {
+		return err
+	}
+	for _, entry := range list.Activity {
+		s.screen.fields(entry.At, entry.Type)
+	}
+	return nil
+}
