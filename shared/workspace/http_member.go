@@ -85,8 +85,6 @@ type membersOutput struct {
 	}
 }
 
-
-
 func (m Membership) memberItem() MemberItem {
 	return MemberItem{
 		UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt,

@@ -104,8 +104,6 @@ type undoInput struct {
 	}
 }
 
-
-
 func (s *Service) handleConfirm(ctx context.Context, in *claimInput) (*httpapi.DoneOutput, error) {
 	message := "Address confirmed."
 	if in.Body.Reject {

@@ -176,8 +176,6 @@ func newSaveFileOutput(f File, isNew bool) *saveFileOutput {
 	return out
 }
 
-
-
 type deleteFileInput struct {
 	InProject
 	httpapi.ConditionInput
