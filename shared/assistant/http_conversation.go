@@ -89,8 +89,5 @@ func (s *Service) handleListMessages(
 func (s *Service) handleClearConversation(
 	ctx context.Context, caller httpapi.Caller, in *conversationInput,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.ClearConversation(ctx, caller, in.ProjectID); err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: httpapi.Done{Success: true, Message: "Conversation deleted."}}, nil
+	return httpapi.ReplyDone("Conversation deleted.", s.ClearConversation(ctx, caller, in.ProjectID))
 }

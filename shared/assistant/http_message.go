@@ -27,9 +27,6 @@ type cancelInput struct {
 func (s *Service) handleCancelMessage(
 	ctx context.Context, caller httpapi.Caller, in *cancelInput,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.CancelMessage(ctx, caller, in.ID); err != nil {
-		return nil, err
-	}
-	const message = "Cancellation requested. An answer that has already finished is not changed."
-	return &httpapi.DoneOutput{Body: httpapi.Done{Success: true, Message: message}}, nil
+	return httpapi.ReplyDone("Cancellation requested. An answer that has already finished is not changed.",
+		s.CancelMessage(ctx, caller, in.ID))
 }

@@ -75,16 +75,6 @@ func (k *Keys) KeyToVerify(ctx context.Context, kid, purpose string) ([]byte, er
 	return derive(key.secret, purpose)
 }
 
-// KeyToDecrypt derives a key of 32 bytes for a purpose from the ring's key whose ID is kid, to decrypt data. Errors:
-// ErrUnknownKey, ErrUnavailable.
-func (k *Keys) KeyToDecrypt(ctx context.Context, kid, purpose string) ([]byte, error) {
-	key, err := k.find(ctx, kid)
-	if err != nil {
-		return nil, err
-	}
-	return derive(key.secret, purpose)
-}
-
 // find returns the key with an ID. If the ring has no key with that ID, find reads the ring again, at most once a
 // minute. Errors: ErrUnknownKey, ErrUnavailable.
 func (k *Keys) find(ctx context.Context, kid string) (ringKey, error) {

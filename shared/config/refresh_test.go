@@ -166,9 +166,12 @@ func TestRemovedKeyStopsVerifying(t *testing.T) {
 			if _, err := keys.KeyToVerify(t.Context(), "k1", "x"); !errors.Is(err, config.ErrUnknownKey) {
 				t.Errorf("%s, a request every %v: got error %v, want ErrUnknownKey", name, pause, err)
 			}
-			_, err := keys.KeyToDecrypt(t.Context(), "k1", "x")
-			if (err == nil) != tc.decrypts || (err != nil && !errors.Is(err, config.ErrUnknownKey)) {
-				t.Errorf("%s, a request every %v: got error %v of KeyToDecrypt", name, pause, err)
+			want := config.ErrUnknownKey
+			if tc.decrypts {
+				want = config.ErrDamaged
+			}
+			if _, err := keys.Open(t.Context(), "x", "k1", nil, nil); !errors.Is(err, want) {
+				t.Errorf("%s, a request every %v: got error %v of Open, want %v", name, pause, err, want)
 			}
 		}
 	}

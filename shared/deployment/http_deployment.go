@@ -184,13 +184,8 @@ func (s *Service) handlePromoteDeployment(
 	return &deploymentOutput{item}, err
 }
 
-var deploymentDeleted = httpapi.Done{Success: true, Message: "Deployment deleted."}
-
 func (s *Service) handleDeleteDeployment(
 	ctx context.Context, caller httpapi.Caller, in *deploymentRef,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.DeleteDeployment(ctx, caller, in.ProjectID, in.DeploymentID); err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: deploymentDeleted}, nil
+	return httpapi.ReplyDone("Deployment deleted.", s.DeleteDeployment(ctx, caller, in.ProjectID, in.DeploymentID))
 }

@@ -72,8 +72,6 @@ func (in *siteInput) Validate(v *httpapi.Validation) {
 
 type siteOutput struct{ Body SiteItem }
 
-var siteOffline = httpapi.Done{Success: true, Message: "The site is offline."}
-
 func (s *Service) handleReadSite(ctx context.Context, caller httpapi.Caller, in *file.InProject) (*siteOutput, error) {
 	item, err := s.ReadSite(ctx, caller, in.ProjectID)
 	return &siteOutput{item}, err
@@ -87,8 +85,5 @@ func (s *Service) handleUpdateSite(ctx context.Context, caller httpapi.Caller, i
 func (s *Service) handleTakeSiteOffline(
 	ctx context.Context, caller httpapi.Caller, in *file.InProject,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.TakeSiteOffline(ctx, caller, in.ProjectID); err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: siteOffline}, nil
+	return httpapi.ReplyDone("The site is offline.", s.TakeSiteOffline(ctx, caller, in.ProjectID))
 }

@@ -81,6 +81,14 @@ type Done struct {
 // DoneOutput is the output of an operation that returns Done and no headers.
 type DoneOutput struct{ Body Done }
 
+// ReplyDone returns the output of an operation that returns Done, or err if the operation failed.
+func ReplyDone(message string, err error) (*DoneOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &DoneOutput{Body: Done{Success: true, Message: message}}, nil
+}
+
 const (
 	// maxList is the maximum size of a list in a response, in bytes after JSON escaping. Lambda's limit for a whole
 	// response is 6 MB.

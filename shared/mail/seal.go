@@ -3,8 +3,6 @@ package mail
 import (
 	"bytes"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"errors"
 	"fmt"
 
@@ -22,49 +20,34 @@ const (
 	sealUnit = 768
 )
 
-// sealedBox seals messages with AES-256-GCM. The additional data is the ID of the mail. The whole message is sealed,
-// because its token and its code give access to an account.
-type sealedBox struct{ keys *config.Keys }
-
-// seal seals a message. keyID is the ID of the ring's key. Error: config.ErrUnavailable.
-func (b sealedBox) seal(ctx context.Context, mailID string, m Message) (keyID string, sealed []byte, err error) {
-	keyID, key, err := b.keys.Current(ctx, sealPurpose)
-	if err != nil {
-		return "", nil, fmt.Errorf("mail: sealing: %w", err)
-	}
+// seal encrypts a message with the key ring. The additional data is the ID of the mail. The whole message is encrypted,
+// because its token and its code give access to an account. keyID is the ID of the ring's key. Error:
+// config.ErrUnavailable.
+func seal(ctx context.Context, keys *config.Keys, mailID string, m Message) (keyID string, sealed []byte, err error) {
 	text, err := json.Marshal(m, json.Deterministic(true))
 	if err != nil {
 		return "", nil, fmt.Errorf("mail: encoding: %w", err)
 	}
 	units := (len(text) + sealUnit - 1) / sealUnit
-	padding := bytes.Repeat([]byte(" "), units*sealUnit-len(text))                 // JSON ignores spaces at the end
-	sealed = newAEAD(key).Seal(nil, nil, append(text, padding...), []byte(mailID)) //nolint:gosec // generates a nonce
+	padding := bytes.Repeat([]byte(" "), units*sealUnit-len(text)) // JSON ignores spaces at the end
+	keyID, sealed, err = keys.Seal(ctx, sealPurpose, append(text, padding...), []byte(mailID))
+	if err != nil {
+		return "", nil, fmt.Errorf("mail: sealing: %w", err)
+	}
 	return keyID, sealed, nil
 }
 
 // open returns the message of a record. Errors: ErrUnreadable, config.ErrUnavailable.
-func (b sealedBox) open(ctx context.Context, r record) (m Message, err error) {
-	key, err := b.keys.KeyToDecrypt(ctx, r.KeyID, sealPurpose)
+func open(ctx context.Context, keys *config.Keys, r record) (m Message, err error) {
+	text, err := keys.Open(ctx, sealPurpose, r.KeyID, r.Sealed, []byte(r.ID))
 	switch {
-	case errors.Is(err, config.ErrUnknownKey):
+	case errors.Is(err, config.ErrUnknownKey), errors.Is(err, config.ErrDamaged):
 		return m, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	case err != nil:
 		return m, fmt.Errorf("mail: opening: %w", err)
 	}
-	text, err := newAEAD(key).Open(nil, nil, r.Sealed, []byte(r.ID))
-	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	if err != nil {
-		return Message{}, fmt.Errorf("%w: it was damaged", ErrUnreadable) // the decoder's error may contain values
+	if err := json.Unmarshal(text, &m); err != nil {
+		return Message{}, fmt.Errorf("%w: it is not valid", ErrUnreadable) // the decoder's error may contain values
 	}
 	return m, nil
-}
-
-// newAEAD returns AES-256-GCM with a random nonce, which precedes the ciphertext. The keys of the ring have 32 bytes,
-// so it cannot fail.
-func newAEAD(key []byte) cipher.AEAD {
-	block, _ := aes.NewCipher(key)
-	aead, _ := cipher.NewGCMWithRandomNonce(block)
-	return aead
 }

@@ -14,7 +14,7 @@ import (
 // Outbox stores mails. The function mailer reads them from the stream of the table and sends them.
 type Outbox struct {
 	mails, accounts db.Table
-	box             sealedBox
+	keys            *config.Keys
 	ids             *id.Generator
 	now             clock.Clock
 	settings        Settings
@@ -25,7 +25,7 @@ func NewOutbox(
 	d *db.Client, tables config.Tables, keys *config.Keys, ids *id.Generator, now clock.Clock, settings Settings,
 ) *Outbox {
 	return &Outbox{
-		mails: d.Table(tables.Mail), accounts: d.Table(tables.Accounts), box: sealedBox{keys}, ids: ids, now: now,
+		mails: d.Table(tables.Mail), accounts: d.Table(tables.Accounts), keys: keys, ids: ids, now: now,
 		settings: settings,
 	}
 }
@@ -57,7 +57,7 @@ func (o *Outbox) Write(ctx context.Context, m Message) (db.Write, error) {
 	}
 	r := record{ID: o.ids.New(id.Mail), ExpiresAt: now.Add(Retention).Unix()}
 	var err error
-	if r.KeyID, r.Sealed, err = o.box.seal(ctx, r.ID, m); err != nil {
+	if r.KeyID, r.Sealed, err = seal(ctx, o.keys, r.ID, m); err != nil {
 		return db.Write{}, err
 	}
 	return o.mails.Put(db.MailKey(r.ID), r), nil
@@ -72,7 +72,7 @@ func Open(ctx context.Context, keys *config.Keys, item db.Item) (mailID string, 
 	if err != nil || !id.Mail.Valid(r.ID) {
 		return "", Message{}, fmt.Errorf("%w: it is not a record of a mail", ErrUnreadable)
 	}
-	m, err = sealedBox{keys}.open(ctx, r)
+	m, err = open(ctx, keys, r)
 	return r.ID, m, err
 }
 

@@ -93,8 +93,6 @@ func (c commentRecord) item() CommentItem {
 	}
 }
 
-var commentDeleted = httpapi.Done{Success: true, Message: "Comment deleted."}
-
 type commentOutput struct{ Body CommentItem }
 
 type commentsInput struct {
@@ -143,8 +141,5 @@ func (s *Service) handleListComments(
 func (s *Service) handleDeleteComment(
 	ctx context.Context, caller httpapi.Caller, in *deleteCommentInput,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.DeleteComment(ctx, caller, in.ProjectID, in.CommentID); err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: commentDeleted}, nil
+	return httpapi.ReplyDone("Comment deleted.", s.DeleteComment(ctx, caller, in.ProjectID, in.CommentID))
 }

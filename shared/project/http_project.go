@@ -216,8 +216,6 @@ func (in *projectReadInput) Validate(v *httpapi.Validation) {
 	}
 }
 
-var projectDeleted = httpapi.Done{Success: true, Message: "Project deleted."}
-
 type projectOutput struct{ Body ProjectDetails }
 
 type projectReadOutput struct {
@@ -270,8 +268,5 @@ func (s *Service) handleUpdateProject(
 func (s *Service) handleDeleteProject(
 	ctx context.Context, caller httpapi.Caller, in *InProject,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.Delete(ctx, caller, in.ProjectID); err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: projectDeleted}, nil
+	return httpapi.ReplyDone("Project deleted.", s.Delete(ctx, caller, in.ProjectID))
 }

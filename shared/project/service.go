@@ -39,7 +39,7 @@ type Deps struct {
 	Logger   *slog.Logger
 	// MaxProjects is the maximum number of projects in a workspace. 0 means the constant MaxProjects.
 	MaxProjects int
-	RemoveSite RemoveSite // nil means that projects have no sites
+	RemoveSite  RemoveSite // nil means that projects have no sites
 	// Sites is the origin of the sites. "" if they are not configured.
 	Sites config.Origin
 }

@@ -255,10 +255,7 @@ func (s *Service) handleUpdateWebhook(
 func (s *Service) handleDeleteWebhook(
 	ctx context.Context, caller httpapi.Caller, in *InWebhook,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.DeleteWebhook(ctx, caller, in.WebhookID); err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: httpapi.Done{Success: true, Message: "Webhook deleted."}}, nil
+	return httpapi.ReplyDone("Webhook deleted.", s.DeleteWebhook(ctx, caller, in.WebhookID))
 }
 
 // unique returns the patterns of a request without duplicates. It returns nil if the list is empty.

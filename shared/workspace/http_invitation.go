@@ -189,11 +189,6 @@ type invitationInput struct {
 
 type memberOutput struct{ Body MemberItem }
 
-var (
-	invitationRevoked  = httpapi.Done{Success: true, Message: "The invitation has been revoked."}
-	invitationDeclined = httpapi.Done{Success: true, Message: "You have declined the invitation."}
-)
-
 func (s *Service) handleCreateInvitation(
 	ctx context.Context, caller httpapi.Caller, in *createInvitationInput,
 ) (out *createdInvitationOutput, err error) {
@@ -240,10 +235,7 @@ func (s *Service) handleListInvitations(
 func (s *Service) handleRevokeInvitation(
 	ctx context.Context, caller httpapi.Caller, in *revokeInvitationInput,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.RevokeInvitation(ctx, caller, in.ID, in.InvitationID); err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: invitationRevoked}, nil
+	return httpapi.ReplyDone("The invitation has been revoked.", s.RevokeInvitation(ctx, caller, in.ID, in.InvitationID))
 }
 
 func (s *Service) handleListUserInvitations(
@@ -268,8 +260,5 @@ func (s *Service) handleAcceptInvitation(
 func (s *Service) handleDeclineInvitation(
 	ctx context.Context, caller httpapi.Caller, in *invitationInput,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.DeclineInvitation(ctx, caller, in.ID); err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: invitationDeclined}, nil
+	return httpapi.ReplyDone("You have declined the invitation.", s.DeclineInvitation(ctx, caller, in.ID))
 }

@@ -85,11 +85,6 @@ type membersOutput struct {
 	}
 }
 
-var (
-	memberLeft    = httpapi.Done{Success: true, Message: "You have left the workspace."}
-	memberRemoved = httpapi.Done{Success: true, Message: "The member has been removed."}
-)
-
 func (m Membership) memberItem() MemberItem {
 	return MemberItem{
 		UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt,
@@ -124,11 +119,9 @@ func (s *Service) handleUpdateMember(
 func (s *Service) handleRemoveMember(
 	ctx context.Context, caller httpapi.Caller, in *removeMemberInput,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.RemoveMember(ctx, caller, in.ID, in.UserID); err != nil {
-		return nil, err
-	}
+	message := "The member has been removed."
 	if in.UserID == caller.UserID {
-		return &httpapi.DoneOutput{Body: memberLeft}, nil
+		message = "You have left the workspace."
 	}
-	return &httpapi.DoneOutput{Body: memberRemoved}, nil
+	return httpapi.ReplyDone(message, s.RemoveMember(ctx, caller, in.ID, in.UserID))
 }

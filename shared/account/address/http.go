@@ -104,30 +104,23 @@ type undoInput struct {
 	}
 }
 
-func done(message string, err error) (*httpapi.DoneOutput, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: httpapi.Done{Success: true, Message: message}}, nil
-}
-
 func (s *Service) handleConfirm(ctx context.Context, in *claimInput) (*httpapi.DoneOutput, error) {
 	message := "Address confirmed."
 	if in.Body.Reject {
 		message = "The account can no longer use this address."
 	}
-	return done(message, s.Confirm(ctx, in.claim(), in.Body.Reject, httpapi.RequestInfoFrom(ctx)))
+	return httpapi.ReplyDone(message, s.Confirm(ctx, in.claim(), in.Body.Reject, httpapi.RequestInfoFrom(ctx)))
 }
 
 func (s *Service) handleResend(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*httpapi.DoneOutput, error) {
-	return done("If the address is not confirmed yet, a mail is on its way.",
+	return httpapi.ReplyDone("If the address is not confirmed yet, a mail is on its way.",
 		s.Resend(ctx, caller, httpapi.RequestInfoFrom(ctx)))
 }
 
 func (s *Service) handleRequest(
 	ctx context.Context, caller httpapi.Caller, in *requestInput,
 ) (*httpapi.DoneOutput, error) {
-	return done("A mail to the new address is on its way. The address changes when it is confirmed.",
+	return httpapi.ReplyDone("A mail to the new address is on its way. The address changes when it is confirmed.",
 		s.Request(ctx, caller, in.Body.Email, httpapi.RequestInfoFrom(ctx)))
 }
 
@@ -136,10 +129,10 @@ func (s *Service) handleChange(ctx context.Context, in *claimInput) (*httpapi.Do
 	if in.Body.Reject {
 		message = "The address was not changed."
 	}
-	return done(message, s.Change(ctx, in.claim(), in.Body.Reject, httpapi.RequestInfoFrom(ctx)))
+	return httpapi.ReplyDone(message, s.Change(ctx, in.claim(), in.Body.Reject, httpapi.RequestInfoFrom(ctx)))
 }
 
 func (s *Service) handleUndo(ctx context.Context, in *undoInput) (*httpapi.DoneOutput, error) {
-	return done("The address was restored, and all sessions have ended. A mail to the address lets you choose a new password.",
+	return httpapi.ReplyDone("The address was restored, and all sessions have ended. A mail to the address lets you choose a new password.",
 		s.Undo(ctx, in.Body.Token, httpapi.RequestInfoFrom(ctx)))
 }

@@ -57,9 +57,6 @@ func (s *Service) handleListIdentities(
 func (s *Service) handleUnlinkIdentity(
 	ctx context.Context, caller httpapi.Caller, in *unlinkInput,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.UnlinkIdentity(ctx, caller, in.ID, in.Body.GetPassword(), httpapi.RequestInfoFrom(ctx)); err != nil {
-		return nil, err
-	}
-	done := httpapi.Done{Success: true, Message: "Identity removed. Sessions that it started have not ended."}
-	return &httpapi.DoneOutput{Body: done}, nil
+	return httpapi.ReplyDone("Identity removed. Sessions that it started have not ended.",
+		s.UnlinkIdentity(ctx, caller, in.ID, in.Body.GetPassword(), httpapi.RequestInfoFrom(ctx)))
 }

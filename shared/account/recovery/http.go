@@ -72,18 +72,12 @@ func (in *resetInput) Validate(v *httpapi.Validation) {
 }
 
 func (s *Service) handleForgot(ctx context.Context, in *forgotInput) (*httpapi.DoneOutput, error) {
-	if err := s.Forgot(ctx, in.Body.Email, httpapi.RequestInfoFrom(ctx)); err != nil {
-		return nil, err
-	}
-	done := httpapi.Done{Success: true, Message: "If an account has this address, a mail is on its way."}
-	return &httpapi.DoneOutput{Body: done}, nil
+	return httpapi.ReplyDone("If an account has this address, a mail is on its way.",
+		s.Forgot(ctx, in.Body.Email, httpapi.RequestInfoFrom(ctx)))
 }
 
 func (s *Service) handleReset(ctx context.Context, in *resetInput) (*httpapi.DoneOutput, error) {
 	claim := Claim{Claim: mailtoken.Claim{Token: in.Body.Token, Code: in.Body.Code}, Email: in.Body.Email}
-	if err := s.Reset(ctx, claim, in.Body.Password, httpapi.RequestInfoFrom(ctx)); err != nil {
-		return nil, err
-	}
-	done := httpapi.Done{Success: true, Message: "Password changed, and all sessions have ended. You can log in now."}
-	return &httpapi.DoneOutput{Body: done}, nil
+	return httpapi.ReplyDone("Password changed, and all sessions have ended. You can log in now.",
+		s.Reset(ctx, claim, in.Body.Password, httpapi.RequestInfoFrom(ctx)))
 }

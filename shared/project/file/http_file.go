@@ -176,8 +176,6 @@ func newSaveFileOutput(f File, isNew bool) *saveFileOutput {
 	return out
 }
 
-var fileDeleted = httpapi.Done{Success: true, Message: "File deleted."}
-
 type deleteFileInput struct {
 	InProject
 	httpapi.ConditionInput
@@ -210,8 +208,5 @@ func (s *Service) handleDeleteFile(
 		return nil, err
 	}
 	_, err = s.apply(ctx, caller, in.ProjectID, Operation{Action: Delete, Path: in.Path, condition: condition})
-	if err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: fileDeleted}, nil
+	return httpapi.ReplyDone("File deleted.", err)
 }

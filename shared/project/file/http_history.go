@@ -64,8 +64,6 @@ func (s *Service) handleFileHistory(
 	return out, err
 }
 
-var versionDeleted = httpapi.Done{Success: true, Message: "Version deleted."}
-
 type deleteVersionInput struct {
 	InProject
 	Path    string `query:"path" required:"true" doc:"The path of the file. The file may have been deleted in the last 30 days" example:"/src/app.ts"`
@@ -78,8 +76,5 @@ func (in *deleteVersionInput) Validate(v *httpapi.Validation) { v.Field("path", 
 func (s *Service) handleDeleteVersion(
 	ctx context.Context, caller httpapi.Caller, in *deleteVersionInput,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.DeleteVersion(ctx, caller, in.ProjectID, in.Path, in.Version); err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: versionDeleted}, nil
+	return httpapi.ReplyDone("Version deleted.", s.DeleteVersion(ctx, caller, in.ProjectID, in.Path, in.Version))
 }

@@ -2,8 +2,6 @@ package delivery
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -38,35 +36,32 @@ var errSealed = errors.New("delivery: a stored secret cannot be opened")
 
 // Seal seals a secret for a webhook. Error: config.ErrUnavailable.
 func (s Secrets) Seal(ctx context.Context, webhookID, secret string) (string, error) {
-	kid, key, err := s.Keys.Current(ctx, secretPurpose)
+	keyID, sealed, err := s.Keys.Seal(ctx, secretPurpose, []byte(secret), []byte(webhookID))
 	if err != nil {
 		return "", fmt.Errorf("delivery: sealing a secret: %w", err)
 	}
-	aead := newAEAD(key)
-	sealed := aead.Seal(nil, nil, []byte(secret), []byte(webhookID)) //nolint:gosec // without a nonce, it generates one
-	return kid + "." + sealedEncoding.EncodeToString(sealed), nil
+	return keyID + "." + sealedEncoding.EncodeToString(sealed), nil
 }
 
 // KeyID returns the ID of the ring's key with which a secret was sealed.
 func KeyID(sealed string) string {
-	kid, _, _ := strings.Cut(sealed, ".")
-	return kid
+	keyID, _, _ := strings.Cut(sealed, ".")
+	return keyID
 }
 
 // Open opens a secret that was sealed for a webhook. Errors: errSealed, config.ErrUnknownKey, config.ErrUnavailable.
 func (s Secrets) Open(ctx context.Context, webhookID, sealed string) (string, error) {
-	_, text, _ := strings.Cut(sealed, ".")
+	keyID, text, _ := strings.Cut(sealed, ".")
 	data, err := sealedEncoding.DecodeString(text)
 	if err != nil {
 		return "", errSealed
 	}
-	key, err := s.Keys.KeyToDecrypt(ctx, KeyID(sealed), secretPurpose)
-	if err != nil {
-		return "", fmt.Errorf("delivery: opening a secret: %w", err)
-	}
-	secret, err := newAEAD(key).Open(nil, nil, data, []byte(webhookID))
-	if err != nil {
+	secret, err := s.Keys.Open(ctx, secretPurpose, keyID, data, []byte(webhookID))
+	switch {
+	case errors.Is(err, config.ErrDamaged):
 		return "", errSealed
+	case err != nil:
+		return "", fmt.Errorf("delivery: opening a secret: %w", err)
 	}
 	return string(secret), nil
 }
@@ -124,12 +119,4 @@ func (s Secrets) Rotate(ctx context.Context, w Webhook, secret string, now time.
 // validPrevious returns the replaced secrets that are still valid.
 func validPrevious(all []PreviousSecret, now time.Time) []PreviousSecret {
 	return slices.DeleteFunc(slices.Clone(all), func(p PreviousSecret) bool { return !p.Until.Time().After(now) })
-}
-
-// newAEAD returns AES-256-GCM with a random nonce, which precedes the ciphertext. The keys of the ring have 32 bytes,
-// so it cannot fail.
-func newAEAD(key []byte) cipher.AEAD {
-	block, _ := aes.NewCipher(key)
-	aead, _ := cipher.NewGCMWithRandomNonce(block)
-	return aead
 }

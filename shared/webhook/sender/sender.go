@@ -23,8 +23,10 @@ import (
 )
 
 const (
+	// DefaultTimeout is the time limit of an attempt, if Options set none.
 	DefaultTimeout = 15 * time.Second
-	userAgent      = "devplatform-webhooks/1"
+
+	userAgent = "devplatform-webhooks/1"
 
 	maxRead      = 16 << 10  // bytes of a response body that are read
 	maxKept      = 1 << 10   // bytes of Result.Response
