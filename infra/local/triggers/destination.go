@@ -86,14 +86,14 @@ func (d *discarded) log(logger *slog.Logger) {
 type destination struct {
 	mapping
 	queues queueAPI
-	link   *link
+	link   link
 }
 
 func newDestination(m mapping, queues queueAPI) *destination {
 	m.logger = m.logger.With("queue", m.spec.OnFailureQueue)
-	return &destination{m, queues, newLink(m.options.Backoff, m.logger,
+	return &destination{m, queues, link{m.logger, m.options.Backoff,
 		"the on-failure queue can't be reached: records that must be discarded block their lane",
-		"the on-failure queue can be reached again")}
+		"the on-failure queue can be reached again"}}
 }
 
 // send returns when the queue has the message, or an error if no new batch may begin before. If a response is lost, the
@@ -104,7 +104,7 @@ func (d *destination) send(records discarded) error {
 		return fmt.Errorf("encode the message: %w", err)
 	}
 	isSent := false
-	err = d.link.persist(d.stopping, records.Batch.StartSequence, func(ctx context.Context) error {
+	err = d.link.persist(d.stopping, func(ctx context.Context) error {
 		queue, err := d.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &d.spec.OnFailureQueue})
 		if err != nil {
 			return fmt.Errorf("find queue %s: %w", d.spec.OnFailureQueue, err)
@@ -116,7 +116,7 @@ func (d *destination) send(records discarded) error {
 		}
 		isSent = true
 		return nil
-	}, never)
+	}, nil)
 	if err != nil && !isSent {
 		return err
 	}
