@@ -23,11 +23,14 @@ type discarded struct {
 
 // requestContext describes the invocation and why it was discarded.
 type requestContext struct {
-	RequestID   string    `json:"requestId"` // of the last invocation
-	FunctionARN string    `json:"functionArn"`
-	Condition   condition `json:"condition"`
-	InvokeCount int       `json:"approximateInvokeCount"`
+	RequestID   string `json:"requestId"` // of the last invocation
+	FunctionARN string `json:"functionArn"`
+	Condition   string `json:"condition"`
+	InvokeCount int    `json:"approximateInvokeCount"`
 }
+
+// ageExceeded is the condition of records that have exceeded the MaximumRecordAge.
+const ageExceeded = "RecordAgeExceeded"
 
 // responseContext describes the last invocation.
 type responseContext struct {
@@ -55,11 +58,11 @@ func (t timestamp) MarshalText() ([]byte, error) {
 	return []byte(time.Time(t).UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)), nil
 }
 
-func (l *lane) discarded(b batch, condition condition) discarded {
+func (l *lane) discarded(b batch) discarded {
 	first, last := b.entries[0], b.entries[len(b.entries)-1]
 	d := discarded{
 		RequestContext: requestContext{
-			RequestID: b.last.requestID, Condition: condition, InvokeCount: b.invokes,
+			RequestID: b.last.requestID, Condition: ageExceeded, InvokeCount: b.invokes,
 			FunctionARN: "arn:aws:lambda:" + l.options.Region + ":" + l.options.Account + ":function:" + l.spec.Function,
 		},
 		Version: "1.0", Timestamp: timestamp(l.options.Now()),
