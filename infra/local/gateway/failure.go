@@ -68,7 +68,7 @@ func failureOf(err error) *failure {
 	switch {
 	case errors.As(err, &f):
 		return f
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errDeadline), errors.Is(err, errIdle):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errIdle):
 		return errTimeout
 	case errors.Is(err, runtime.ErrThrottled):
 		return errBusy
