@@ -23,10 +23,9 @@ type request struct {
 
 	ids      requestIDs
 	received time.Time
-	route    *route              // nil if none matches
-	values   []string            // of the path parameters, in the order of route.resource.params
-	path     string              // for routing and the function
-	fullPath string              // with the stage if StageInPath is set
+	route    *route   // nil if none matches
+	values   []string // of the path parameters, in the order of route.resource.params
+	path     string
 	query    map[string][]string // nil if there is none
 	sourceIP string
 	body     []byte
@@ -108,7 +107,7 @@ func (g *Gateway) event(q *request) ([]byte, error) {
 		Headers: lastValues(headers), AllHeaders: headers, Query: lastValues(q.query), AllQuery: q.query,
 		RequestContext: eventContext{
 			ResourceID: resource.id, ResourcePath: resource.path, AccountID: g.options.Account, Stage: g.options.API.Stage,
-			APIID: g.options.API.ID, DeploymentID: g.deploymentID, HTTPMethod: q.Method, Path: q.fullPath, Protocol: q.Proto,
+			APIID: g.options.API.ID, DeploymentID: g.deploymentID, HTTPMethod: q.Method, Path: q.path, Protocol: q.Proto,
 			RequestID: q.ids.request, ExtendedRequestID: q.ids.extended, RequestTime: q.received.Format(requestTimeLayout),
 			RequestTimeEpoch: q.received.UnixMilli(), DomainName: g.options.DomainName(q.Host),
 			DomainPrefix: domainPrefix(q.Host), Identity: identity{SourceIP: q.sourceIP},

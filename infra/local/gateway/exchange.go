@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"devplatform/infra/local/runtime"
@@ -115,15 +114,7 @@ func (x *exchange) wantsLanding() bool {
 // resolve finds the route of the request, and checks its target and headers.
 func (x *exchange) resolve() error {
 	q := x.q
-	q.fullPath = cmp.Or(q.URL.EscapedPath(), "/")
-	q.path = q.fullPath
-	if prefix := x.gateway.stagePrefix; prefix != "" {
-		rest, ok := strings.CutPrefix(q.fullPath, prefix)
-		if !ok || rest != "" && rest[0] != '/' {
-			return errStage
-		}
-		q.path = cmp.Or(rest, "/")
-	}
+	q.path = cmp.Or(q.URL.EscapedPath(), "/")
 	if len(q.RequestURI) > maxURL {
 		return errURLTooLong
 	}
@@ -258,7 +249,7 @@ func (x *exchange) refuse(err error) {
 func (x *exchange) log() {
 	q, o := x.q, x.gateway.options
 	attributes := []slog.Attr{
-		slog.String("method", q.Method), slog.String("path", q.fullPath), slog.Int("status", x.status),
+		slog.String("method", q.Method), slog.String("path", q.path), slog.Int("status", x.status),
 		slog.Float64("ms", float64(o.Now().Sub(q.received).Microseconds())/1000), slog.Int64("bytes", x.bytes),
 	}
 	if q.route != nil {

@@ -37,7 +37,6 @@ const (
 
 var (
 	errBadRequest = &failure{kindDefault4xx, http.StatusBadRequest, "BadRequestException", "Bad Request"}
-	errStage      = &failure{kindDefault4xx, http.StatusForbidden, "ForbiddenException", "Forbidden"}
 	errHost       = &failure{
 		kindDefault4xx, http.StatusForbidden, "ForbiddenException",
 		"The Host header does not name this machine or the host of APP_URL",

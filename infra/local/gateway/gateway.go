@@ -33,8 +33,6 @@ type Options struct {
 	DomainName func(host string) string
 	// Landing serves GET and HEAD requests for / if the API has no route for it. nil means the response of the API.
 	Landing http.Handler
-	// StageInPath expects the stage as the first segment of paths, as in the domain names of execute-api.
-	StageInPath bool
 	// StreamIdle is how long a streamed response may pause. 0 is AWS's limit for regional APIs, 5 minutes.
 	StreamIdle time.Duration
 	// BodyTimeout is how long a client may take to send its body, and to read a response or the next chunk of a streamed
@@ -47,7 +45,6 @@ type Gateway struct {
 	options      Options
 	router       router
 	deploymentID string
-	stagePrefix  string // "" or "/<stage>"
 }
 
 // New returns the gateway of an API.
@@ -60,13 +57,9 @@ func New(o Options) (*Gateway, error) {
 	if o.DomainName == nil {
 		o.DomainName = func(host string) string { return host }
 	}
-	g := &Gateway{
+	return &Gateway{
 		options: o, router: newRouter(o.API.ID, o.API.Routes), deploymentID: resources.Digest(6, o.API.ID, o.API.Stage),
-	}
-	if o.StageInPath {
-		g.stagePrefix = "/" + o.API.Stage
-	}
-	return g, nil
+	}, nil
 }
 
 // ServeHTTP serves one request. It panics with [http.ErrAbortHandler] if a streamed response ends early, so that the
@@ -75,7 +68,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := g.options.Now().UTC()
 	x := &exchange{ResponseWriter: w, gateway: g, control: http.NewResponseController(w), q: &request{
 		Request: r, ids: newRequestIDs(now, r.Header.Get(headerTrace)), received: now, sourceIP: sourceIP(r.RemoteAddr),
-		path: r.URL.Path, fullPath: r.URL.Path,
+		path: r.URL.Path,
 	}}
 	defer x.log()
 	header := w.Header()

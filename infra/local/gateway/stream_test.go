@@ -221,7 +221,9 @@ func TestStreamClientGone(t *testing.T) {
 		}()
 		return &runtime.Response{Streaming: true, Body: r}, nil
 	}}
-	response, err := get(t, serve(t, f, gateway.Options{API: apiOf(streamRoute())}), "/x")
+	route := streamRoute()
+	route.Timeout = time.Hour
+	response, err := get(t, serve(t, f, gateway.Options{API: apiOf(route)}), "/x")
 	if err != nil {
 		t.Fatal(err)
 	}
