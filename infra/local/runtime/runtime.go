@@ -121,7 +121,7 @@ func (r *Runtime) Invoke(ctx context.Context, inv Invocation) (*Response, error)
 		inv.RequestID = uuid.NewString()
 	}
 	if inv.TraceID == "" {
-		inv.TraceID = newTraceID(r.opts.Now())
+		inv.TraceID = NewTraceID(r.opts.Now())
 	}
 	c := newCall(r, inv, qualified(p.arn, inv.Qualifier))
 	p.enqueue(c)
@@ -148,8 +148,8 @@ func (r *Runtime) Waits(function string) bool {
 	return p.queue.Len() > 0
 }
 
-// newTraceID returns an X-Ray tracing header of a request that is not sampled.
-func newTraceID(now time.Time) string {
+// NewTraceID returns an X-Ray tracing header of a request that is not sampled.
+func NewTraceID(now time.Time) string {
 	var id [20]byte
 	_, _ = rand.Read(id[:]) // never fails
 	return "Root=1-" + strconv.FormatInt(now.Unix(), 16) + "-" + hex.EncodeToString(id[:12]) +
