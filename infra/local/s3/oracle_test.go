@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"devplatform/infra/local/datafolder/disktest"
 )
 
 // oracleVariable names the binary of versitygw, an independent implementation of S3. `make compare-s3` sets it.
@@ -112,7 +110,7 @@ func startOracle(t *testing.T, binary string) string {
 		_ = process.Process.Signal(os.Interrupt)
 		_ = process.Wait()
 	})
-	disktest.Await(t, "versitygw", func() bool {
+	await(t, "versitygw", func() bool {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 		if err == nil {
 			_ = conn.Close()
