@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -19,13 +18,13 @@ const defaultBodyTimeout = time.Minute
 type Options struct {
 	// API has the routes, the gateway responses, and whether bodies are binary.
 	API resources.API
-	// Invoke runs a function. Its context limits the wait for the function, not the function itself.
+	// Invoke runs a function (required). Its context limits the wait for the function, not the function itself.
 	Invoke func(context.Context, runtime.Invocation) (*runtime.Response, error)
 	// Account is the account id in events.
 	Account string
-	// Now is the clock of events and of the log's durations.
+	// Now is the clock of events and of the log's durations (required).
 	Now func() time.Time
-	// Logger gets one line per request.
+	// Logger gets one line per request (required).
 	Logger *slog.Logger
 	// AcceptHost reports whether requests with a Host header are served. nil accepts all.
 	AcceptHost func(host string) bool
@@ -48,10 +47,7 @@ type Gateway struct {
 }
 
 // New returns the gateway of an API.
-func New(o Options) (*Gateway, error) {
-	if o.Invoke == nil || o.Now == nil || o.Logger == nil {
-		return nil, errors.New("gateway: Invoke, Now and Logger are required")
-	}
+func New(o Options) *Gateway {
 	o.StreamIdle = cmp.Or(o.StreamIdle, defaultIdle)
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, defaultBodyTimeout)
 	if o.DomainName == nil {
@@ -59,7 +55,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	return &Gateway{
 		options: o, router: newRouter(o.API.ID, o.API.Routes), deploymentID: resources.Digest(6, o.API.ID, o.API.Stage),
-	}, nil
+	}
 }
 
 // ServeHTTP serves one request. It panics with [http.ErrAbortHandler] if a streamed response ends early, so that the

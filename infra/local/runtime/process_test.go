@@ -212,13 +212,9 @@ func TestCloseRefusesQueuedCalls(t *testing.T) {
 // parent is a platform that a test kills: it prints the pids of an idle and a busy instance.
 func parent() {
 	self, _ := os.Executable()
-	r, err := runtime.New(runtime.Options{Now: time.Now, Functions: []runtime.Function{{
+	r := runtime.New(runtime.Options{Now: time.Now, Functions: []runtime.Function{{
 		Name: "echo", Bootstrap: self, Timeout: time.Minute, Env: map[string]string{modeVariable: "stubborn"},
 	}}})
-	if err != nil {
-		say(err)
-		os.Exit(1)
-	}
 	for range 2 {
 		go func() {
 			_, _ = r.Invoke(context.Background(), runtime.Invocation{Function: "echo", Payload: []byte(`{"sleep":true}`)})

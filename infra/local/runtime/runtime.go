@@ -16,7 +16,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -47,10 +46,7 @@ type Runtime struct {
 }
 
 // New returns a Runtime without any instance. The caller must call Close.
-func New(options Options) (*Runtime, error) {
-	if options.Now == nil {
-		return nil, errors.New("runtime: Options.Now is missing")
-	}
+func New(options Options) *Runtime {
 	options.setDefaults()
 	r := &Runtime{opts: options, began: options.Now(), pools: map[string]*pool{}, drained: make(chan struct{})}
 	for _, f := range options.Functions {
@@ -61,7 +57,7 @@ func New(options Options) (*Runtime, error) {
 	}
 	r.starter = newStarter()
 	r.stopReap = r.reap()
-	return r, nil
+	return r
 }
 
 func (r *Runtime) arn(function string) string {
