@@ -12,8 +12,8 @@ import (
 
 // Check starts a function from the binary at a path, and stops it when it asks for its first event. If the function
 // exits before, for example because a variable is not valid, Check returns an error with the reason that it logged.
-// Values of LateEnv are not set. A function that does not ask for an event within InitTimeout is not an error: the
-// limit could be too short only on this machine. After Close, Check returns ErrClosed.
+// A function that does not ask for an event within InitTimeout is not an error: the limit could be too short only on
+// this machine. After Close, Check returns ErrClosed.
 func (r *Runtime) Check(ctx context.Context, function, bootstrap string) error {
 	p := r.pools[function]
 	if p == nil {
@@ -25,7 +25,7 @@ func (r *Runtime) Check(ctx context.Context, function, bootstrap string) error {
 	defer r.leave()
 	// The pool of a later version: it stops the instance instead of giving it a call.
 	checked := &pool{rt: r, function: p.function, version: 1, starting: 1, all: map[*instance]struct{}{}}
-	checked.function.Bootstrap, checked.function.LateEnv = bootstrap, nil
+	checked.function.Bootstrap = bootstrap
 	checked.env = sync.OnceValue(checked.environment)
 	i := newInstance(checked)
 	i.version = 0
