@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"devplatform/infra/local/loopback"
 )
 
 // requestTimeLayout is the Common Log Format, which requestContext.requestTime has.
@@ -148,14 +150,8 @@ func lastValues(all map[string][]string) map[string]string {
 	return last
 }
 
-// domainPrefix returns the first label of host, without its port.
+// domainPrefix returns the first label of host, without its port. An IPv6 address has no labels.
 func domainPrefix(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if strings.Contains(host, ":") {
-		return host // an IPv6 address has no labels
-	}
-	label, _, _ := strings.Cut(host, ".")
+	label, _, _ := strings.Cut(loopback.Name(host), ".")
 	return label
 }
