@@ -61,11 +61,9 @@ func (w *watched) openSites() map[string]string {
 // startSites serves the API of the sites.
 func (w *watched) startSites() {
 	w.t.Helper()
-	front, err := gateway.New(gateway.Options{
+	w.sites.Config.Handler = gateway.New(gateway.Options{
 		API: w.api("SitesApi"), Now: time.Now, Logger: slog.New(slog.DiscardHandler), Invoke: w.invoke, DomainName: loopback.Name,
 	})
-	must(w.t, err)
-	w.sites.Config.Handler = front
 	w.sites.Start()
 	w.t.Cleanup(w.sites.Close)
 }

@@ -53,11 +53,10 @@ const codehostSecret = "the code host's secret"
 // openCodehost starts a code host behind the address of the services, and returns the functions' variables for it.
 func (w *watched) openCodehost() map[string]string {
 	w.t.Helper()
-	var err error
-	w.codehost, err = codehost.New(codehost.Options{
+	w.codehost = codehost.New(codehost.Options{
 		Now: time.Now, ClientID: "id", ClientSecret: codehostSecret, RedirectPrefixes: []string{"http://127.0.0.1:"},
+		Logger: slog.New(slog.DiscardHandler),
 	})
-	must(w.t, err)
 	base := w.services + codehost.Path
 	return map[string]string{
 		"COOKIE_PLAIN_HTTP": "true", "WEBHOOK_ALLOW_PRIVATE": "true",
@@ -179,7 +178,7 @@ func (w *watched) openAI() {
 		}
 		other := w.start(f, map[string]string{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": w.services + "/missing"})
 		defer other.Close(w.t.Context())
-		front, err := gateway.New(gateway.Options{
+		front := gateway.New(gateway.Options{
 			API: w.api("Api"), Now: time.Now, Logger: slog.New(slog.DiscardHandler),
 			Invoke: func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error) {
 				if in.Function == f.Name {
@@ -188,7 +187,6 @@ func (w *watched) openAI() {
 				return w.invoke(ctx, in)
 			},
 		})
-		must(w.t, err)
 		server := httptest.NewServer(front)
 		defer server.Close()
 		c := platformtest.NewClient(w.t, server.URL)

@@ -123,8 +123,7 @@ func newWatched(t testing.TB) *watched {
 		}
 		w.lambda[f.Name] = w.start(f, changed)
 	}
-	front, err := gateway.New(gateway.Options{API: w.api("Api"), Now: time.Now, Logger: slog.New(slog.DiscardHandler), Invoke: w.invoke})
-	must(t, err)
+	front := gateway.New(gateway.Options{API: w.api("Api"), Now: time.Now, Logger: slog.New(slog.DiscardHandler), Invoke: w.invoke})
 	server := httptest.NewServer(front)
 	w.url = server.URL
 	w.startSites()
@@ -152,7 +151,7 @@ func (w *watched) start(f resources.Function, changed map[string]string) *runtim
 	w.t.Helper()
 	env := maps.Clone(f.Env)
 	maps.Copy(env, changed)
-	started, err := runtime.New(runtime.Options{
+	return runtime.New(runtime.Options{
 		Functions: []runtime.Function{{
 			Name: f.Name, Bootstrap: filepath.Join(platformtest.Binaries(w.t), filepath.Base(f.CodeURI)), Handler: f.Handler, MemoryMB: f.MemoryMB,
 			Timeout: f.Timeout, Env: env,
@@ -161,8 +160,6 @@ func (w *watched) start(f resources.Function, changed map[string]string) *runtim
 		MaxConcurrency: 2, Now: time.Now, Region: "us-east-1", AccessKeyID: f.Name, SecretKey: "secret",
 		ExtraEnv: map[string]string{"AWS_ENDPOINT_URL": w.services, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": w.services},
 	})
-	must(w.t, err)
-	return started
 }
 
 // must stops the test if err is not nil.

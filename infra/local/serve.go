@@ -36,7 +36,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400) // 5 % less CPU time for about 50 MB
 	}
-	s, err := loadSettings(ctx)
+	s, err := loadSettings()
 	if err != nil {
 		return err
 	}

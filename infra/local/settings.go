@@ -2,13 +2,13 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"text/tabwriter"
@@ -54,9 +54,8 @@ var parameters = map[string]string{
 	"SitesCertificateArn": "arn:aws:acm:us-east-1:" + platform.Account + ":certificate/local",
 }
 
-// loadSettings reads the environment. The error names every variable that is not valid. ctx limits commands that run
-// later.
-func loadSettings(ctx context.Context) (settings, error) {
+// loadSettings reads the environment. The error names every variable that is not valid.
+func loadSettings() (settings, error) {
 	var s settings
 	if err := env.Parse(&s); err != nil {
 		return s, parseError(err)
@@ -75,10 +74,6 @@ func loadSettings(ctx context.Context) (settings, error) {
 	if environment["OAUTH_PROVIDER"] == "" {
 		s.CodeHost = &platform.CodeHost{ClientID: "local", ClientSecret: rand.Text()}
 	}
-	late := map[string]func() string{}
-	if _, isSet := environment[npmRegistry]; !isSet {
-		late[npmRegistry] = findRegistry(ctx, environment)
-	}
 	s.Values = func(a platform.Addresses) platform.Values {
 		variables := variablesOf(environment, a, s.CodeHost)
 		variables["MAIL_ORIGIN"] = cmp.Or(variables["MAIL_ORIGIN"], s.PublicURL, a.URL)
@@ -90,7 +85,7 @@ func loadSettings(ctx context.Context) (settings, error) {
 			defaults["MailFrom"] = from
 		}
 		defaults["AllowedOrigins"] = strings.Trim(variables["ALLOWED_ORIGINS"]+","+strings.Join(origins, ","), ",")
-		return platform.Values{Variables: variables, Parameters: defaults, Late: late}
+		return platform.Values{Variables: variables, Parameters: defaults}
 	}
 	return s, nil
 }
@@ -99,7 +94,7 @@ func loadSettings(ctx context.Context) (settings, error) {
 // and the addresses.
 func variablesOf(environment map[string]string, a platform.Addresses, host *platform.CodeHost) map[string]string {
 	variables := maps.Clone(development)
-	variables["SITES_ORIGIN"] = a.Sites
+	variables["SITES_ORIGIN"], variables["NPM_REGISTRY"] = a.Sites, registry(environment)
 	maps.Copy(variables, environment)
 	if host != nil {
 		maps.Copy(variables, map[string]string{
@@ -114,6 +109,18 @@ func variablesOf(environment map[string]string, a platform.Addresses, host *plat
 		})
 	}
 	return variables
+}
+
+// registry returns the npm registry in npm's own variable or in the user's .npmrc, or the public registry.
+func registry(environment map[string]string) string {
+	found := cmp.Or(environment["npm_config_registry"], environment["NPM_CONFIG_REGISTRY"])
+	content, _ := os.ReadFile(filepath.Join(environment["HOME"], ".npmrc")) // it may not exist
+	for line := range strings.Lines(string(content)) {
+		if name, value, _ := strings.Cut(line, "="); strings.TrimSpace(name) == "registry" {
+			found = cmp.Or(found, strings.TrimSpace(value))
+		}
+	}
+	return cmp.Or(found, "https://registry.npmjs.org")
 }
 
 // parseError returns an error with a line for each variable that cannot be parsed.

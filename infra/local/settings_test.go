@@ -35,7 +35,7 @@ func TestSettings(t *testing.T) { // not parallel: the environment
 				name, value, _ := strings.Cut(assignment, "=")
 				t.Setenv(name, value)
 			}
-			if _, err := loadSettings(t.Context()); message(err) != want {
+			if _, err := loadSettings(); message(err) != want {
 				t.Errorf("got the error %q, want %q", message(err), want)
 			}
 		})
@@ -43,7 +43,7 @@ func TestSettings(t *testing.T) { // not parallel: the environment
 	for name, value := range map[string]string{"LOG_LEVEL": "loud", "LOG_FORMAT": "xml"} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
-			s, err := loadSettings(t.Context())
+			s, err := loadSettings()
 			if err == nil {
 				_, err = s.newLogger(&bytes.Buffer{})
 			}
@@ -63,7 +63,7 @@ func TestFreePorts(t *testing.T) {
 		t.Setenv("PORT", tc.port)
 		t.Setenv("SITES_PORT", tc.other)
 		t.Setenv("CONSOLE_PORT", tc.other)
-		s, err := loadSettings(t.Context())
+		s, err := loadSettings()
 		if err != nil || s.SitesPort != tc.sites || s.ConsolePort != tc.console {
 			t.Errorf("%+v: got %d and %d, error %v", tc, s.SitesPort, s.ConsolePort, err)
 		}
@@ -73,7 +73,7 @@ func TestFreePorts(t *testing.T) {
 // loadTemplate returns the project's stack with the settings of the environment.
 func loadTemplate(t *testing.T) *resources.Stack {
 	t.Helper()
-	s, err := loadSettings(t.Context())
+	s, err := loadSettings()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,26 +211,22 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// The npm registry is the registry in npm's own variable, or the public registry of npm.
-func TestRegistry(t *testing.T) { // not parallel: the environment
-	dir := t.TempDir()
-	t.Setenv("PATH", dir)
-	if got := findRegistry(t.Context(), nil)(); got != "" {
-		t.Errorf("without npm: got %q, want none", got)
-	}
-	for output, want := range map[string]string{
-		"https://npm.example.com/": "https://npm.example.com/", "http://127.0.0.1:4873": "http://127.0.0.1:4873",
-		"undefined": "", "": "", "file:///etc": "", "https://": "",
+// The npm registry is the registry in npm's own variable, in the user's .npmrc, or the public registry of npm.
+func TestRegistry(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	own := map[string]string{"HOME": home, "npm_config_registry": "https://own.example.com"}
+	for text, want := range map[string]string{
+		"": "https://registry.npmjs.org", "registry=http://127.0.0.1:4873\n": "http://127.0.0.1:4873",
+		"fund = false\n@a:registry=https://a.example.com\nregistry = https://npm.example.com/": "https://npm.example.com/",
 	} {
-		script := "#!/bin/sh\n[ \"$*\" = 'config get registry' ] && echo '" + output + "'\n"
-		if err := os.WriteFile(filepath.Join(dir, "npm"), []byte(script), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(home, ".npmrc"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := findRegistry(t.Context(), nil)(); got != want {
-			t.Errorf("npm prints %q: got %q, want %q", output, got, want)
+		if got := registry(map[string]string{"HOME": home}); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
-		env := map[string]string{"npm_config_registry": "https://own.example.com"}
-		if got := findRegistry(t.Context(), env)(); got != "https://own.example.com" {
+		if got := registry(own); got != "https://own.example.com" {
 			t.Errorf("with npm's variable: got %q", got)
 		}
 	}

@@ -43,19 +43,16 @@ func serveLambda(t *testing.T) string {
 	if binary, err = filepath.EvalSymlinks(binary); err != nil {
 		t.Fatal(err)
 	}
-	lambdas, err := runtime.New(runtime.Options{Now: time.Now, Functions: []runtime.Function{{
+	lambdas := runtime.New(runtime.Options{Now: time.Now, Functions: []runtime.Function{{
 		Name: "ai", Bootstrap: binary, Handler: "bootstrap", Timeout: time.Minute, MemoryMB: 512,
 		Env: map[string]string{functionVariable: "1", "GORACE": "atexit_sleep_ms=0"},
 	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_ = lambdas.Close(ctx)
 	})
-	handler, err := gateway.New(gateway.Options{
+	server := httptest.NewServer(gateway.New(gateway.Options{
 		API: resources.API{ID: "api", Name: "api", Stage: "prod", Routes: []resources.Route{
 			{Method: "ANY", Path: "/api/ai/{proxy+}", Function: "ai", Stream: true, Timeout: time.Minute},
 		}},
@@ -63,11 +60,7 @@ func serveLambda(t *testing.T) string {
 		Account: "000000000000",
 		Now:     time.Now,
 		Logger:  slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
+	}))
 	t.Cleanup(server.Close)
 	return server.URL
 }

@@ -44,8 +44,6 @@ type Service struct {
 	MaxRequestBytes int64
 	Logger          *slog.Logger
 
-	// RejectUnknown rejects requests with members that the operation's input does not have.
-	RejectUnknown bool
 	// CRC32 adds the checksum header that DynamoDB's clients verify.
 	CRC32 bool
 	// Folder is the data folder that the operations use. May be nil.
@@ -61,11 +59,11 @@ type Operations map[string]Operation
 // Operation decodes a request's body, runs it, and appends the response's body.
 type Operation func(ctx context.Context, s *Service, body []byte, response *bytes.Buffer) error
 
-// Handle returns an operation with typed input and output.
+// Handle returns an operation with typed input and output. Requests with other members than the input has are rejected.
 func Handle[In, Out any](run func(context.Context, *In) (*Out, error)) Operation {
 	return func(ctx context.Context, s *Service, body []byte, response *bytes.Buffer) error {
 		var in In
-		if err := json.Unmarshal(body, &in, wireOptions, json.RejectUnknownMembers(s.RejectUnknown)); err != nil {
+		if err := json.Unmarshal(body, &in, wireOptions, json.RejectUnknownMembers(true)); err != nil {
 			return s.decodingError(err)
 		}
 		out, err := run(ctx, &in)

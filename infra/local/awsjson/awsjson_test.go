@@ -45,7 +45,7 @@ func greet(ctx context.Context, in *input) (*output, error) {
 func service(log *bytes.Buffer) *Service {
 	return &Service{
 		Name: "greeter", ContentType: Version10, MaxRequestBytes: 100, Logger: slog.New(slog.NewTextHandler(log, nil)),
-		RejectUnknown: true, CRC32: true,
+		CRC32:   true,
 		Targets: map[string]Operations{"Greeter.": {"Greet": Handle(greet)}},
 		Convert: func(err error) *Error {
 			if errors.Is(err, errOfValue) {

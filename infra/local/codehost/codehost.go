@@ -15,7 +15,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -38,7 +37,7 @@ const (
 	maxForm       = 64 << 10
 )
 
-// Options configure a Server.
+// Options configure a Server. All are required.
 type Options struct {
 	// Now is the clock.
 	Now func() time.Time
@@ -46,7 +45,7 @@ type Options struct {
 	ClientID, ClientSecret string
 	// RedirectPrefixes are the beginnings of the client's callback URLs, such as "http://localhost:3000/".
 	RedirectPrefixes []string
-	// Logger gets a line for each sign-in and each refused token. The default discards them.
+	// Logger gets a line for each sign-in and each refused token.
 	Logger *slog.Logger
 }
 
@@ -77,13 +76,7 @@ type user struct {
 }
 
 // New returns a server.
-func New(o Options) (*Server, error) {
-	if o.Now == nil || o.ClientID == "" || o.ClientSecret == "" || len(o.RedirectPrefixes) == 0 {
-		return nil, errors.New("codehost: Now, ClientID, ClientSecret and RedirectPrefixes are required")
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+func New(o Options) *Server {
 	s := &Server{
 		options: o, guard: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
 		codes: map[string]grant{}, tokens: map[string]grant{},
@@ -104,7 +97,7 @@ func New(o Options) (*Server, error) {
 			writeJSON(w, http.StatusOK, []map[string]any{{"email": user.Email, "verified": user.verified, "primary": true}})
 		}
 	})
-	return s, nil
+	return s
 }
 
 // ServeHTTP implements http.Handler. The path of a request begins with [Path].

@@ -1,6 +1,7 @@
 package codehost_test
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -18,14 +19,10 @@ const callback = "https://app.example/auth/callback"
 
 func newHost(t *testing.T) *codehost.Server {
 	t.Helper()
-	s, err := codehost.New(codehost.Options{
-		Now: time.Now, ClientID: "app", ClientSecret: "secret",
+	return codehost.New(codehost.Options{
+		Now: time.Now, ClientID: "app", ClientSecret: "secret", Logger: slog.New(slog.DiscardHandler),
 		RedirectPrefixes: []string{callback, "http://127.0.0.1:3000/"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 // authorization returns the query of a valid authorization request, with changes in pairs of name and value.

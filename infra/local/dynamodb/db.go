@@ -186,7 +186,7 @@ func (db *DB) newService(folder *datafolder.Folder) awsjson.Service {
 	items, tables := db.catalog.RLocker(), &db.catalog
 	return awsjson.Service{
 		Name: "dynamodb", ContentType: awsjson.Version10, MaxRequestBytes: maxRequestBytes, Logger: db.options.Logger,
-		CRC32: true, RejectUnknown: true, Folder: folder, Convert: asAPIError,
+		CRC32: true, Folder: folder, Convert: asAPIError,
 		Targets: map[string]awsjson.Operations{
 			targetPrefix: {
 				"CreateTable":        handle(tables, db.createTable),

@@ -69,12 +69,11 @@ func (s *streamSpec) check() error {
 
 // tableSettings are the settings that CreateTable and UpdateTable share.
 type tableSettings struct {
-	TableName                 string
-	AttributeDefinitions      []attributeDefinition
-	BillingMode               string
-	ProvisionedThroughput     *throughput
-	StreamSpecification       *streamSpec
-	DeletionProtectionEnabled *bool
+	TableName             string
+	AttributeDefinitions  []attributeDefinition
+	BillingMode           string
+	ProvisionedThroughput *throughput
+	StreamSpecification   *streamSpec
 }
 
 func (s *tableSettings) check() error {
@@ -118,7 +117,7 @@ type updateTableRequest struct {
 func (in *updateTableRequest) check() error {
 	err := in.tableSettings.check()
 	if in.ProvisionedThroughput == nil && in.BillingMode == "" && len(in.GlobalSecondaryIndexUpdates) == 0 &&
-		in.DeletionProtectionEnabled == nil && in.StreamSpecification == nil {
+		in.StreamSpecification == nil {
 		err = first(err, invalid("At least one change of the table is required"))
 	}
 	seen := map[string]bool{}
@@ -157,10 +156,7 @@ type throughputDescription struct {
 	throughput
 }
 
-type billingSummary struct {
-	BillingMode                       string
-	LastUpdateToPayPerRequestDateTime float64 `json:",omitzero"`
-}
+type billingSummary struct{ BillingMode string }
 
 type indexDescription struct {
 	IndexName             string
@@ -174,29 +170,28 @@ type indexDescription struct {
 }
 
 type tableDescription struct {
-	AttributeDefinitions      []attributeDefinition `json:",omitzero"`
-	TableName                 string
-	KeySchema                 []keySchemaElement `json:",omitzero"`
-	TableStatus               string
-	CreationDateTime          float64
-	ProvisionedThroughput     throughputDescription
-	TableSizeBytes            int64
-	ItemCount                 int64
-	TableArn                  string
-	TableID                   string             `json:"TableId"`
-	BillingModeSummary        *billingSummary    `json:",omitzero"`
-	GlobalSecondaryIndexes    []indexDescription `json:",omitzero"`
-	StreamSpecification       *streamSpec        `json:",omitzero"`
-	LatestStreamLabel         string             `json:",omitzero"`
-	LatestStreamArn           string             `json:",omitzero"`
-	DeletionProtectionEnabled bool
+	AttributeDefinitions   []attributeDefinition `json:",omitzero"`
+	TableName              string
+	KeySchema              []keySchemaElement `json:",omitzero"`
+	TableStatus            string
+	CreationDateTime       float64
+	ProvisionedThroughput  throughputDescription
+	TableSizeBytes         int64
+	ItemCount              int64
+	TableArn               string
+	TableID                string             `json:"TableId"`
+	BillingModeSummary     *billingSummary    `json:",omitzero"`
+	GlobalSecondaryIndexes []indexDescription `json:",omitzero"`
+	StreamSpecification    *streamSpec        `json:",omitzero"`
+	LatestStreamLabel      string             `json:",omitzero"`
+	LatestStreamArn        string             `json:",omitzero"`
 }
 
 type tableResponse struct{ TableDescription tableDescription }
 
 type describeTableResponse struct{ Table tableDescription }
 
-// maxListed is the maximum number of names in a list of tables or streams.
+// maxListed is the maximum number of names in a list of tables.
 const maxListed = 100
 
 type listTablesRequest struct {
@@ -251,23 +246,17 @@ func (a account) streamARN(table, label string) string {
 // which AWS updates every six hours, are always 0.
 func (t *table) describe(account account, status string) tableDescription {
 	d := tableDescription{
-		AttributeDefinitions:      t.Attributes,
-		TableName:                 t.Name,
-		KeySchema:                 t.Keys,
-		TableStatus:               status,
-		CreationDateTime:          t.Created,
-		ProvisionedThroughput:     throughputDescription{throughput: t.Throughput},
-		TableArn:                  account.tableARN(t.Name),
-		TableID:                   t.UUID,
-		DeletionProtectionEnabled: t.DeletionProtection,
-	}
-	if t.OnDemand || t.OnDemandSince != 0 {
-		d.BillingModeSummary = &billingSummary{
-			BillingMode: "PROVISIONED", LastUpdateToPayPerRequestDateTime: t.OnDemandSince,
-		}
+		AttributeDefinitions:  t.Attributes,
+		TableName:             t.Name,
+		KeySchema:             t.Keys,
+		TableStatus:           status,
+		CreationDateTime:      t.Created,
+		ProvisionedThroughput: throughputDescription{throughput: t.Throughput},
+		TableArn:              account.tableARN(t.Name),
+		TableID:               t.UUID,
 	}
 	if t.OnDemand {
-		d.BillingModeSummary.BillingMode = "PAY_PER_REQUEST"
+		d.BillingModeSummary = &billingSummary{BillingMode: "PAY_PER_REQUEST"}
 	}
 	if t.StreamView != "" {
 		d.StreamSpecification = &streamSpec{StreamEnabled: true, StreamViewType: t.StreamView}

@@ -14,20 +14,18 @@ const (
 )
 
 type tableRecord struct {
-	ID                 uint32 // its number in the key space
-	UUID               string // TableId
-	Name               string
-	Created            float64 // seconds since 1970
-	Attributes         []attributeDefinition
-	Keys               []keySchemaElement
-	Throughput         throughput // zero if on demand
-	OnDemand           bool
-	OnDemandSince      float64 `json:",omitzero"`
-	Indexes            []indexRecord
-	TTLAttribute       string
-	DeletionProtection bool
-	StreamView         string `json:",omitzero"` // empty if it has no stream
-	StreamLabel        string `json:",omitzero"` // of its latest stream
+	ID           uint32 // its number in the key space
+	UUID         string // TableId
+	Name         string
+	Created      float64 // seconds since 1970
+	Attributes   []attributeDefinition
+	Keys         []keySchemaElement
+	Throughput   throughput // zero if on demand
+	OnDemand     bool
+	Indexes      []indexRecord
+	TTLAttribute string
+	StreamView   string `json:",omitzero"` // empty if it has no stream
+	StreamLabel  string `json:",omitzero"` // of its latest stream
 }
 
 type indexRecord struct {
@@ -50,23 +48,20 @@ func (r *tableRecord) newIndexRecord(id uint32, spec *indexSpec) (indexRecord, e
 	return x, spec.ProvisionedThroughput.check()
 }
 
-// apply changes the settings that CreateTable and UpdateTable share, except the stream. now is in seconds since 1970.
-func (r *tableRecord) apply(in *tableSettings, now float64) error {
+// apply changes the settings that CreateTable and UpdateTable share, except the stream.
+func (r *tableRecord) apply(in *tableSettings) error {
 	onDemand := in.BillingMode == "PAY_PER_REQUEST" || in.BillingMode == "" && r.OnDemand
 	switch {
 	case onDemand && in.ProvisionedThroughput != nil:
 		return invalid("ProvisionedThroughput cannot be specified when BillingMode is PAY_PER_REQUEST")
 	case !onDemand && r.Throughput == throughput{} && in.ProvisionedThroughput == nil:
 		return invalid("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
-	case onDemand && !r.OnDemand:
-		r.OnDemandSince, r.Throughput = now, throughput{}
+	case onDemand:
+		r.Throughput = throughput{}
 	}
 	r.OnDemand = onDemand
 	if in.ProvisionedThroughput != nil {
 		r.Throughput = *in.ProvisionedThroughput
-	}
-	if in.DeletionProtectionEnabled != nil {
-		r.DeletionProtection = *in.DeletionProtectionEnabled
 	}
 	return nil
 }

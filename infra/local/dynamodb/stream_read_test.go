@@ -162,12 +162,9 @@ func TestStreamErrors(t *testing.T) {
 	place := func(more string) string { return fmt.Sprintf(`{"StreamArn":%q,"ShardId":%q%s}`, arn, shard, more) }
 	for want, requests := range map[string][][2]string{
 		"ValidationException": {
-			{"ListStreams", `{"Limit":0}`},
-			{"ListStreams", `{"Limit":101}`},
-			{"ListStreams", `{"ExclusiveStartStreamArn":"` + noArn + `"}`},
+			{"ListStreams", `{"Limit":1}`},
 			{"DescribeStream", `{}`},
 			{"DescribeStream", `{"StreamArn":"` + noArn + `"}`},
-			{"DescribeStream", `{"StreamArn":"` + arn + `","Limit":0}`},
 			{"GetShardIterator", `{}`},
 			{"GetShardIterator", place(`,"ShardIteratorType":""`)},
 			{"GetShardIterator", place(`,"ShardIteratorType":"LATEST","SequenceNumber":"` + sequence(1) + `"`)},
@@ -187,7 +184,7 @@ func TestStreamErrors(t *testing.T) {
 			{"GetRecords", `{"ShardIterator":"` + iterator + `","Limit":1001}`},
 		},
 		"SerializationException": {
-			{"ListStreams", `{"Limit":"1"}`},
+			{"ListStreams", `{"TableName":1}`},
 		},
 		"ResourceNotFoundException": {
 			{"DescribeStream", `{"StreamArn":"` + missing + `"}`},

@@ -38,13 +38,9 @@ func limitOr(limit *int32, most int) int {
 	return int(*limit)
 }
 
-type listStreamsRequest struct {
-	TableName               string
-	Limit                   *int32
-	ExclusiveStartStreamArn string
-}
+type listStreamsRequest struct{ TableName string }
 
-func (in *listStreamsRequest) check() error { return between("Limit", in.Limit, 1, maxListed) }
+func (*listStreamsRequest) check() error { return nil }
 
 type listedStream struct {
 	StreamArn   string
@@ -52,20 +48,11 @@ type listedStream struct {
 	StreamLabel string
 }
 
-type listStreamsResponse struct {
-	Streams                []listedStream
-	LastEvaluatedStreamArn string `json:",omitzero"`
-}
+type listStreamsResponse struct{ Streams []listedStream }
 
-type describeStreamRequest struct {
-	StreamArn             string
-	Limit                 *int32
-	ExclusiveStartShardID string `json:"ExclusiveStartShardId"`
-}
+type describeStreamRequest struct{ StreamArn string }
 
-func (in *describeStreamRequest) check() error {
-	return first(required("StreamArn", in.StreamArn != ""), between("Limit", in.Limit, 1, maxListed))
-}
+func (in *describeStreamRequest) check() error { return required("StreamArn", in.StreamArn != "") }
 
 // sequenceRange are the first and, if the shard is closed, the last sequence number of a shard.
 type sequenceRange struct {
@@ -250,24 +237,14 @@ func (db *DB) StreamChanged(arn string) <-chan struct{} {
 }
 
 // listStreams lists streams by table and label. Ended streams are listed until they expire.
+// listStreams lists all streams. AWS returns pages of at most 100.
 func (db *DB) listStreams(in *listStreamsRequest) (*listStreamsResponse, error) {
-	after := ""
-	if in.ExclusiveStartStreamArn != "" {
-		var err error
-		if after, err = streamPath(in.ExclusiveStartStreamArn); err != nil {
-			return nil, err
-		}
-	}
 	now := db.options.Now()
 	response := &listStreamsResponse{Streams: []listedStream{}}
 	for _, path := range slices.Sorted(maps.Keys(db.streams)) {
 		s := db.streams[path]
-		if path <= after || in.TableName != "" && s.Table != in.TableName || s.isExpired(now) {
+		if in.TableName != "" && s.Table != in.TableName || s.isExpired(now) {
 			continue
-		}
-		if n := len(response.Streams); n == limitOr(in.Limit, maxListed) {
-			response.LastEvaluatedStreamArn = response.Streams[n-1].StreamArn
-			break
 		}
 		response.Streams = append(response.Streams, listedStream{
 			StreamArn: db.account.streamARN(s.Table, s.Label), TableName: s.Table, StreamLabel: s.Label,
@@ -285,16 +262,14 @@ func (db *DB) describeStream(in *describeStreamRequest) (*describeStreamResponse
 	}
 	d := streamDescription{
 		StreamArn: in.StreamArn, StreamLabel: s.Label, StreamStatus: "ENABLED", StreamViewType: s.View,
-		CreationRequestDateTime: s.Created, TableName: s.Table, KeySchema: s.Keys, Shards: []shardDescription{},
+		CreationRequestDateTime: s.Created, TableName: s.Table, KeySchema: s.Keys,
 	}
 	// The shard begins before its oldest record, so that readers can start there even if there are no records.
 	numbers := sequenceRange{StartingSequenceNumber: sequenceNumber(s.horizon.Load())}
 	if s.Disabled != 0 {
 		d.StreamStatus, numbers.EndingSequenceNumber = "DISABLED", sequenceNumber(s.durable.Load())
 	}
-	if in.ExclusiveStartShardID < s.Shard {
-		d.Shards = append(d.Shards, shardDescription{ShardID: s.Shard, SequenceNumberRange: numbers})
-	}
+	d.Shards = []shardDescription{{ShardID: s.Shard, SequenceNumberRange: numbers}}
 	return &describeStreamResponse{StreamDescription: d}, nil
 }
 

@@ -48,7 +48,7 @@ func (db *DB) createTable(in *createTableRequest) (*tableResponse, error) {
 		UUID: uuid.NewString(), Name: in.TableName, Created: db.nowSeconds(),
 		Attributes: in.AttributeDefinitions, Keys: in.KeySchema,
 	}
-	if err := record.apply(&in.tableSettings, record.Created); err != nil {
+	if err := record.apply(&in.tableSettings); err != nil {
 		return nil, err
 	}
 	t, err := db.save(&record, func(batch *pebble.Batch) (_ *streamInfo, err error) {
@@ -105,10 +105,6 @@ func (db *DB) deleteTable(in *tableRequest) (*tableResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.DeletionProtection {
-		return nil, invalid("Resource cannot be deleted as it is currently protected against deletion. " +
-			"Disable deletion protection first.")
-	}
 	response := db.respond(t, "DELETING")
 	response.TableDescription.KeySchema, response.TableDescription.AttributeDefinitions = nil, nil
 	record := t.tableRecord
@@ -136,7 +132,7 @@ func (db *DB) updateTable(in *updateTableRequest) (*tableResponse, error) {
 	if p := in.ProvisionedThroughput; p != nil && *p == record.Throughput && len(in.GlobalSecondaryIndexUpdates) == 0 {
 		return nil, invalid("The provisioned throughput for the table will not change")
 	}
-	if err := record.apply(&in.tableSettings, db.nowSeconds()); err != nil {
+	if err := record.apply(&in.tableSettings); err != nil {
 		return nil, err
 	}
 	t, err = db.save(&record, func(batch *pebble.Batch) (*streamInfo, error) {

@@ -15,7 +15,7 @@ func TestTableLifecycle(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, openTest(t, nil))
 	created, err := client.CreateTable(t.Context(), &sdk.CreateTableInput{
-		TableName: aws.String("things"), BillingMode: types.BillingModePayPerRequest, DeletionProtectionEnabled: aws.Bool(true),
+		TableName: aws.String("things"), BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
 		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
 	})
@@ -35,12 +35,6 @@ func TestTableLifecycle(t *testing.T) {
 		t.Errorf("by ARN: %v", err)
 	}
 	remove := &sdk.DeleteTableInput{TableName: aws.String("things")}
-	if _, err := client.DeleteTable(t.Context(), remove); err == nil || !strings.Contains(err.Error(), "protected against deletion") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := client.UpdateTable(t.Context(), &sdk.UpdateTableInput{TableName: aws.String("things"), DeletionProtectionEnabled: aws.Bool(false)}); err != nil {
-		t.Fatal(err)
-	}
 	deleted, err := client.DeleteTable(t.Context(), remove)
 	if err != nil || deleted.TableDescription.TableStatus != types.TableStatusDeleting {
 		t.Errorf("got %+v, %v", deleted, err)

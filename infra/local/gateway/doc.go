@@ -16,8 +16,7 @@
 //
 //	https://<requestContext.domainName><requestContext.path without the suffix path>
 //
-// with the scheme of X-Forwarded-Proto. [Options.StageInPath] selects the execute-api form instead: the first segment
-// is the stage; requestContext.path keeps it, path does not.
+// with the scheme of X-Forwarded-Proto.
 //
 // # Decisions where AWS's documentation is not specific
 //

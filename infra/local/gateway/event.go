@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"devplatform/infra/local/loopback"
 )
 
 // requestTimeLayout is the Common Log Format, which requestContext.requestTime has.
@@ -23,10 +25,9 @@ type request struct {
 
 	ids      requestIDs
 	received time.Time
-	route    *route              // nil if none matches
-	values   []string            // of the path parameters, in the order of route.resource.params
-	path     string              // for routing and the function
-	fullPath string              // with the stage if StageInPath is set
+	route    *route   // nil if none matches
+	values   []string // of the path parameters, in the order of route.resource.params
+	path     string
 	query    map[string][]string // nil if there is none
 	sourceIP string
 	body     []byte
@@ -108,7 +109,7 @@ func (g *Gateway) event(q *request) ([]byte, error) {
 		Headers: lastValues(headers), AllHeaders: headers, Query: lastValues(q.query), AllQuery: q.query,
 		RequestContext: eventContext{
 			ResourceID: resource.id, ResourcePath: resource.path, AccountID: g.options.Account, Stage: g.options.API.Stage,
-			APIID: g.options.API.ID, DeploymentID: g.deploymentID, HTTPMethod: q.Method, Path: q.fullPath, Protocol: q.Proto,
+			APIID: g.options.API.ID, DeploymentID: g.deploymentID, HTTPMethod: q.Method, Path: q.path, Protocol: q.Proto,
 			RequestID: q.ids.request, ExtendedRequestID: q.ids.extended, RequestTime: q.received.Format(requestTimeLayout),
 			RequestTimeEpoch: q.received.UnixMilli(), DomainName: g.options.DomainName(q.Host),
 			DomainPrefix: domainPrefix(q.Host), Identity: identity{SourceIP: q.sourceIP},
@@ -149,14 +150,8 @@ func lastValues(all map[string][]string) map[string]string {
 	return last
 }
 
-// domainPrefix returns the first label of host, without its port.
+// domainPrefix returns the first label of host, without its port. An IPv6 address has no labels.
 func domainPrefix(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if strings.Contains(host, ":") {
-		return host // an IPv6 address has no labels
-	}
-	label, _, _ := strings.Cut(host, ".")
+	label, _, _ := strings.Cut(loopback.Name(host), ".")
 	return label
 }

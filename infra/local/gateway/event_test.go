@@ -16,7 +16,7 @@ import (
 )
 
 // TestEventGolden compares with the example of API Gateway's developer guide ("Input format of a Lambda function for
-// proxy integration"), with the members that the service has added since then.
+// proxy integration"), without the stage in the path, and with the members that the service has added since then.
 func TestEventGolden(t *testing.T) {
 	t.Parallel()
 	f := &function{respond: buffered(ok)}
@@ -24,10 +24,9 @@ func TestEventGolden(t *testing.T) {
 		API: resources.API{
 			ID: "gy415nuibc", Stage: "testStage", Routes: []resources.Route{anyRoute("/{proxy+}")},
 		},
-		StageInPath: true,
 	})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost,
-		"/testStage/hello/world?name=me&multivalueName=you&multivalueName=me", strings.NewReader("{\r\n\t\"a\": 1\r\n}"))
+		"/hello/world?name=me&multivalueName=you&multivalueName=me", strings.NewReader("{\r\n\t\"a\": 1\r\n}"))
 	r.Host = "gy415nuibc.execute-api.us-east-1.amazonaws.com"
 	r.RemoteAddr = "192.168.196.186:5000"
 	r.Header = http.Header{
@@ -87,7 +86,7 @@ const goldenEvent = `{
   "stageVariables": null,
   "requestContext": {
     "accountId": "123456789012", "apiId": "gy415nuibc", "deploymentId": "-", "resourceId": "-", "resourcePath": "/{proxy+}",
-    "httpMethod": "POST", "path": "/testStage/hello/world", "protocol": "HTTP/1.1", "stage": "testStage",
+    "httpMethod": "POST", "path": "/hello/world", "protocol": "HTTP/1.1", "stage": "testStage",
     "requestId": "-", "extendedRequestId": "-",
     "requestTime": "31/Jan/2026:08:15:30 +0000", "requestTimeEpoch": 1769847330123,
     "domainName": "gy415nuibc.execute-api.us-east-1.amazonaws.com", "domainPrefix": "gy415nuibc",

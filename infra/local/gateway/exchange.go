@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"devplatform/infra/local/runtime"
@@ -115,15 +114,7 @@ func (x *exchange) wantsLanding() bool {
 // resolve finds the route of the request, and checks its target and headers.
 func (x *exchange) resolve() error {
 	q := x.q
-	q.fullPath = cmp.Or(q.URL.EscapedPath(), "/")
-	q.path = q.fullPath
-	if prefix := x.gateway.stagePrefix; prefix != "" {
-		rest, ok := strings.CutPrefix(q.fullPath, prefix)
-		if !ok || rest != "" && rest[0] != '/' {
-			return errStage
-		}
-		q.path = cmp.Or(rest, "/")
-	}
+	q.path = cmp.Or(q.URL.EscapedPath(), "/")
 	if len(q.RequestURI) > maxURL {
 		return errURLTooLong
 	}
@@ -207,17 +198,40 @@ func (x *exchange) setWriteDeadline(end time.Time) {
 	_ = x.control.SetWriteDeadline(at)
 }
 
-// stream sends a response as it arrives.
+// stream sends a response as it arrives. At a limit, and if the client disconnects, it closes the response, which ends
+// a read. The runtime drains a response that is closed early: as on AWS, the function is not interrupted.
 func (x *exchange) stream(ctx context.Context, response *runtime.Response) error {
 	end, _ := ctx.Deadline() // a client that does not read must not hold the connection longer
 	s := &streamer{
 		w: x, flush: x.control.Flush, prelude: new(prelude), writing: func() { x.setWriteDeadline(end) },
 	}
-	err := startPump(response.Body).each(ctx, x.q.Context().Done(), x.gateway.options.StreamIdle, s.take)
-	if err == nil && s.prelude != nil {
-		return errPrelude
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer context.AfterFunc(ctx, func() { _ = response.Body.Close() })()
+	defer context.AfterFunc(x.q.Context(), func() { cancel(errGone) })()
+	idle := x.gateway.options.StreamIdle
+	silence := time.AfterFunc(idle, func() { cancel(errIdle) })
+	defer silence.Stop()
+	defer func() { _ = response.Body.Close() }()
+	for buffer := make([]byte, streamChunk); ; {
+		n, err := response.Body.Read(buffer)
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		if n > 0 {
+			if err := s.take(buffer[:n]); err != nil {
+				return err
+			}
+			silence.Reset(idle)
+		}
+		switch {
+		case errors.Is(err, io.EOF) && s.prelude != nil:
+			return errPrelude
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read the stream: %w", err)
+		}
 	}
-	return err
 }
 
 // refuse responds with a gateway response. If a response has begun, it ends it early.
@@ -235,7 +249,7 @@ func (x *exchange) refuse(err error) {
 func (x *exchange) log() {
 	q, o := x.q, x.gateway.options
 	attributes := []slog.Attr{
-		slog.String("method", q.Method), slog.String("path", q.fullPath), slog.Int("status", x.status),
+		slog.String("method", q.Method), slog.String("path", q.path), slog.Int("status", x.status),
 		slog.Float64("ms", float64(o.Now().Sub(q.received).Microseconds())/1000), slog.Int64("bytes", x.bytes),
 	}
 	if q.route != nil {

@@ -37,7 +37,6 @@ const (
 
 var (
 	errBadRequest = &failure{kindDefault4xx, http.StatusBadRequest, "BadRequestException", "Bad Request"}
-	errStage      = &failure{kindDefault4xx, http.StatusForbidden, "ForbiddenException", "Forbidden"}
 	errHost       = &failure{
 		kindDefault4xx, http.StatusForbidden, "ForbiddenException",
 		"The Host header does not name this machine or the host of APP_URL",
@@ -68,7 +67,7 @@ func failureOf(err error) *failure {
 	switch {
 	case errors.As(err, &f):
 		return f
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errDeadline), errors.Is(err, errIdle):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errIdle):
 		return errTimeout
 	case errors.Is(err, runtime.ErrThrottled):
 		return errBusy

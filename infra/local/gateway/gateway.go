@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -19,13 +18,13 @@ const defaultBodyTimeout = time.Minute
 type Options struct {
 	// API has the routes, the gateway responses, and whether bodies are binary.
 	API resources.API
-	// Invoke runs a function. Its context limits the wait for the function, not the function itself.
+	// Invoke runs a function (required). Its context limits the wait for the function, not the function itself.
 	Invoke func(context.Context, runtime.Invocation) (*runtime.Response, error)
 	// Account is the account id in events.
 	Account string
-	// Now is the clock of events and of the log's durations.
+	// Now is the clock of events and of the log's durations (required).
 	Now func() time.Time
-	// Logger gets one line per request.
+	// Logger gets one line per request (required).
 	Logger *slog.Logger
 	// AcceptHost reports whether requests with a Host header are served. nil accepts all.
 	AcceptHost func(host string) bool
@@ -33,8 +32,6 @@ type Options struct {
 	DomainName func(host string) string
 	// Landing serves GET and HEAD requests for / if the API has no route for it. nil means the response of the API.
 	Landing http.Handler
-	// StageInPath expects the stage as the first segment of paths, as in the domain names of execute-api.
-	StageInPath bool
 	// StreamIdle is how long a streamed response may pause. 0 is AWS's limit for regional APIs, 5 minutes.
 	StreamIdle time.Duration
 	// BodyTimeout is how long a client may take to send its body, and to read a response or the next chunk of a streamed
@@ -47,26 +44,18 @@ type Gateway struct {
 	options      Options
 	router       router
 	deploymentID string
-	stagePrefix  string // "" or "/<stage>"
 }
 
 // New returns the gateway of an API.
-func New(o Options) (*Gateway, error) {
-	if o.Invoke == nil || o.Now == nil || o.Logger == nil {
-		return nil, errors.New("gateway: Invoke, Now and Logger are required")
-	}
+func New(o Options) *Gateway {
 	o.StreamIdle = cmp.Or(o.StreamIdle, defaultIdle)
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, defaultBodyTimeout)
 	if o.DomainName == nil {
 		o.DomainName = func(host string) string { return host }
 	}
-	g := &Gateway{
+	return &Gateway{
 		options: o, router: newRouter(o.API.ID, o.API.Routes), deploymentID: resources.Digest(6, o.API.ID, o.API.Stage),
 	}
-	if o.StageInPath {
-		g.stagePrefix = "/" + o.API.Stage
-	}
-	return g, nil
 }
 
 // ServeHTTP serves one request. It panics with [http.ErrAbortHandler] if a streamed response ends early, so that the
@@ -75,7 +64,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := g.options.Now().UTC()
 	x := &exchange{ResponseWriter: w, gateway: g, control: http.NewResponseController(w), q: &request{
 		Request: r, ids: newRequestIDs(now, r.Header.Get(headerTrace)), received: now, sourceIP: sourceIP(r.RemoteAddr),
-		path: r.URL.Path, fullPath: r.URL.Path,
+		path: r.URL.Path,
 	}}
 	defer x.log()
 	header := w.Header()

@@ -3,11 +3,12 @@ package gateway
 import (
 	"crypto/rand"
 	"encoding/base64"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+
+	"devplatform/infra/local/runtime"
 )
 
 // requestIDs are the ids of one request.
@@ -17,22 +18,15 @@ type requestIDs struct {
 	trace    string // the value of X-Amzn-Trace-Id
 }
 
+// newRequestIDs returns the ids of a request. The trace is the client's if it has a root.
 func newRequestIDs(now time.Time, clientTrace string) requestIDs {
-	var random [11 + 12]byte
-	_, _ = rand.Read(random[:]) // never fails
-	return requestIDs{
-		request:  uuid.NewString(),
-		extended: base64.StdEncoding.EncodeToString(random[:11]),
-		trace:    traceID(now, random[11:], clientTrace),
+	var extended [11]byte
+	_, _ = rand.Read(extended[:]) // never fails
+	ids := requestIDs{
+		request: uuid.NewString(), extended: base64.StdEncoding.EncodeToString(extended[:]), trace: clientTrace,
 	}
-}
-
-const rootPrefix = "Root=1-"
-
-// traceID returns the client's trace if it has a root, or begins one (the tracing header of AWS X-Ray).
-func traceID(now time.Time, random []byte, client string) string {
-	if strings.Contains(client, rootPrefix) && len(client) <= 256 {
-		return client
+	if !strings.Contains(clientTrace, "Root=1-") || len(clientTrace) > 256 {
+		ids.trace = runtime.NewTraceID(now)
 	}
-	return fmt.Sprintf("%s%08x-%x", rootPrefix, uint32(now.Unix()), random)
+	return ids
 }

@@ -2,10 +2,8 @@ package gateway
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -22,11 +20,10 @@ const (
 )
 
 var (
-	delimiter   = make([]byte, 8)
-	errPrelude  = errors.New("the stream does not begin with metadata and a delimiter")
-	errIdle     = errors.New("the stream paused for too long")
-	errGone     = errors.New("the client has disconnected")
-	errDeadline = errors.New("the stream took longer than the integration's time-out")
+	delimiter  = make([]byte, 8)
+	errPrelude = errors.New("the stream does not begin with metadata and a delimiter")
+	errIdle    = errors.New("the stream paused for too long")
+	errGone    = errors.New("the client has disconnected")
 )
 
 // metadata is at the beginning of a streamed response.
@@ -70,82 +67,6 @@ func parseMetadata(head []byte) (*httpResponse, error) {
 		return nil, fmt.Errorf("metadata of the stream: %w", err)
 	}
 	return a, nil
-}
-
-// pump reads a function's response in its own goroutine, so that the reader can stop to wait for it. The runtime drains
-// a body that is closed early: as on AWS, a function is not interrupted if its client disconnects.
-type pump struct {
-	chunks    chan []byte   // the next one is sent after taken
-	taken     chan struct{} // the buffer of the last chunk may be reused
-	abandoned chan struct{}
-	err       error // set when chunks is closed; nil at the end of the response
-}
-
-func startPump(body io.ReadCloser) *pump {
-	p := &pump{chunks: make(chan []byte), taken: make(chan struct{}), abandoned: make(chan struct{})}
-	go p.run(body)
-	return p
-}
-
-func (p *pump) run(body io.ReadCloser) {
-	defer close(p.chunks)
-	defer func() { _ = body.Close() }()
-	buffer := make([]byte, streamChunk)
-	for {
-		n, err := body.Read(buffer)
-		if n > 0 && !p.send(buffer[:n]) {
-			return
-		}
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			p.err = err
-			return
-		}
-	}
-}
-
-// send passes a chunk to the method each, and waits until it was used. It reports false if each has returned.
-func (p *pump) send(chunk []byte) bool {
-	select {
-	case p.chunks <- chunk:
-	case <-p.abandoned:
-		return false
-	}
-	select {
-	case <-p.taken:
-		return true
-	case <-p.abandoned:
-		return false
-	}
-}
-
-// each calls f with every chunk until the response ends, f fails, a limit is reached or gone is closed. It is called
-// once.
-func (p *pump) each(ctx context.Context, gone <-chan struct{}, idle time.Duration, f func([]byte) error) error {
-	defer close(p.abandoned)
-	silence := time.NewTimer(idle)
-	defer silence.Stop()
-	for {
-		select {
-		case chunk, ok := <-p.chunks:
-			if !ok {
-				return p.err
-			}
-			if err := f(chunk); err != nil {
-				return err
-			}
-			p.taken <- struct{}{}
-			silence.Reset(idle)
-		case <-silence.C:
-			return errIdle
-		case <-ctx.Done():
-			return errDeadline
-		case <-gone:
-			return errGone
-		}
-	}
 }
 
 // streamer sends a streamed response to the client.

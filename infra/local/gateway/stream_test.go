@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"devplatform/infra/local/gateway"
@@ -178,8 +179,29 @@ func TestStreamTimes(t *testing.T) {
 	}
 }
 
-// TestStreamClientGone has a client that disconnects in the middle: the body is closed before the invocation's context
-// ends.
+// TestStreamPauses has a stream that lasts longer than StreamIdle in total, but whose pauses are shorter.
+func TestStreamPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		route := streamRoute()
+		route.Timeout = time.Hour
+		f := &function{respond: streamed(func(w *io.PipeWriter) {
+			_, _ = io.WriteString(w, "{}"+nuls)
+			for range 3 {
+				time.Sleep(40 * time.Second)
+				_, _ = io.WriteString(w, "x")
+			}
+			_ = w.Close()
+		})}
+		g := newGateway(t, f, gateway.Options{API: apiOf(route), StreamIdle: time.Minute})
+		if body, err := io.ReadAll(call(t, g, http.MethodGet, "/x", "", nil).Body); string(body) != "xxx" || err != nil {
+			t.Errorf("%q, %v", body, err)
+		}
+	})
+}
+
+// TestStreamClientGone has a client that disconnects while the function sends nothing: the body is closed before the
+// invocation's context ends.
 func TestStreamClientGone(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
@@ -191,14 +213,17 @@ func TestStreamClientGone(t *testing.T) {
 			defer close(closed)
 			_, _ = io.WriteString(w, "{}"+nuls+"first")
 			for {
-				if _, err := io.WriteString(w, "more"); err != nil {
+				if _, err := io.WriteString(w, ""); err != nil {
 					return
 				}
+				time.Sleep(time.Millisecond)
 			}
 		}()
 		return &runtime.Response{Streaming: true, Body: r}, nil
 	}}
-	response, err := get(t, serve(t, f, gateway.Options{API: apiOf(streamRoute())}), "/x")
+	route := streamRoute()
+	route.Timeout = time.Hour
+	response, err := get(t, serve(t, f, gateway.Options{API: apiOf(route)}), "/x")
 	if err != nil {
 		t.Fatal(err)
 	}

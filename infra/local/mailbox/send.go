@@ -25,7 +25,7 @@ const (
 func (s *Store) service() *awsjson.Service {
 	return &awsjson.Service{
 		Name: "ses", ContentType: awsjson.REST, MaxRequestBytes: maxRequestBytes, Logger: s.Logger,
-		Folder: s.Folder, RejectUnknown: true,
+		Folder: s.Folder,
 		Targets: map[string]awsjson.Operations{"ses.": {
 			sendEmail: awsjson.Handle(s.send), deleteSuppressed: refuseDeletion,
 		}},

@@ -41,7 +41,7 @@ func load(config Config, at Addresses, endpoint string) (*functions, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded := newFunctions(config, s, values.Late)
+	loaded := newFunctions(config, s)
 	if _, _, err = findAPIs(s); err != nil {
 		err = fmt.Errorf("%s: %w", config.Template, err)
 	}

@@ -74,9 +74,6 @@ type Values struct {
 	Parameters map[string]string
 	// Variables replace variables of functions, in each function for which the template sets the variable.
 	Variables map[string]string
-	// Late returns the value of a variable that is not known yet when the platform starts. It is called when a function
-	// first needs it. The value replaces an empty value of the template.
-	Late map[string]func() string
 }
 
 const defaultRegion = "us-east-1"

@@ -20,15 +20,12 @@ import (
 type functions struct {
 	config Config
 	stack  *resources.Stack
-	late   map[string]func() string
 	dir    string    // the folder of the binaries
 	began  time.Time // when buildAll began
 }
 
-func newFunctions(config Config, s *resources.Stack, late map[string]func() string) *functions {
-	return &functions{
-		config: config, stack: s, late: late, dir: cmp.Or(config.Binaries, filepath.Join(config.DataDir, "bin")),
-	}
+func newFunctions(config Config, s *resources.Stack) *functions {
+	return &functions{config: config, stack: s, dir: cmp.Or(config.Binaries, filepath.Join(config.DataDir, "bin"))}
 }
 
 // binary returns the path of a function's binary in a folder.
@@ -109,31 +106,8 @@ func (b *functions) configurations() []runtime.Function {
 		all = append(all, runtime.Function{
 			Name: f.Name, Alias: f.Alias, Bootstrap: b.binary(b.dir, f), Handler: f.Handler,
 			MemoryMB: f.MemoryMB, Timeout: f.Timeout, Env: f.Env,
-			MaxConcurrency: f.ReservedConcurrency, LateEnv: b.lateVariables(f),
+			MaxConcurrency: f.ReservedConcurrency,
 		})
 	}
 	return all
-}
-
-// lateVariables returns a function that returns the late values of the variables that a function has and that are
-// empty. It returns nil if there are none. The values are looked up in the background now, so that the function does
-// not wait.
-func (b *functions) lateVariables(f resources.Function) func() map[string]string {
-	needed := map[string]func() string{}
-	for name, value := range b.late {
-		if present, isDeclared := f.Env[name]; isDeclared && present == "" {
-			needed[name] = value
-			go value()
-		}
-	}
-	if len(needed) == 0 {
-		return nil
-	}
-	return func() map[string]string {
-		values := map[string]string{}
-		for name, value := range needed {
-			values[name] = value()
-		}
-		return values
-	}
 }

@@ -198,7 +198,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestMissingBinary(t *testing.T) {
 	t.Parallel()
 	s := &resources.Stack{Functions: []resources.Function{{Name: "One", CodeURI: "cmd/one"}}}
-	err := newFunctions(Config{Binaries: t.TempDir()}, s, nil).buildAll(t.Context())
+	err := newFunctions(Config{Binaries: t.TempDir()}, s).buildAll(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "One: no binary at") {
 		t.Errorf("got the error %v", err)
 	}
@@ -304,28 +304,5 @@ func TestWatchEarlierChange(t *testing.T) {
 	eventually(t, "the function is replaced", func() bool { return strings.Contains(log.String(), "replaced") })
 	if got := get(t, p.URL+"/hello"); got != "new" {
 		t.Errorf("got %q, want new", got)
-	}
-}
-
-// A late value replaces an empty value of a variable that the function has.
-func TestLateVariables(t *testing.T) {
-	t.Parallel()
-	late := map[string]func() string{"REGISTRY": func() string { return "https://npm.example.com/" }}
-	b := newFunctions(Config{}, nil, late)
-	for _, tc := range []struct {
-		env  map[string]string
-		want string
-	}{
-		{map[string]string{"REGISTRY": ""}, "https://npm.example.com/"},
-		{map[string]string{"REGISTRY": "https://other.example.com"}, ""},
-		{map[string]string{"OTHER": ""}, ""},
-	} {
-		got := ""
-		if late := b.lateVariables(resources.Function{Env: tc.env}); late != nil {
-			got = late()["REGISTRY"]
-		}
-		if got != tc.want {
-			t.Errorf("%v: got %q, want %q", tc.env, got, tc.want)
-		}
 	}
 }

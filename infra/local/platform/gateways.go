@@ -64,13 +64,11 @@ func (p *Platform) serveGateways(context.Context) error {
 		p.Sites = ""
 		p.sites.close()
 	}
-	if api != nil {
-		if err := p.serveAPI(api); err != nil {
-			return err
-		}
-	}
 	if sites != nil {
-		return p.serveSites(sites)
+		p.serveSites(sites)
+	}
+	if api != nil {
+		return p.serveAPI(api)
 	}
 	return nil
 }
@@ -81,14 +79,11 @@ func (p *Platform) serveAPI(api *resources.API) error {
 	if err != nil {
 		return err
 	}
-	g, err := gateway.New(gateway.Options{
+	g := gateway.New(gateway.Options{
 		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,
 		AcceptHost: func(host string) bool { return loopback.Accepts(host, p.config.hosts()...) },
 		Landing:    http.HandlerFunc(p.serveLanding),
 	})
-	if err != nil {
-		return err
-	}
 	p.serveGateway(gateway.NewServer(g, nil, p.logger), p.http)
 	secure := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	p.serveGateway(gateway.NewServer(g, secure, p.logger), p.https)
@@ -96,16 +91,12 @@ func (p *Platform) serveAPI(api *resources.API) error {
 }
 
 // serveSites serves the API with a wildcard domain, over HTTP only.
-func (p *Platform) serveSites(api *resources.API) error {
-	g, err := gateway.New(gateway.Options{
+func (p *Platform) serveSites(api *resources.API) {
+	g := gateway.New(gateway.Options{
 		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,
 		DomainName: loopback.Name,
 	})
-	if err != nil {
-		return err
-	}
 	p.serveGateway(gateway.NewServer(p.onlySites(g), nil, p.logger), p.sites)
-	return nil
 }
 
 // serveConsole serves the console. It closes the port if another platform has the mails.

@@ -233,9 +233,7 @@ func (p *Platform) load(context.Context) (err error) {
 	if err := os.MkdirAll(p.config.DataDir, 0o700); err != nil {
 		return fmt.Errorf("DATA_DIR: %w", err)
 	}
-	if err := p.openCodeHost(); err != nil {
-		return err
-	}
+	p.openCodeHost()
 	p.functions, err = load(p.config, p.Addresses, p.endpoint())
 	if err != nil {
 		return err
@@ -244,10 +242,10 @@ func (p *Platform) load(context.Context) (err error) {
 	return nil
 }
 
-func (p *Platform) openCodeHost() (err error) {
+func (p *Platform) openCodeHost() {
 	client := p.config.CodeHost
 	if client == nil {
-		return nil
+		return
 	}
 	p.CodeHost = fmt.Sprintf("http://localhost:%d%s", p.aws.port, codehost.Path)
 	var prefixes []string
@@ -256,11 +254,10 @@ func (p *Platform) openCodeHost() (err error) {
 			prefixes = append(prefixes, origin+"/")
 		}
 	}
-	p.codehost, err = codehost.New(codehost.Options{
+	p.codehost = codehost.New(codehost.Options{
 		Now: now, Logger: p.logger,
 		ClientID: client.ClientID, ClientSecret: client.ClientSecret, RedirectPrefixes: prefixes,
 	})
-	return err
 }
 
 // openData opens the data folder and the embedded services.
@@ -330,8 +327,7 @@ func (p *Platform) openRuntime(ctx context.Context) error {
 	if err := p.functions.buildAll(ctx); err != nil {
 		return err
 	}
-	var err error
-	p.runtime, err = runtime.New(runtime.Options{
+	p.runtime = runtime.New(runtime.Options{
 		Functions:      p.functions.configurations(),
 		MaxConcurrency: p.config.Concurrency,
 		Logger:         p.logger,
@@ -344,9 +340,6 @@ func (p *Platform) openRuntime(ctx context.Context) error {
 		SecretKey:      p.config.SecretKey,
 		SessionToken:   p.config.SessionToken,
 	})
-	if err != nil {
-		return err
-	}
 	if err := p.checkFunctions(ctx, p.functions.dir, p.Stack.Functions); err != nil {
 		return err
 	}

@@ -2,14 +2,12 @@ package provision
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"devplatform/infra/local/resources"
@@ -47,18 +45,10 @@ func (p *provisioner) setCORS(ctx context.Context, want resources.Bucket) error 
 			MaxAgeSeconds: optional(int32(rule.MaxAge)),
 		})
 	}
-	out, err := p.buckets.GetBucketCors(ctx, &s3.GetBucketCorsInput{Bucket: &want.Name})
-	var failure smithy.APIError
-	if errors.As(err, &failure) && failure.ErrorCode() == "NoSuchCORSConfiguration" {
-		out, err = &s3.GetBucketCorsOutput{}, nil
-	}
-	switch {
-	case err != nil:
-	case equal(rules, out.CORSRules):
-		return nil
-	case len(rules) == 0:
+	var err error
+	if len(rules) == 0 {
 		_, err = p.buckets.DeleteBucketCors(ctx, &s3.DeleteBucketCorsInput{Bucket: &want.Name})
-	default:
+	} else {
 		_, err = p.buckets.PutBucketCors(ctx, &s3.PutBucketCorsInput{
 			Bucket: &want.Name, CORSConfiguration: &types.CORSConfiguration{CORSRules: rules},
 		})
@@ -66,15 +56,7 @@ func (p *provisioner) setCORS(ctx context.Context, want resources.Bucket) error 
 	if err != nil {
 		return fmt.Errorf("set CORS rules: %w", err)
 	}
-	p.note("rules of", want.Name)
 	return nil
-}
-
-// equal reports whether two lists of rules are the same on the wire.
-func equal[T any](a, b []T) bool {
-	left, leftErr := json.Marshal(a)
-	right, rightErr := json.Marshal(b)
-	return leftErr == nil && rightErr == nil && string(left) == string(right)
 }
 
 // optional returns nil for the zero value.

@@ -88,19 +88,19 @@ func TestRefusesAnotherKey(t *testing.T) {
 	for name, test := range map[string]struct{ old, replacement, want string }{
 		"sort key gone": {
 			", {AttributeName: sk, KeyType: RANGE}]\n      TimeToLive", "]\n      TimeToLive",
-			"provision: table local-Accounts: exists with the key HASH pk (S), RANGE sk (S), the template has HASH pk (S): a key can't be changed; remove the old one, or give the new one another name",
+			"provision: table local-Accounts: exists with the key HASH pk (S), RANGE sk (S), the template has the key HASH pk (S): this can't be changed; remove the old one, or give the new one another name",
 		},
 		"type": {
 			"{AttributeName: pk, AttributeType: S}", "{AttributeName: pk, AttributeType: B}",
-			"provision: table local-Accounts: exists with the key HASH pk (S), RANGE sk (S), the template has HASH pk (B), RANGE sk (S): a key can't be changed; remove the old one, or give the new one another name",
+			"provision: table local-Accounts: exists with the key HASH pk (S), RANGE sk (S), the template has the key HASH pk (B), RANGE sk (S): this can't be changed; remove the old one, or give the new one another name",
 		},
 		"index key": {
 			"[{AttributeName: sk, KeyType: HASH}, {AttributeName: due", "[{AttributeName: pk, KeyType: HASH}, {AttributeName: due",
-			"provision: table local-Accounts: index due: exists with the key HASH sk (S), RANGE due (N), the template has HASH pk (S), RANGE due (N): a key can't be changed; remove the old one, or give the new one another name",
+			"provision: table local-Accounts: index due: exists with the key HASH sk (S), RANGE due (N) and the projection KEYS_ONLY [], the template has the key HASH pk (S), RANGE due (N) and the projection KEYS_ONLY []: this can't be changed; remove the old one, or give the new one another name",
 		},
 		"projection": {
 			"KEYS_ONLY", "ALL",
-			"provision: table local-Accounts: index due: exists with the projection KEYS_ONLY [], the template has ALL []: a projection can't be changed; give the new index another name",
+			"provision: table local-Accounts: index due: exists with the key HASH sk (S), RANGE due (N) and the projection KEYS_ONLY [], the template has the key HASH sk (S), RANGE due (N) and the projection ALL []: this can't be changed; remove the old one, or give the new one another name",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

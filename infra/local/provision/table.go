@@ -29,7 +29,7 @@ func (p *provisioner) table(ctx context.Context, want resources.Table) error {
 	}
 	have := found.Table
 	wantKey := describeKey(keySchema(want.Key), definitions(want.Attributes))
-	if err := sameKey(wantKey, describeKey(have.KeySchema, have.AttributeDefinitions)); err != nil {
+	if err := same(wantKey, describeKey(have.KeySchema, have.AttributeDefinitions)); err != nil {
 		return err
 	}
 	if err := p.stream(ctx, want, have); err != nil {
@@ -145,16 +145,16 @@ func (p *provisioner) timeToLive(ctx context.Context, want resources.Table) erro
 	return nil
 }
 
-// sameKey compares the key of the template with the existing one, which can't be changed.
-func sameKey(want, have string) error {
+// same compares the description of a table or an index in the template with the existing one, which can't be changed.
+func same(want, have string) error {
 	if want == have {
 		return nil
 	}
-	return fmt.Errorf("exists with the key %s, the template has %s: a key can't be changed; "+
+	return fmt.Errorf("exists with %s, the template has %s: this can't be changed; "+
 		"remove the old one, or give the new one another name", have, want)
 }
 
-// describeKey returns a text such as "HASH pk (S), RANGE sk (S)".
+// describeKey returns a text such as "the key HASH pk (S), RANGE sk (S)".
 func describeKey(key []types.KeySchemaElement, attributes []types.AttributeDefinition) string {
 	var parts []string
 	for _, part := range key {
@@ -164,27 +164,20 @@ func describeKey(key []types.KeySchemaElement, attributes []types.AttributeDefin
 			}
 		}
 	}
-	return strings.Join(parts, ", ")
+	return "the key " + strings.Join(parts, ", ")
 }
 
-// describeProjection returns a text such as "INCLUDE [a b]".
+// describeProjection returns a text such as " and the projection INCLUDE [a b]".
 func describeProjection(p *types.Projection) string {
-	return fmt.Sprint(p.ProjectionType, " ", slices.Sorted(slices.Values(p.NonKeyAttributes)))
+	return fmt.Sprint(" and the projection ", p.ProjectionType, " ", slices.Sorted(slices.Values(p.NonKeyAttributes)))
 }
 
 // sameIndex compares an index of the template with the existing one, which can't be changed.
 func sameIndex(
 	table resources.Table, want resources.Index, have *types.TableDescription, index types.GlobalSecondaryIndexDescription,
 ) error {
-	wantKey := describeKey(keySchema(want.Key), definitions(table.Attributes))
-	if err := sameKey(wantKey, describeKey(index.KeySchema, have.AttributeDefinitions)); err != nil {
-		return err
-	}
-	if wanted, existing := describeProjection(projection(want)), describeProjection(index.Projection); wanted != existing {
-		return fmt.Errorf("exists with the projection %s, the template has %s: a projection can't be changed; "+
-			"give the new index another name", existing, wanted)
-	}
-	return nil
+	wanted := describeKey(keySchema(want.Key), definitions(table.Attributes)) + describeProjection(projection(want))
+	return same(wanted, describeKey(index.KeySchema, have.AttributeDefinitions)+describeProjection(index.Projection))
 }
 
 func keySchema(parts []resources.KeyPart) []types.KeySchemaElement {

@@ -18,7 +18,6 @@ func TestCheck(t *testing.T) {
 		var bootstrap string
 		r := start(t, func(o *runtime.Options) {
 			o.Functions[0].Env = map[string]string{modeVariable: mode}
-			o.Functions[0].LateEnv = func() map[string]string { t.Error("Check asked for the late variables"); return nil }
 			bootstrap = o.Functions[0].Bootstrap
 		})
 		got := ""

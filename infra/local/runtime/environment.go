@@ -26,9 +26,6 @@ func (p *pool) environment() []string {
 		"GOMAXPROCS": strconv.Itoa((f.MemoryMB + memoryPerCPU - 1) / memoryPerCPU),
 	}
 	maps.Copy(env, f.Env)
-	if f.LateEnv != nil {
-		maps.Copy(env, f.LateEnv())
-	}
 	maps.Copy(env, o.ExtraEnv)
 	maps.Copy(env, map[string]string{
 		"_HANDLER":                        f.Handler,

@@ -319,10 +319,10 @@ func (i *instance) failure(requestID string) *FunctionError {
 	return newFunctionError("Runtime.ExitError", requestID, "Runtime exited with error: "+i.cmd.ProcessState.String())
 }
 
-// logEnd logs an unexpected end.
+// logEnd logs an unexpected end, except of a binary that was replaced or is only checked.
 func (i *instance) logEnd() {
 	i.pool.mu.Lock()
-	expected, id := i.end == stopped, ""
+	expected, id := i.end == stopped || i.version != i.pool.version, ""
 	if i.call != nil {
 		id = i.call.RequestID
 	}

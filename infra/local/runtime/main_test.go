@@ -162,10 +162,7 @@ func start(t testing.TB, change func(*runtime.Options)) *runtime.Runtime {
 	if change != nil {
 		change(&o)
 	}
-	r, err := runtime.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := runtime.New(o)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()

@@ -24,9 +24,6 @@ type Function struct {
 	Timeout time.Duration
 	// Env holds the function's own variables.
 	Env map[string]string
-	// LateEnv returns variables that are not known yet when the function is configured. It is called once, before the
-	// first instance starts. Its variables take precedence over Env. It is nil if there are none.
-	LateEnv func() map[string]string
 	// MaxConcurrency is the reserved concurrency of the function, 0 if there is none. There are never more instances than
 	// Options.MaxConcurrency.
 	MaxConcurrency int

@@ -38,8 +38,6 @@ func TestEnvironment(t *testing.T) {
 		o.ExtraEnv = map[string]string{"AWS_ENDPOINT_URL": "http://127.0.0.1:4566"}
 		o.Functions[0].Env["TABLE"] = "things"
 		o.Functions[0].Env["TZ"] = "Europe/Berlin"
-		o.Functions[0].Env["LATE"] = "no"
-		o.Functions[0].LateEnv = func() map[string]string { return map[string]string{"LATE": "yes"} }
 	})
 	got := invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{"do":"env"}`)})
 	var list []string
@@ -67,7 +65,6 @@ func TestEnvironment(t *testing.T) {
 		"AWS_SECRET_ACCESS_KEY": "shhh", "AWS_ENDPOINT_URL": "http://127.0.0.1:4566", "AWS_LAMBDA_FUNCTION_NAME": "echo",
 		"AWS_LAMBDA_FUNCTION_VERSION": "$LATEST", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
 		"AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand", "AWS_LAMBDA_LOG_GROUP_NAME": "/aws/lambda/echo",
-		"LATE": "yes",
 	}
 	if diff := cmp.Diff(want, env); diff != "" {
 		t.Errorf("environment (-want +got):\n%s", diff)
@@ -212,13 +209,9 @@ func TestCloseRefusesQueuedCalls(t *testing.T) {
 // parent is a platform that a test kills: it prints the pids of an idle and a busy instance.
 func parent() {
 	self, _ := os.Executable()
-	r, err := runtime.New(runtime.Options{Now: time.Now, Functions: []runtime.Function{{
+	r := runtime.New(runtime.Options{Now: time.Now, Functions: []runtime.Function{{
 		Name: "echo", Bootstrap: self, Timeout: time.Minute, Env: map[string]string{modeVariable: "stubborn"},
 	}}})
-	if err != nil {
-		say(err)
-		os.Exit(1)
-	}
 	for range 2 {
 		go func() {
 			_, _ = r.Invoke(context.Background(), runtime.Invocation{Function: "echo", Payload: []byte(`{"sleep":true}`)})

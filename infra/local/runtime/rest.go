@@ -53,7 +53,7 @@ func (r *Runtime) serveInvoke(w http.ResponseWriter, req *http.Request, segment 
 	h := w.Header()
 	inv := Invocation{
 		Function: name, Qualifier: cmp.Or(qualifier, req.URL.Query().Get("Qualifier")), RequestID: h.Get("X-Amzn-Requestid"),
-		Payload: payload, TraceID: cmp.Or(req.Header.Get(headerTraceID), newTraceID(r.opts.Now())),
+		Payload: payload, TraceID: cmp.Or(req.Header.Get(headerTraceID), NewTraceID(r.opts.Now())),
 	}
 	response, err := r.Invoke(req.Context(), inv)
 	if err != nil {

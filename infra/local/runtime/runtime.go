@@ -16,7 +16,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -47,10 +46,7 @@ type Runtime struct {
 }
 
 // New returns a Runtime without any instance. The caller must call Close.
-func New(options Options) (*Runtime, error) {
-	if options.Now == nil {
-		return nil, errors.New("runtime: Options.Now is missing")
-	}
+func New(options Options) *Runtime {
 	options.setDefaults()
 	r := &Runtime{opts: options, began: options.Now(), pools: map[string]*pool{}, drained: make(chan struct{})}
 	for _, f := range options.Functions {
@@ -61,7 +57,7 @@ func New(options Options) (*Runtime, error) {
 	}
 	r.starter = newStarter()
 	r.stopReap = r.reap()
-	return r, nil
+	return r
 }
 
 func (r *Runtime) arn(function string) string {
@@ -121,7 +117,7 @@ func (r *Runtime) Invoke(ctx context.Context, inv Invocation) (*Response, error)
 		inv.RequestID = uuid.NewString()
 	}
 	if inv.TraceID == "" {
-		inv.TraceID = newTraceID(r.opts.Now())
+		inv.TraceID = NewTraceID(r.opts.Now())
 	}
 	c := newCall(r, inv, qualified(p.arn, inv.Qualifier))
 	p.enqueue(c)
@@ -148,8 +144,8 @@ func (r *Runtime) Waits(function string) bool {
 	return p.queue.Len() > 0
 }
 
-// newTraceID returns an X-Ray tracing header of a request that is not sampled.
-func newTraceID(now time.Time) string {
+// NewTraceID returns an X-Ray tracing header of a request that is not sampled.
+func NewTraceID(now time.Time) string {
 	var id [20]byte
 	_, _ = rand.Read(id[:]) // never fails
 	return "Root=1-" + strconv.FormatInt(now.Unix(), 16) + "-" + hex.EncodeToString(id[:12]) +

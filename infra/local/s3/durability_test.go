@@ -107,7 +107,7 @@ func TestKill(t *testing.T) {
 		for worker := range 4 {
 			workers.Go(func() { l.work(t, client, 4*round+worker) })
 		}
-		disktest.Await(t, "writes", func() bool { return l.writes.Load() > 100 })
+		await(t, "writes", func() bool { return l.writes.Load() > 100 })
 		_ = process.Process.Kill()
 		workers.Wait()
 		_ = process.Wait()

@@ -62,36 +62,26 @@ func (s *Store) putObject(q *request) error {
 	return nil
 }
 
-// replaced returns the object that a write replaces, zero if there is none. It returns an error if the conditions of
-// the write do not hold.
+// replaced returns the object that a write replaces, zero if there is none. It returns an error if the condition of
+// the write does not hold.
 func (s *Store) replaced(q *request) (old object, err error) {
 	found, err := s.read(objectKey(q.bucket, q.key), &old)
-	match, noneMatch := q.Header.Get("If-Match"), q.Header.Get("If-None-Match")
-	switch {
-	case err != nil:
-	case noneMatch != "" && noneMatch != "*":
+	switch condition := q.Header.Get("If-None-Match"); {
+	case err != nil || condition == "":
+	case condition != "*":
 		err = errUnsupported.with("Only * is supported in If-None-Match of a write.")
-	case match != "" && !found:
-		err = errNoKey
-	case noneMatch != "" && found, match != "" && !matchesETag(match, old.ETag):
+	case found:
 		err = errPrecondition
 	}
 	return old, err
 }
 
 func (s *Store) deleteObject(q *request) error {
-	match := q.Header.Get("If-Match")
-	return s.delete(q.bucket, []string{q.key}, func(o object) (bool, error) {
-		if match != "" && !matchesETag(match, o.ETag) {
-			return false, errPrecondition
-		}
-		return true, nil
-	})
+	return s.delete(q.bucket, []string{q.key})
 }
 
-// delete removes the existing objects with these keys for which isWanted returns true. If isWanted returns an error,
-// nothing is removed.
-func (s *Store) delete(bucket string, keys []string, isWanted func(object) (bool, error)) error {
+// delete removes the existing objects with these keys.
+func (s *Store) delete(bucket string, keys []string) error {
 	names := make([][]byte, 0, len(keys))
 	for _, key := range keys {
 		names = append(names, objectKey(bucket, key))
@@ -100,9 +90,6 @@ func (s *Store) delete(bucket string, keys []string, isWanted func(object) (bool
 		for _, name := range names {
 			var o object
 			found, err := s.read(name, &o)
-			if err == nil && found {
-				found, err = isWanted(o)
-			}
 			if err != nil {
 				return err
 			}
@@ -147,8 +134,7 @@ func (s *Store) deleteObjects(q *request) error {
 			result.Deleted = append(result.Deleted, deletedKey{o.Key})
 		}
 	}
-	err := s.delete(q.bucket, keys, func(object) (bool, error) { return true, nil })
-	if err != nil {
+	if err := s.delete(q.bucket, keys); err != nil {
 		return err
 	}
 	return q.sendXML("DeleteResult", result)

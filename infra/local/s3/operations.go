@@ -28,10 +28,10 @@ const (
 const (
 	signing = " X-Amz-Algorithm X-Amz-Credential X-Amz-Date X-Amz-Expires X-Amz-SignedHeaders X-Amz-Signature" +
 		" X-Amz-Content-Sha256"
-	everywhere = signing + " x-id x-amz-date x-amz-content-sha256 x-amz-user-agent x-amz-expected-bucket-owner"
+	everywhere = signing + " x-id x-amz-date x-amz-content-sha256 x-amz-user-agent"
 	integrity  = " x-amz-sdk-checksum-algorithm x-amz-checksum-crc32" +
 		" x-amz-checksum-crc32c x-amz-checksum-crc64nvme x-amz-checksum-sha1 x-amz-checksum-sha256"
-	writing = " x-amz-storage-class x-amz-server-side-encryption x-amz-meta-*" + integrity
+	writing = " x-amz-meta-*" + integrity
 	reading = " x-amz-checksum-mode response-cache-control response-content-disposition response-content-encoding" +
 		" response-content-language response-content-type response-expires"
 	listing = " prefix delimiter max-keys continuation-token start-after encoding-type"
@@ -56,9 +56,6 @@ var operations = []operation{
 	{"HeadObject", head, "object", "", reading, (*Store).getObject},
 	{"DeleteObject", remove, "object", "", "", (*Store).deleteObject},
 }
-
-// accepted has the only supported value of some headers.
-var accepted = map[string]string{"x-amz-storage-class": "STANDARD", "x-amz-server-side-encryption": "AES256"}
 
 // allows reports whether a request for the operation may have a query parameter or an x-amz header.
 func (o *operation) allows(name string) bool {
@@ -110,16 +107,11 @@ func (q *request) operation() (*operation, error) {
 			return nil, errUnsupported.with("The local platform does not support the query parameter %s of %s.", name, op.name)
 		}
 	}
-	for name, values := range q.Header {
+	isRead := op.method == get || op.method == head
+	for name := range q.Header {
 		name = strings.ToLower(name)
-		switch only := accepted[name]; {
-		case !strings.HasPrefix(name, "x-amz-"):
-		case !op.allows(name):
+		if name == "if-match" && !isRead || strings.HasPrefix(name, "x-amz-") && !op.allows(name) {
 			return nil, errUnsupported.with("The local platform does not support the header %s of %s.", name, op.name)
-		case only != "" && only != values[0]:
-			return nil, errUnsupported.with("The local platform does not support %s: %s", name, values[0])
-		case name == "x-amz-expected-bucket-owner" && values[0] != q.store.options.Account:
-			return nil, errAccessDenied
 		}
 	}
 	return op, nil

@@ -29,7 +29,7 @@ const targetPrefix = "secretsmanager."
 func (s *Store) service() *awsjson.Service {
 	return &awsjson.Service{
 		Name: "secrets", ContentType: awsjson.Version11, MaxRequestBytes: maxRequestBytes,
-		Logger: s.options.Logger, RejectUnknown: true,
+		Logger: s.options.Logger,
 		Targets: map[string]awsjson.Operations{targetPrefix: {
 			"CreateSecret":   awsjson.Handle(s.createSecret),
 			"DescribeSecret": awsjson.Handle(s.describeSecret),

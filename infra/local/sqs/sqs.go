@@ -75,7 +75,7 @@ const maxRequestBytes = maxEntries*6*maxMessageBytes + 256<<10
 func (s *Store) service() *awsjson.Service {
 	return &awsjson.Service{
 		Name: "sqs", ContentType: awsjson.Version10, MaxRequestBytes: maxRequestBytes,
-		Logger: s.options.Logger, RejectUnknown: true, Folder: s.folder,
+		Logger: s.options.Logger, Folder: s.folder,
 		Targets: map[string]awsjson.Operations{targetPrefix: {
 			"CreateQueue":                  awsjson.Handle(s.createQueue),
 			"GetQueueUrl":                  awsjson.Handle(s.getQueueURL),

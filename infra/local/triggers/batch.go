@@ -24,7 +24,6 @@ const (
 	succeeded   outcome = iota
 	failed              // the function, or the part of the batch from result.first on
 	unavailable         // the function was not invoked
-	tooLarge            // the function was not invoked because the batch is too large
 )
 
 // result is the result of an invocation.
@@ -41,24 +40,13 @@ type verdict struct {
 	done  int     // number of records at the beginning that are done
 	next  []batch // the next batches, in this order
 	pause bool    // wait before the next batch
-	// discard is the reason why the records after those that are done are discarded, "" if they are not.
-	discard condition
 }
-
-// condition is the reason why records were discarded.
-type condition string
-
-const (
-	ageExceeded     condition = "RecordAgeExceeded"
-	payloadTooLarge condition = "PayloadTooLarge" // not on AWS, where any record fits into an invocation
-)
 
 // decide is the failure policy, as documented in
 // https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html and
 // …/services-ddb-batchfailurereporting.html:
 //
 //   - If the function could not be invoked, the batch is retried.
-//   - A batch that is too large for an invocation is split. A single record is discarded.
 //   - If the function returned the records that failed, those before the first of them are done.
 //   - The records that failed are split: at the record that the function returned, else in the middle. The halves are
 //     separate batches from then on. A single record is retried.
@@ -72,13 +60,6 @@ func decide(b batch, r result) verdict {
 		b.failures++
 		b.refused = true
 		return verdict{next: []batch{b}, pause: true}
-	case tooLarge:
-		if n := len(b.entries); n > 1 {
-			left, right := b, b
-			left.entries, right.entries = b.entries[:n/2], b.entries[n/2:]
-			return verdict{next: []batch{left, right}}
-		}
-		return verdict{next: []batch{b}, discard: payloadTooLarge}
 	}
 	rest := b
 	rest.last, rest.refused = r, false

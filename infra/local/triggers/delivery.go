@@ -38,8 +38,6 @@ func (m *queueMapping) deliver(q *queue, batch []message) {
 //     function may have changed.
 //   - The whole batch has failed if the function failed, or returned an item that is not in the batch.
 func (m *queueMapping) attempt(q *queue, batch []message) {
-	user := batch[0].handle
-	defer m.function.forget(user, false)
 	for failures := 1; ; failures++ {
 		if batch = m.stillHidden(batch); len(batch) == 0 {
 			return
@@ -51,7 +49,6 @@ func (m *queueMapping) attempt(q *queue, batch []message) {
 		result, err := m.runBatch(batch)
 		switch {
 		case err == nil:
-			m.function.forget(user, true)
 			m.settle(q, batch, result)
 			return
 		case m.working.Err() != nil:
@@ -60,8 +57,10 @@ func (m *queueMapping) attempt(q *queue, batch []message) {
 			m.logger.Error("a message is too large for an invocation: it stays in the queue",
 				"queue", q.arn, "message", batch[0].id, "reason", err)
 			return
+		case failures == 1:
+			m.logger.Warn("the function can't be invoked: retrying while its messages are invisible",
+				"queue", q.arn, "messages", len(batch), "error", err)
 		}
-		m.function.failed(user, err)
 		pause(m.stopping, m.options.Backoff(failures))
 	}
 }
@@ -121,7 +120,7 @@ func (m *queueMapping) settle(q *queue, batch []message, result batchResult) {
 func (m *queueMapping) delete(q *queue, done []message) {
 	ctx, cancel := context.WithTimeout(m.working, max(done[0].hidden.Sub(m.options.Now()), time.Second))
 	defer cancel()
-	_ = m.link.persist(ctx, "delete "+done[0].handle, func(ctx context.Context) error {
+	_ = m.link.persist(ctx, func(ctx context.Context) error {
 		in := &sqs.DeleteMessageBatchInput{QueueUrl: &q.url}
 		for i, one := range done {
 			in.Entries = append(in.Entries, types.DeleteMessageBatchRequestEntry{
@@ -138,7 +137,7 @@ func (m *queueMapping) delete(q *queue, done []message) {
 		}
 		done = nil
 		return nil
-	}, isA[*types.QueueDoesNotExist])
+	}, nil)
 	if len(done) > 0 {
 		m.logger.Warn("messages that are done were not deleted: they are delivered again",
 			"queue", q.arn, "messages", len(done), "first", done[0].id)

@@ -103,7 +103,6 @@ func TestThrottles(t *testing.T) {
 			equal(t, "receives", counts[len(counts)-1], "1")
 			equal(t, "left", r.fake.left(), []string(nil))
 			equal(t, "log", r.logs.count("WARN the function can't be invoked"), 1)
-			equal(t, "log", r.logs.count("INFO the function can be invoked again"), 1)
 		})
 	})
 	t.Run("until its messages are visible", func(t *testing.T) {
@@ -194,20 +193,6 @@ func TestDeletions(t *testing.T) {
 			after(31 * time.Second)
 			equal(t, "batches", r.worker.seen(), []string{"a", "a"})
 			equal(t, "log", r.logs.count("WARN messages that are done were not deleted"), 1)
-		})
-	})
-	t.Run("a queue that is gone has nothing to delete", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			r := newQueueRig(t)
-			r.worker.handle = lasting(time.Second)
-			r.fake.put("a")
-			r.Start()
-			after(500 * time.Millisecond)
-			r.fake.change(func() {
-				r.fake.fault = func(string) error { return &types.QueueDoesNotExist{Message: aws.String("gone")} }
-			})
-			after(10 * time.Second)
-			equal(t, "deletions", r.fake.count("DeleteMessageBatch"), 1)
 		})
 	})
 }

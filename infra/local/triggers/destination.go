@@ -23,11 +23,14 @@ type discarded struct {
 
 // requestContext describes the invocation and why it was discarded.
 type requestContext struct {
-	RequestID   string    `json:"requestId"` // of the last invocation
-	FunctionARN string    `json:"functionArn"`
-	Condition   condition `json:"condition"`
-	InvokeCount int       `json:"approximateInvokeCount"`
+	RequestID   string `json:"requestId"` // of the last invocation
+	FunctionARN string `json:"functionArn"`
+	Condition   string `json:"condition"`
+	InvokeCount int    `json:"approximateInvokeCount"`
 }
+
+// ageExceeded is the condition of records that have exceeded the MaximumRecordAge.
+const ageExceeded = "RecordAgeExceeded"
 
 // responseContext describes the last invocation.
 type responseContext struct {
@@ -55,11 +58,11 @@ func (t timestamp) MarshalText() ([]byte, error) {
 	return []byte(time.Time(t).UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)), nil
 }
 
-func (l *lane) discarded(b batch, condition condition) discarded {
+func (l *lane) discarded(b batch) discarded {
 	first, last := b.entries[0], b.entries[len(b.entries)-1]
 	d := discarded{
 		RequestContext: requestContext{
-			RequestID: b.last.requestID, Condition: condition, InvokeCount: b.invokes,
+			RequestID: b.last.requestID, Condition: ageExceeded, InvokeCount: b.invokes,
 			FunctionARN: "arn:aws:lambda:" + l.options.Region + ":" + l.options.Account + ":function:" + l.spec.Function,
 		},
 		Version: "1.0", Timestamp: timestamp(l.options.Now()),
@@ -86,14 +89,14 @@ func (d *discarded) log(logger *slog.Logger) {
 type destination struct {
 	mapping
 	queues queueAPI
-	link   *link
+	link   link
 }
 
 func newDestination(m mapping, queues queueAPI) *destination {
 	m.logger = m.logger.With("queue", m.spec.OnFailureQueue)
-	return &destination{m, queues, newLink(m.options.Backoff, m.logger,
+	return &destination{m, queues, link{m.logger, m.options.Backoff,
 		"the on-failure queue can't be reached: records that must be discarded block their lane",
-		"the on-failure queue can be reached again")}
+		"the on-failure queue can be reached again"}}
 }
 
 // send returns when the queue has the message, or an error if no new batch may begin before. If a response is lost, the
@@ -104,7 +107,7 @@ func (d *destination) send(records discarded) error {
 		return fmt.Errorf("encode the message: %w", err)
 	}
 	isSent := false
-	err = d.link.persist(d.stopping, records.Batch.StartSequence, func(ctx context.Context) error {
+	err = d.link.persist(d.stopping, func(ctx context.Context) error {
 		queue, err := d.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &d.spec.OnFailureQueue})
 		if err != nil {
 			return fmt.Errorf("find queue %s: %w", d.spec.OnFailureQueue, err)
@@ -116,7 +119,7 @@ func (d *destination) send(records discarded) error {
 		}
 		isSent = true
 		return nil
-	}, never)
+	}, nil)
 	if err != nil && !isSent {
 		return err
 	}

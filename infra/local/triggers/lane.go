@@ -1,11 +1,6 @@
 package triggers
 
-import (
-	"errors"
-	"time"
-
-	"devplatform/infra/local/runtime"
-)
+import "time"
 
 // lane invokes the function with one batch after another.
 type lane struct {
@@ -82,7 +77,7 @@ func (l *lane) process(b batch) bool {
 		if n := tooOld(b, l.spec.MaximumRecordAge, l.options.Now()); n > 0 {
 			old := b
 			old.entries, b.entries = b.entries[:n], b.entries[n:]
-			if !l.giveUp(old, ageExceeded) {
+			if !l.giveUp(old) {
 				return false
 			}
 		}
@@ -96,12 +91,6 @@ func (l *lane) process(b batch) bool {
 		v := decide(b, r)
 		l.report(b, r, v)
 		l.finish(b.entries[:v.done])
-		if v.discard != "" {
-			if !l.giveUp(v.next[0], v.discard) {
-				return false
-			}
-			continue
-		}
 		pending = append(v.next, pending...)
 		if v.pause && !pause(l.stopping, l.options.Backoff(v.next[0].failures)) {
 			return false
@@ -113,11 +102,7 @@ func (l *lane) process(b batch) bool {
 // invoke runs the function with a batch.
 func (l *lane) invoke(b batch) result {
 	response, err := l.mapping.invoke(len(b.entries), func(i int) []byte { return b.entries[i].payload })
-	switch {
-	case err == nil:
-	case errors.Is(err, runtime.ErrPayloadTooLarge):
-		return result{outcome: tooLarge, reason: err.Error()}
-	default:
+	if err != nil {
 		return result{outcome: unavailable, reason: err.Error()}
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -136,14 +121,12 @@ func (l *lane) invoke(b batch) result {
 func (l *lane) report(b batch, r result, v verdict) {
 	message := "the batch failed: retrying"
 	switch {
-	case r.outcome == succeeded || r.outcome == tooLarge || l.stopped():
+	case r.outcome == succeeded || l.stopped():
 		return
 	case r.outcome == unavailable && b.refused:
 		return
 	case r.outcome == unavailable:
 		message = "the function can't be invoked: retrying until it can"
-	case v.discard != "":
-		return // giveUp logs it
 	case len(v.next) > 1:
 		message = "the batch failed: it is split"
 	}
@@ -152,10 +135,10 @@ func (l *lane) report(b batch, r result, v verdict) {
 		"reason", r.reason)
 }
 
-// giveUp discards the records of a batch. It returns false if it was stopped before the on-failure queue has the
+// giveUp discards the records of a batch, which are too old. It returns false if it was stopped before the on-failure queue has the
 // message: then the records are not done.
-func (l *lane) giveUp(b batch, condition condition) bool {
-	if err := l.failures.send(l.discarded(b, condition)); err != nil {
+func (l *lane) giveUp(b batch) bool {
+	if err := l.failures.send(l.discarded(b)); err != nil {
 		return false
 	}
 	l.finish(b.entries)

@@ -173,26 +173,6 @@ func TestUnavailableFunction(t *testing.T) {
 	}
 }
 
-// A record that is too large for an invocation is discarded at once.
-func TestRecordTooLarge(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := newRig(t)
-		r.function.handle = func(_ context.Context, batch []string) (string, error) {
-			if slices.Contains(batch, "101") {
-				return "", fmt.Errorf("%w: Fn", runtime.ErrPayloadTooLarge)
-			}
-			return "", nil
-		}
-		r.fake.put("a", "too large", "c")
-		r.Start()
-		after(time.Minute)
-		equal(t, "attempts", r.function.seen(), []string{"100 101 102", "100", "101 102", "101", "102"})
-		equal(t, "discarded", r.discarded(t), []string{"PayloadTooLarge 101-101 0"})
-		equal(t, "log", []int{r.logs.count("ERROR records are discarded"), r.logs.count("WARN")}, []int{1, 0})
-		equal(t, "position", r.stored(t), "102")
-	})
-}
-
 func TestRecordAge(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.MaximumRecordAge = time.Minute }))
@@ -309,7 +289,6 @@ func TestDecide(t *testing.T) {
 		Next     []string
 		Failures int
 		Pause    bool
-		Discard  condition
 	}
 	for _, tc := range []struct {
 		name string
@@ -322,11 +301,9 @@ func TestDecide(t *testing.T) {
 		{"split", all, result{outcome: failed}, brief{Next: []string{"ab", "cd"}}},
 		{"split at the record", all, result{outcome: failed, first: 1}, brief{Done: 1, Next: []string{"bcd"}, Failures: 2, Pause: true}},
 		{"nothing to split", one, result{outcome: failed}, brief{Next: []string{"a"}, Failures: 2, Pause: true}},
-		{"too large", all, result{outcome: tooLarge}, brief{Next: []string{"ab", "cd"}, Failures: 1}},
-		{"one that is too large", one, result{outcome: tooLarge}, brief{Next: []string{"a"}, Failures: 1, Discard: payloadTooLarge}},
 	} {
 		v := decide(tc.in, tc.r)
-		got := brief{Done: v.done, Pause: v.pause, Discard: v.discard}
+		got := brief{Done: v.done, Pause: v.pause}
 		for _, next := range v.next {
 			text := ""
 			for _, e := range next.entries {

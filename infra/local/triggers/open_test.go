@@ -16,7 +16,6 @@ func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	invoke := func(context.Context, runtime.Invocation) (*runtime.Response, error) { return nil, runtime.ErrClosed }
 	for want, o := range map[string]Options{
-		"required": {Invoke: invoke, Positions: newMemory()},
 		`mapping FnEvents: filter pattern: .a: [like] is not supported by the local platform`: {
 			Invoke: invoke, Positions: newMemory(), Now: time.Now,
 			Mappings: []resources.EventSourceMapping{{Name: "FnEvents", Table: "things", Filters: []string{`{"a": [{"like": "x"}]}`}}},

@@ -19,8 +19,6 @@ const (
 	longPoll   = 20 * time.Second // the longest wait of a request
 	shortPoll  = time.Second      // the shortest wait: 0 would mean the queue's default
 	maxPollers = 5
-	// refreshQueue is the interval at which a queue's visibility timeout is read, because it may change.
-	refreshQueue = time.Minute
 	// lastResponse is how long a request for messages continues when no new batch may begin: messages that the service has
 	// already put into its response would stay invisible otherwise.
 	lastResponse = 100 * time.Millisecond
@@ -50,21 +48,18 @@ type queueAPI interface {
 // in the queue, where they form full batches, and not in this process, where their visibility timeout would end.
 type queueMapping struct {
 	mapping
-	queues   queueAPI
-	link     *link // to the queue
-	function *link
-	slots    chan struct{} // holds an element for each batch in flight
-	pollers  atomic.Int32
-	work     sync.WaitGroup // additional pollers, and batches in flight
+	queues  queueAPI
+	link    link          // to the queue
+	slots   chan struct{} // holds an element for each batch in flight
+	pollers atomic.Int32
+	work    sync.WaitGroup // additional pollers, and batches in flight
 }
 
 func newQueueMapping(m mapping, queues queueAPI) *queueMapping {
 	return &queueMapping{
 		mapping: m, queues: queues, slots: make(chan struct{}, m.spec.MaximumConcurrency),
-		link: newLink(m.options.Backoff, m.logger.With("queue", m.spec.Queue),
-			"the queue can't be read: retrying until it can", "the queue can be read again"),
-		function: newLink(m.options.Backoff, m.logger.With("queue", m.spec.Queue),
-			"the function can't be invoked: retrying while its messages are invisible", "the function can be invoked again"),
+		link: link{m.logger.With("queue", m.spec.Queue), m.options.Backoff,
+			"the queue can't be read: retrying until it can", "the queue can be read again"},
 	}
 }
 
@@ -72,17 +67,12 @@ func newQueueMapping(m mapping, queues queueAPI) *queueMapping {
 type queue struct {
 	url, arn, region string
 	visibility       time.Duration
-	seen             time.Time
 }
 
-// run reads the queue that has the name. Another queue may get the name later.
+// run reads the queue until no new batch may begin.
 func (m *queueMapping) run() {
 	defer m.work.Wait()
-	for !m.stopped() {
-		q, err := m.locate()
-		if err != nil {
-			return
-		}
+	if q, err := m.locate(); err == nil {
 		m.pollers.Add(1)
 		m.poll(q, longPoll)
 	}
@@ -90,7 +80,7 @@ func (m *queueMapping) run() {
 
 // locate returns the queue. It waits until there is one.
 func (m *queueMapping) locate() (q *queue, err error) {
-	err = m.link.persist(m.stopping, "queue", func(ctx context.Context) error {
+	err = m.link.persist(m.stopping, func(ctx context.Context) error {
 		found, err := m.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &m.spec.Queue})
 		if err != nil {
 			return fmt.Errorf("find queue %s: %w", m.spec.Queue, err)
@@ -108,12 +98,12 @@ func (m *queueMapping) locate() (q *queue, err error) {
 			return fmt.Errorf("queue %s has invalid attributes: %v", m.spec.Queue, out.Attributes)
 		}
 		q = &queue{
-			url: aws.ToString(found.QueueUrl), arn: out.Attributes[string(arn)], region: parts[3], seen: m.options.Now(),
+			url: aws.ToString(found.QueueUrl), arn: out.Attributes[string(arn)], region: parts[3],
 			// With a timeout of 0, messages could not be delivered.
 			visibility: max(time.Duration(seconds)*time.Second, time.Second),
 		}
 		return nil
-	}, never)
+	}, nil)
 	return q, err
 }
 
@@ -134,12 +124,12 @@ func (m *queueMapping) acquire() bool {
 	return true
 }
 
-// poll receives and delivers batches. The first poller uses long polls, and returns after refreshQueue. Additional
-// pollers use short polls, and return when the queue has no more messages than one poller can receive.
+// poll receives and delivers batches until no new batch may begin. The first poller uses long polls. Additional
+// pollers use short polls, and also return when the queue has no more messages than one poller can receive.
 func (m *queueMapping) poll(q *queue, wait time.Duration) {
 	defer m.pollers.Add(-1)
-	for m.options.Now().Sub(q.seen) < refreshQueue && m.acquire() {
-		batch, err := m.receive(q, wait)
+	for m.acquire() {
+		batch := m.receive(q, wait)
 		switch {
 		case m.stopped():
 			m.release(q, batch)
@@ -153,14 +143,9 @@ func (m *queueMapping) poll(q *queue, wait time.Duration) {
 		default:
 			<-m.slots
 		}
-		switch {
-		case err != nil:
-			m.logger.Warn("the queue is gone", "queue", q.arn, "error", err)
-			pause(m.stopping, m.options.Backoff(1))
-			return
-		case len(batch) == m.spec.BatchSize: // there may be more
+		if len(batch) == m.spec.BatchSize { // there may be more
 			m.help(q)
-		case wait != longPoll:
+		} else if wait != longPoll {
 			return
 		}
 	}
@@ -175,13 +160,13 @@ func (m *queueMapping) help(q *queue) {
 	m.work.Go(func() { m.poll(q, shortPoll) })
 }
 
-// receive receives a batch. An error means that the queue no longer exists.
-func (m *queueMapping) receive(q *queue, wait time.Duration) (batch []message, err error) {
+// receive receives a batch. It retries until it can, or until no new batch may begin.
+func (m *queueMapping) receive(q *queue, wait time.Duration) (batch []message) {
 	ctx, cancel := context.WithCancel(m.working)
 	defer cancel()
 	defer context.AfterFunc(m.stopping, func() { time.AfterFunc(lastResponse, cancel) })()
 	out := &sqs.ReceiveMessageOutput{} // used even if persist returns an error because the platform stops
-	err = m.link.persist(m.stopping, "receive", func(context.Context) error {
+	_ = m.link.persist(m.stopping, func(context.Context) error {
 		response, err := m.queues.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 			QueueUrl:                    &q.url,
 			MaxNumberOfMessages:         int32(min(m.spec.BatchSize, maxReceive)),
@@ -193,10 +178,7 @@ func (m *queueMapping) receive(q *queue, wait time.Duration) (batch []message, e
 		}
 		out = response
 		return nil
-	}, isA[*types.QueueDoesNotExist])
-	if isA[*types.QueueDoesNotExist](err) {
-		return nil, err
-	}
+	}, nil)
 	hidden := m.options.Now().Add(q.visibility)
 	for _, received := range out.Messages {
 		batch = append(batch, message{
@@ -204,7 +186,7 @@ func (m *queueMapping) receive(q *queue, wait time.Duration) (batch []message, e
 			payload: encode(newMessageEvent(received, q)),
 		})
 	}
-	return batch, nil
+	return batch
 }
 
 // messageEvent is the event of a message.

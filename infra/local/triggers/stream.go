@@ -62,7 +62,7 @@ type streamMapping struct {
 	tables   tableAPI
 	streams  streamAPI
 	filters  []*pattern.Pattern
-	link     *link // to tables and streams
+	link     link // to tables and streams
 	position *progress
 	failures *destination
 }
@@ -71,8 +71,8 @@ type streamMapping struct {
 func newStreamMapping(m mapping, tables tableAPI, streams streamAPI, queues queueAPI) (*streamMapping, error) {
 	s := &streamMapping{
 		mapping: m, tables: tables, streams: streams, failures: newDestination(m, queues),
-		link: newLink(m.options.Backoff, m.logger.With("table", m.spec.Table),
-			"the stream can't be read: retrying until it can", "the stream can be read again"),
+		link: link{m.logger.With("table", m.spec.Table), m.options.Backoff,
+			"the stream can't be read: retrying until it can", "the stream can be read again"},
 	}
 	for _, text := range m.spec.Filters {
 		filter, err := pattern.Parse(text)
@@ -116,7 +116,7 @@ func (m *streamMapping) run() {
 
 // locate returns the table's stream. It waits until there is one.
 func (m *streamMapping) locate() (found source, err error) {
-	err = m.link.persist(m.stopping, "table", func(ctx context.Context) error {
+	err = m.link.persist(m.stopping, func(ctx context.Context) error {
 		table, err := m.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &m.spec.Table})
 		if err != nil {
 			return fmt.Errorf("describe table %s: %w", m.spec.Table, err)
@@ -139,7 +139,7 @@ func (m *streamMapping) locate() (found source, err error) {
 		}
 		found.shard = aws.ToString(stream.StreamDescription.Shards[0].ShardId)
 		return nil
-	}, never)
+	}, nil)
 	return found, err
 }
 
@@ -253,7 +253,7 @@ func (r *reader) page(iterator, after string) (page *dynamodbstreams.GetRecordsO
 		return isA[*types.ExpiredIteratorException](err) || isA[*types.TrimmedDataAccessException](err) ||
 			isA[*types.ResourceNotFoundException](err) || errors.Is(err, errRefused)
 	}
-	err = r.link.persist(r.stopping, "stream", func(ctx context.Context) (err error) {
+	err = r.link.persist(r.stopping, func(ctx context.Context) (err error) {
 		if iterator == "" {
 			if iterator, err = r.iterator(ctx, after); err != nil {
 				return err

@@ -30,7 +30,6 @@ package triggers
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -103,9 +102,6 @@ type Triggers struct {
 	http     *http.Client
 	mappings []poller
 
-	mu      sync.Mutex
-	started bool
-	closed  bool
 	pollers sync.WaitGroup
 
 	// stopping ends when no new batch may begin, working when batches in flight are given up.
@@ -127,9 +123,6 @@ type mapping struct {
 // Open reads the positions of the mappings. It does not start them. The error names the mapping with a filter that is
 // not valid, or with a position that can't be read.
 func Open(options Options) (*Triggers, error) {
-	if options.Invoke == nil || options.Now == nil || options.Positions == nil {
-		return nil, errors.New("triggers: Options.Invoke, Now and Positions are required")
-	}
 	options.Region = cmp.Or(options.Region, "us-east-1")
 	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	options.PollInterval = cmp.Or(options.PollInterval, defaultPoll)
@@ -170,14 +163,9 @@ func Open(options Options) (*Triggers, error) {
 	return t, nil
 }
 
-// Start starts the mappings. They wait for sources that do not exist yet, and for an endpoint that can't be reached.
+// Start starts the mappings. They wait for sources that do not exist yet, and for an endpoint that can't be reached. It
+// must be called at most once, and before Close.
 func (t *Triggers) Start() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.started || t.closed {
-		return
-	}
-	t.started = true
 	for _, m := range t.mappings {
 		t.pollers.Go(m.run)
 	}
@@ -187,13 +175,6 @@ func (t *Triggers) Start() {
 // that no function has received. An error means that batches were interrupted: they are
 // delivered again after the next start.
 func (t *Triggers) Close(ctx context.Context) error {
-	t.mu.Lock()
-	if t.closed {
-		t.mu.Unlock()
-		return nil
-	}
-	t.closed = true
-	t.mu.Unlock()
 	t.stop()
 	ended := make(chan struct{})
 	go func() {

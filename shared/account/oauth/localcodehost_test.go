@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -34,14 +35,10 @@ type fixture struct {
 func newFixture(t *testing.T, configure func(base string) oauth.Config) *fixture {
 	t.Helper()
 	f := &fixture{}
-	host, err := codehost.New(codehost.Options{
+	server := httptest.NewServer(codehost.New(codehost.Options{
 		Now:      func() time.Time { return time.Now().Add(time.Duration(f.clockAhead.Load())) },
-		ClientID: "app", ClientSecret: clientSecret, RedirectPrefixes: []string{callback},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(host)
+		ClientID: "app", ClientSecret: clientSecret, RedirectPrefixes: []string{callback}, Logger: slog.New(slog.DiscardHandler),
+	}))
 	t.Cleanup(server.Close)
 	f.base = server.URL + "/codehost"
 	cfg := configure(f.base)
@@ -49,6 +46,7 @@ func newFixture(t *testing.T, configure func(base string) oauth.Config) *fixture
 	if cfg.ClientSecret == "" {
 		cfg.ClientSecret = clientSecret
 	}
+	var err error
 	if f.provider, err = oauth.New(cfg); err != nil {
 		t.Fatal(err)
 	}

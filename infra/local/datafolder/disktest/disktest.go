@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -96,20 +95,5 @@ func TestFull[S Service](
 	check(again)
 	if err := errors.Join(again.Close(), folder.Close()); err != nil {
 		t.Error(err)
-	}
-}
-
-// Await waits up to 30 s for a condition, which what describes.
-func Await(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("timed out waiting for %s", what)
-		}
 	}
 }

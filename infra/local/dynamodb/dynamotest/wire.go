@@ -113,14 +113,20 @@ func NewWire(t testing.TB, endpoint string, pass Pass) *Wire {
 	return w
 }
 
-// Client returns a DynamoDB client that uses the Wire. It makes up to [Attempts] attempts without waiting between them.
+// Endpoint returns the URL of the Wire.
+func (w *Wire) Endpoint() string { return w.endpoint }
+
+// Client returns a DynamoDB client that uses the Wire, with a [Retryer].
 func (w *Wire) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
-	withoutBackoff := func(o *dynamodb.Options) {
-		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
-			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
-		})
-	}
+	withoutBackoff := func(o *dynamodb.Options) { o.Retryer = Retryer() }
 	return Client(w.endpoint, append([]func(*dynamodb.Options){withoutBackoff}, options...)...)
+}
+
+// Retryer returns a retryer that makes up to [Attempts] attempts without waiting between them.
+func Retryer() aws.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+	})
 }
 
 // Once makes a client send each request only once.

@@ -3,9 +3,7 @@
 package sqstest
 
 import (
-	"context"
 	"net/http"
-	"os"
 	"testing"
 	"time"
 
@@ -17,23 +15,15 @@ import (
 	engine "devplatform/infra/local/sqs"
 )
 
-// EndpointVariable is the variable with the endpoint of another SQS to test with, such as LocalStack, ElasticMQ or AWS.
-const EndpointVariable = "AWS_ENDPOINT_URL"
-
-// Start starts an empty SQS that stops with the test, and returns its client. If AWS_ENDPOINT_URL is set, it returns a
-// client of that endpoint, which may have other queues.
+// Start starts an empty SQS that stops with the test, and returns its client.
 func Start(t testing.TB, options ...func(*engine.Options)) *sqs.Client {
 	t.Helper()
 	return Client(StartServer(t, options...))
 }
 
-// StartServer is like Start and returns the URL of the endpoint. Options, such as [Clock], change only the embedded
-// SQS.
+// StartServer is like Start and returns the URL of the endpoint.
 func StartServer(t testing.TB, options ...func(*engine.Options)) (endpoint string) {
 	t.Helper()
-	if endpoint := os.Getenv(EndpointVariable); endpoint != "" {
-		return endpoint
-	}
 	settings := engine.Options{Now: time.Now} //nolint:forbidigo // tests may replace it with a clock
 	for _, change := range options {
 		change(&settings)
@@ -58,44 +48,24 @@ func Clock(now func() time.Time) func(*engine.Options) {
 	return func(o *engine.Options) { o.Now = now }
 }
 
-// CreateQueue creates a queue, and returns its URL. At the end of the test, it deletes a queue of another SQS.
+// CreateQueue creates a queue, and returns its URL.
 func CreateQueue(t testing.TB, client *sqs.Client, name string, attributes map[string]string) (url string) {
 	t.Helper()
 	out, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes})
 	if err != nil {
 		t.Fatalf("creating %s: %v", name, err)
 	}
-	if os.Getenv(EndpointVariable) == "" {
-		return aws.ToString(out.QueueUrl)
-	}
-	t.Cleanup(func() {
-		ctx := context.WithoutCancel(t.Context())
-		if _, err := client.DeleteQueue(ctx, &sqs.DeleteQueueInput{QueueUrl: out.QueueUrl}); err != nil {
-			t.Logf("deleting %s: %v", name, err)
-		}
-	})
 	return aws.ToString(out.QueueUrl)
 }
 
-// Client returns a client of an endpoint, with the credentials of the environment or, if it has none, any others. It
-// calls a server of StartServer without a network.
+// Client returns a client of an endpoint, with any credentials. It calls a server of StartServer without a network.
 func Client(endpoint string, options ...func(*sqs.Options)) *sqs.Client {
 	o := sqs.Options{
-		BaseEndpoint: aws.String(endpoint),
-		Region:       environment("AWS_REGION", "us-east-1"),
-		Credentials: credentials.NewStaticCredentialsProvider(
-			environment("AWS_ACCESS_KEY_ID", "test"), environment("AWS_SECRET_ACCESS_KEY", "test"),
-			os.Getenv("AWS_SESSION_TOKEN")),
+		BaseEndpoint: &endpoint, Region: "us-east-1",
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 	}
 	if inprocess.Serves(endpoint) {
 		o.HTTPClient = &http.Client{Transport: inprocess.Transport}
 	}
 	return sqs.New(o, options...)
-}
-
-func environment(name, fallback string) string {
-	if value := os.Getenv(name); value != "" {
-		return value
-	}
-	return fallback
 }

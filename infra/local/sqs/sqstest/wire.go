@@ -4,25 +4,19 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 )
 
 // Attempts is the number of attempts of a client of [Wire.Client] for each request.
-const Attempts = retry.DefaultMaxAttempts
+const Attempts = dynamotest.Attempts
 
 // Wire is a proxy in front of an SQS endpoint. It is a [dynamotest.Wire] with the clients, faults and operations of
 // SQS, such as SendMessageBatch.
-type Wire struct {
-	*dynamotest.Wire
-	endpoint string
-}
+type Wire struct{ *dynamotest.Wire }
 
 // Fault describes how calls fail.
 type Fault = dynamotest.Fault
@@ -58,25 +52,16 @@ func Refusal(status int, exception, query string) http.HandlerFunc {
 }
 
 // NewWire starts a Wire in front of an endpoint, until the test ends. Calls without a fault are handled by pass, or
-// forwarded if pass is nil.
+// forwarded if pass is nil. Queue URLs in responses have the host of the Wire.
 func NewWire(t testing.TB, endpoint string, pass dynamotest.Pass) *Wire {
 	t.Helper()
-	w := &Wire{Wire: dynamotest.NewWire(t, endpoint, pass)}
-	w.Wire.Client(func(o *dynamodb.Options) { w.endpoint = aws.ToString(o.BaseEndpoint) }) // where it listens
-	return w
+	return &Wire{dynamotest.NewWire(t, endpoint, pass)}
 }
 
-// Endpoint returns the URL of the Wire. Queue URLs in responses have the same host.
-func (w *Wire) Endpoint() string { return w.endpoint }
-
-// Client returns an SQS client that uses the Wire. It makes up to [Attempts] attempts without waiting between them.
+// Client returns an SQS client that uses the Wire, with a [dynamotest.Retryer].
 func (w *Wire) Client(options ...func(*sqs.Options)) *sqs.Client {
-	withoutBackoff := func(o *sqs.Options) {
-		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
-			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
-		})
-	}
-	return Client(w.endpoint, append([]func(*sqs.Options){withoutBackoff}, options...)...)
+	withoutBackoff := func(o *sqs.Options) { o.Retryer = dynamotest.Retryer() }
+	return Client(w.Endpoint(), append([]func(*sqs.Options){withoutBackoff}, options...)...)
 }
 
 // Once makes a client send each request only once.
