@@ -146,7 +146,7 @@ func (h *handler) functionsToCheck(ctx context.Context, deploymentID string) []s
 	return all
 }
 
-// check checks the new versions of functions.
+// checkAll checks the new versions of functions.
 func (h *handler) checkAll(ctx context.Context, names []string) result {
 	ctx, cancel := context.WithTimeout(ctx, checksTimeout)
 	defer cancel()
@@ -166,7 +166,7 @@ func (h *handler) checkAll(ctx context.Context, names []string) result {
 	return r
 }
 
-// invoke sends the check's request to a version.
+// runCheck sends the request of a check to a version, and checks the response.
 func (h *handler) runCheck(ctx context.Context, version string, c check) error {
 	out, err := h.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &version, Payload: []byte(c.payload)})
 	if err != nil {

@@ -14,6 +14,7 @@ type settings = delivery.WorkerSettings
 // newHandler builds the function's handler. It fetches the key ring in the background, while the function waits for its
 // first messages.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.QueueHandler, error) {
-	worker := delivery.NewFastWorker(cfg.Deps(delivery.PromptTime, "", now, logger))
+	const noCreations = "" // only the slow lane creates deliveries
+	worker := delivery.NewFastWorker(cfg.Deps(delivery.PromptTime, noCreations, now, logger))
 	return lambdafn.Queue(logger, worker.Handle), nil
 }

@@ -1,5 +1,5 @@
 // Command webhook-retry is the Lambda function that a schedule starts every minute: it sends messages for deliveries
-// that are due, and for those whose message was lost.
+// that are due, and for deliveries whose message was lost.
 package main
 
 import "devplatform/shared/lambdafn"

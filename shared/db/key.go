@@ -24,7 +24,7 @@ type Key struct{ PK, SK string }
 type Prefix struct{ PK, SK string }
 
 // After returns the value of Query.After for the page that begins after the sort key that consists of the prefix and
-// suffix. If suffix is empty, it returns the zero Key, which means the first page. Rest returns the suffix of a key.
+// suffix. If suffix is empty, it returns the zero Key, which means the first page.
 func (p Prefix) After(suffix string) Key {
 	if suffix == "" {
 		return Key{}

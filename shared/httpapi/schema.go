@@ -183,6 +183,9 @@ func (s *schema) describeFields(t reflect.Type) {
 // and project_id.
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
+// maxTypos is the maximum number of characters in which an unknown name differs from the name that is suggested for it.
+const maxTypos = 2
+
 // ruleForUnknown returns the rule that a field breaks if the object has no field with this name. The rule suggests the
 // field that was probably meant.
 func (s *schema) ruleForUnknown(name string) string {
@@ -191,11 +194,11 @@ func (s *schema) ruleForUnknown(name string) string {
 		return rule
 	}
 	name = strings.ToLower(separators.Replace(name))
-	best, least := "", 3
+	best, minDistance := "", maxTypos+1
 	for _, known := range s.names {
 		distance := levenshtein.ComputeDistance(name, strings.ToLower(known))
-		if distance < least && distance <= len(known)/2 {
-			best, least = known, distance
+		if distance < minDistance && distance <= len(known)/2 {
+			best, minDistance = known, distance
 		}
 	}
 	if best == "" {
@@ -237,6 +240,9 @@ func (s *schema) parse(text string, into reflect.Value) string {
 	}
 }
 
+// defaultMaxText is the maximum length in code points of a text in a body if its field has no tag maxLength.
+const defaultMaxText = 4096
+
 // maxText returns the maximum length in code points of a text in a body.
 func (s *schema) maxText() int64 {
 	switch {
@@ -245,7 +251,7 @@ func (s *schema) maxText() int64 {
 	case s.allowNUL: // the content of a file, which only the size of the body limits
 		return defaultMaxBody
 	}
-	return 4096
+	return defaultMaxText
 }
 
 // checkText returns the rule that a text breaks, or "".

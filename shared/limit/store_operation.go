@@ -44,7 +44,8 @@ type Operation struct {
 	entries []entry
 }
 
-// entry is an operation in one of its Operations.
+// entry is the record of an operation under one rule. An operation that is limited by several rules has several
+// entries.
 type entry struct {
 	Operations
 
@@ -164,7 +165,7 @@ func (s store) removeExpired(ctx context.Context, o Operations, item db.Item, no
 		return err
 	}
 	var expired []string
-	first := o.rule.Lease // until the first lease expires
+	wait := o.rule.Lease // until the first lease expires
 	for _, text := range stored.Entries {
 		end, _, _ := strings.Cut(text, " ")
 		until, err := strconv.ParseInt(end, 10, 64)
@@ -172,10 +173,10 @@ func (s store) removeExpired(ctx context.Context, o Operations, item db.Item, no
 		if err != nil || left <= 0 || left > 2*o.rule.Lease { // the clock of another machine was far ahead
 			expired = append(expired, text)
 		}
-		first = min(first, left)
+		wait = min(wait, left)
 	}
 	if len(expired) == 0 {
-		return Status{Reset: first}.WithRetryAfter(o.rule.Full)
+		return Status{Reset: wait}.WithRetryAfter(o.rule.Full)
 	}
 	_, err = s.client.Do(ctx, s.remove(o, expired...))
 	return err

@@ -175,10 +175,11 @@ func (s *Service) move(
 		return nil, err
 	}
 	credential := user.Credential{UserID: c.ID, PasswordHash: current.PasswordHash, Generation: after.Generation}
-	writes := []db.Write{s.Users.Take(after.Email, credential)}
+	take := s.Users.Take(after.Email, credential)
 	if target.UserID != "" {
-		writes[0] = s.Users.Replace(after.Email, credential)
+		take = s.Users.Replace(after.Email, credential)
 	}
+	writes := []db.Write{take}
 	isUnchanged := user.SamePassword(current.PasswordHash)
 	switch {
 	case c.Email == "":

@@ -12,8 +12,8 @@ import (
 	xoauth2 "golang.org/x/oauth2"
 )
 
-// maxResponse bounds each response from the provider, after decompression. A page of 100 e-mail addresses has about
-// 40 KiB.
+// maxResponse is the maximum size of a response from the provider, after decompression. A page of 100 e-mail addresses
+// has about 40 KiB.
 const maxResponse = 128 << 10
 
 func (p *Provider) config(secret, redirectURI string, style xoauth2.AuthStyle) *xoauth2.Config {
@@ -123,7 +123,7 @@ func newClient() *http.Client {
 	}
 }
 
-// transport sets the headers of all requests and bounds the responses to maxResponse.
+// transport sets the headers of all requests and limits the size of the responses to maxResponse.
 type transport struct{ next http.RoundTripper }
 
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {

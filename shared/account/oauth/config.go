@@ -10,7 +10,8 @@ import (
 	"devplatform/shared/config"
 )
 
-// Config is the configuration of the provider, from the environment. New validates it.
+// Config is the configuration of the provider, from the environment. New validates it. Errors call it the code host, as
+// the documents for operators do.
 type Config struct {
 	// Provider is github, gitlab, bitbucket, gitea, custom or none. Empty means custom if the explicit URLs are set,
 	// otherwise none.
@@ -115,7 +116,8 @@ func (c Config) override(urls *endpoints, baseMissing bool) []error {
 	return problems
 }
 
-// issuer returns the value of Identity.Provider.
+// issuer returns the value of Identity.Provider: "github" for a public service, "gitlab:git.example.com/path" for the
+// base URL of an installation, or "custom:git.example.com" for the host of an explicit UserURL.
 func (c Config) issuer(p preset, urls endpoints) string {
 	location := urls.user
 	switch {

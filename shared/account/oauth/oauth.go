@@ -14,7 +14,7 @@ import (
 	xoauth2 "golang.org/x/oauth2"
 )
 
-// identifyTimeout bounds the total time of the requests of one sign-in: token, user and e-mail addresses.
+// identifyTimeout is the time limit of all requests of one sign-in together: token, user and e-mail addresses.
 const identifyTimeout = 5 * time.Second
 
 // Identity is the user who signed in at the provider.

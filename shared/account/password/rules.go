@@ -12,7 +12,7 @@ import (
 const (
 	minChars = 8
 	maxChars = 128
-	// maxLoginBytes bounds the e-mail address and the password of a login.
+	// maxLoginBytes is the maximum length of the e-mail address, and of the password, of a login.
 	maxLoginBytes = 1024
 )
 

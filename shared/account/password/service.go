@@ -61,14 +61,14 @@ func (s *Service) Login(
 	}
 	writes := append([]db.Write{s.Sessions.Create(started.Session)}, c.attempt.Success()...)
 	writes = append(writes, s.Activity.Add(u.ID, activity.Login, client, activity.Detail{SessionID: started.ID}))
-	others, err := s.afterLogin(ctx, c, password, client)
+	optional, err := s.optionalWrites(ctx, c, password, client)
 	if err != nil {
 		return started, limit.Status{}, err
 	}
 	tx := s.DB.Tx(writes...)
-	tx.Add(others...)
+	tx.Add(optional...)
 	err = tx.Commit(ctx)
-	if errors.Is(err, db.ErrStale) && len(others) > 0 {
+	if errors.Is(err, db.ErrStale) && len(optional) > 0 {
 		// Another login made these writes first, or the password was changed. If it was changed, this session belongs to
 		// the old generation, and is never accepted.
 		err = s.DB.Tx(writes...).Commit(ctx)
@@ -76,9 +76,9 @@ func (s *Service) Login(
 	return started, c.attempt.RefundedStatus(), err
 }
 
-// afterLogin returns the writes of a login that another login can make instead: the mail about an unknown network, or a
-// new hash of the same password. Error of the writes: db.ErrStale.
-func (s *Service) afterLogin(
+// optionalWrites returns the writes of a login that are not necessary for it: the mail about an unknown network, or a
+// new hash of the same password. Error of the writes: db.ErrStale if a concurrent login has made them.
+func (s *Service) optionalWrites(
 	ctx context.Context, c checkResult, password string, client httpapi.RequestInfo,
 ) ([]db.Write, error) {
 	if !c.attempt.IsKnown() {
@@ -99,7 +99,7 @@ type checkResult struct {
 	email      string
 	credential user.Credential // zero if there is no such account
 	attempt    *attempt.Login
-	outdated   bool // the parameters of the hash are not the current ones
+	outdated   bool // the hash has other parameters than new hashes
 }
 
 // check counts an attempt and then checks the password. While a limit is reached, it rejects the correct password too,
@@ -133,11 +133,11 @@ func (s *Service) check(
 	return c, err
 }
 
-// ChangePassword replaces the caller's password and ends all other sessions. It drops a change of the address that
-// waits for its mail, because a stolen session could have requested it. next must be valid (see Check). The
-// attempt counts as a login attempt, so that a stolen session does not allow more guesses of the password than the
-// login does. ChangePassword returns the status of the limits. Errors: AUTH_RATE_LIMITED; AUTH_INVALID_CREDENTIALS if
-// current is wrong or the account has no password; CONFLICT.
+// ChangePassword replaces the caller's password and ends all other sessions. It cancels a change of the address that is
+// not confirmed yet, because a stolen session could have requested it. next must be valid (see Check). The attempt
+// counts as a login attempt, so that a stolen session does not allow more guesses of the password than the login does.
+// ChangePassword returns the status of the limits. Errors: AUTH_RATE_LIMITED; AUTH_INVALID_CREDENTIALS if current is
+// wrong or the account has no password; CONFLICT.
 //
 // The transaction increments the generation of the user and of the caller's session. The other sessions keep the old
 // generation and are therefore no longer accepted. DynamoDB's TTL deletes their items later.

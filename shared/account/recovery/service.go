@@ -75,7 +75,8 @@ func (s *Service) read(ctx context.Context, userID string) (a account, err error
 	return a, err
 }
 
-// unknownName is the username in the mail for an unknown address. This mail is not sent.
+// unknownName is the username in the mail for an unknown address. This mail is not sent. The name has an average
+// length, so that the work is like the work for a known address.
 var unknownName = strings.Repeat("u", user.MaxUsernameBytes/2)
 
 // Forgot sends a mail with which the reader chooses a new password, if an account has the address. Errors:

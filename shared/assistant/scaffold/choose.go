@@ -144,7 +144,7 @@ func words(text string) []string {
 	return slices.DeleteFunc(all, func(word string) bool { return word == "" })
 }
 
-// reason is why the generator refuses a message, as a sentence for the user.
+// reason is the reason why the generator refuses a message, as a sentence for the user.
 type reason string
 
 // Error returns the sentence.

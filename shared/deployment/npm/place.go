@@ -49,7 +49,7 @@ func hasPeer(n *node, name string) bool {
 	return ok && e.kind.isPeer()
 }
 
-// put places a node, replaces the node that is there, and enqueues all nodes that the change affects.
+// putNode places a node, replaces the node that is there, and enqueues all nodes that the change affects.
 func (r *resolver) putNode(ctx context.Context, at *node, n *node) error {
 	switch {
 	case ctx.Err() != nil:

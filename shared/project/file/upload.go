@@ -57,7 +57,7 @@ type upload struct {
 	SHA256      []byte          `dynamodbav:"sha256"`
 	ContentType string          `dynamodbav:"contentType,omitempty"` // as the client set it
 	ContentID   string          `dynamodbav:"contentId"`
-	UserID      string          `dynamodbav:"userId"` // who announced it, and whose written bytes count it
+	UserID      string          `dynamodbav:"userId"` // the user who announced it: its bytes count as written by this user
 	AnnouncedAt clock.Timestamp `dynamodbav:"announcedAt"`
 	Version     string          `dynamodbav:"version,omitempty"` // of the file, after the completion
 	// ExpiresAt is when the record of a completed or released upload is removed, in seconds since 1970. It is 0 for an
@@ -157,9 +157,9 @@ func (u *upload) checkReservation(tree Tree, quotas Quotas) error {
 	return nil
 }
 
-// releaseExpired makes room after an attempt that failed with err, which is errNoRoom: if uploads of the project have
-// expired, it releases them and returns db.ErrStale, so that the caller makes another attempt. Otherwise, and for any
-// other err, it returns err. tree is the tree on which the attempt was based.
+// releaseExpired handles the error of an attempt to write. If err is errNoRoom and uploads of the project have expired,
+// it releases the uploads and returns db.ErrStale, so that the caller makes another attempt. In all other cases, it
+// returns err. tree is the tree on which the attempt was based.
 func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tree, err error) error {
 	if !errors.Is(err, errNoRoom) || tree.Uploads == 0 {
 		return err

@@ -13,7 +13,7 @@ import (
 // Redirect is a rule of _redirects.
 type Redirect struct {
 	From string `json:"from"` // a pattern
-	// To is a path of the site or an https URL, escaped. It can have placeholders of From behind the host.
+	// To is a path of the site or an https URL, escaped. It can have placeholders of From after the host.
 	To string `json:"to"`
 	// Status is the status of a redirect, or 200 or 404 if the rule shows a file of the site.
 	Status int `json:"status"`

@@ -58,7 +58,7 @@ const (
 // index. An interrupted attempt with a lease counts, so that the number of attempts is limited even if each of them
 // kills its function. A delivery fails after its deadline, and if its webhook was deleted, or is not active. A
 // redelivery is attempted in spite of the deadline, and even if the webhook is not active. The fast lane attempts only
-// deliveries to endpoints of the fast lane. It moves the others.
+// deliveries to endpoints of the fast lane. It moves all other deliveries to the slow lane.
 func planNext(d Delivery, w *Webhook, l lane, now time.Time) plan {
 	switch {
 	case d.Status != Pending || d.hasLease(now) || d.waitsInSlowLane() != (l == slowLane):
@@ -80,10 +80,10 @@ func planNext(d Delivery, w *Webhook, l lane, now time.Time) plan {
 }
 
 // needsLease reports whether an attempt in the fast lane must take the lease of the delivery. The first attempt of a
-// new delivery does not need it: normally, no other worker has a reason to attempt the delivery (see Store.addAll for
-// the exception), and the time in the index is after the end of this worker. A message that is received again, a
-// message of the retry job and a redelivery show that another worker may have attempted the delivery. receives counts
-// the receives of the message.
+// new delivery does not need a lease: normally, no other worker attempts the delivery (see Store.addAll for the
+// exception), and the retry job sends no message before this worker ends. After a second receive of the message, a
+// message of the retry job, or a redelivery, another worker may have attempted the delivery. receives counts the
+// receives of the message.
 func needsLease(d Delivery, receives int) bool {
 	return d.Tries > 0 || d.Manual > 0 || d.Wakes > 0 || len(d.Attempts) > 0 || receives > 1
 }
@@ -145,8 +145,9 @@ func decide(d Delivery, w Webhook, r sender.Result, now time.Time, jitter float6
 	return retryOrGiveUp(d, r, now, jitter)
 }
 
-// retryOrGiveUp returns the decision after a failed attempt if the webhook stays active. An attempt that would be after
-// the deadline is made at the deadline, if its wait is then not shorter than the shortest wait of the schedule.
+// retryOrGiveUp returns the decision after a failed attempt if the webhook stays active. If the next attempt would be
+// after the deadline, it is made at the deadline instead. If the time until the deadline is shorter than the minimum
+// wait after this attempt, there is no further attempt.
 func retryOrGiveUp(d Delivery, r sender.Result, now time.Time, jitter float64) decision {
 	if d.Tries >= maxTries {
 		return decision{outcome: outcomeGiveUp}

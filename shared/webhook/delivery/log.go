@@ -75,8 +75,8 @@ type Recovery struct {
 	ContinueFrom *clock.Timestamp
 }
 
-// Recover sends deliveries again: those that failed or wait after a failed attempt, and whose events occurred between
-// since and until. It begins with the oldest event and stops after recoverTime.
+// Recover sends the deliveries again that failed, or that wait after a failed attempt, and whose events occurred
+// between since and until. It begins with the oldest event and stops after recoverTime.
 func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Time) (Recovery, error) {
 	var result Recovery
 	begin := l.Clock()
@@ -100,7 +100,8 @@ func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Ti
 	}
 }
 
-// lastIDBefore returns a delivery ID that sorts after the deliveries of all events before t, and before all others.
+// lastIDBefore returns a delivery ID that sorts after the deliveries of all events before t, and before all other
+// deliveries.
 func lastIDBefore(t time.Time) string {
 	last := [10]byte{}
 	for i := range last {

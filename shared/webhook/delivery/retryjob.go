@@ -14,9 +14,9 @@ import (
 )
 
 // RetryJob sends the messages of deliveries and webhooks that are due: deliveries that wait longer than the queue may
-// delay a message, those whose message was lost, those whose function was killed during an attempt, and endpoints whose
-// next turn is due. It runs once a minute, and sends the messages of everything that becomes due before the next run.
-// Each message is delayed until its delivery or webhook is due.
+// delay a message, deliveries whose message was lost or whose function was killed during an attempt, and endpoints
+// whose next turn is due. It runs once a minute, and sends the messages of everything that becomes due before the next
+// run. Each message is delayed until its delivery or webhook is due.
 //
 // Before the job sends a message, it wakes the delivery or webhook: it moves it to a later time in the index, on the
 // condition that the stored time is still the one that it read. So two concurrent runs send one message. If the message

@@ -126,8 +126,8 @@ func (t *turn) work(ctx context.Context) error {
 	}
 }
 
-// next returns the IDs of at most window deliveries that may be due, those that messages name first. If it returns
-// none, t.end shows when another delivery is due.
+// next returns the IDs of at most window deliveries that may be due. Deliveries that messages name come first. If it
+// returns none, t.end shows when another delivery is due.
 func (t *turn) next(ctx context.Context) ([]string, error) {
 	for len(t.named) > 0 {
 		n := min(len(t.named), t.window)
@@ -186,7 +186,7 @@ func (t *turn) read(ctx context.Context, deliveryIDs []string) ([]target, error)
 }
 
 // attemptAll attempts deliveries concurrently. It returns all attempts, and the first error. A delivery that no retry
-// can handle is only logged: it must not keep the turn from the others.
+// can handle is only logged: it must not prevent the other attempts.
 func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, error) {
 	attempts := make([]*attempt, len(targets))
 	errs := lambdafn.Parallel(len(targets), len(targets), func(i int) error {

@@ -36,12 +36,12 @@ const (
 	maxPromptWindow = 32
 	// slotsPerAccount is the number of concurrent turns of the endpoints of an account.
 	slotsPerAccount = 2
-	// shortestTurnWait and longestTurnWait limit the wait after a turn that failed. outagePart is the part of the
-	// duration of the outage that the wait takes.
+	// shortestTurnWait and longestTurnWait limit the wait after a turn that failed. The wait is the duration of the
+	// outage multiplied by outagePart.
 	shortestTurnWait = 5 * time.Second
 	longestTurnWait  = time.Hour
 	outagePart       = 0.1
-	// restPerAttempt is the shortest wait after a turn that failed, in durations of its attempts.
+	// The wait after a turn that failed is at least the duration of its longest attempt multiplied by restPerAttempt.
 	restPerAttempt = 4
 	// confirmAfter is the time after which another turn confirms that no delivery waits. It is longer than the index
 	// needs to show a new delivery, and than the time between reading a webhook and storing its deliveries.
