@@ -29,15 +29,12 @@ func TestLocalCodeHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newFixture(t, func(d *Deps) { d.Provider = provider })
-	handler, err = localhost.New(localhost.Options{
+	handler = localhost.New(localhost.Options{
 		Now:              f.clock.Now,
 		ClientID:         "app",
 		ClientSecret:     "app secret",
 		RedirectPrefixes: []string{f.server.URL + codehost.CallbackPath},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	client := f.newClient()
 	page := client.startSignIn("/projects")
 	canceled := client.hiddenFields(page)
