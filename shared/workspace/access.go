@@ -260,6 +260,11 @@ func ChangeError(stored db.Item) error {
 	return db.ErrStale
 }
 
+// Exists returns a condition check. Error: ErrNotFound if the workspace has ended.
+func (s Access) Exists(workspaceID string) db.Write {
+	return s.Projects.Check(db.WorkspaceKey(workspaceID), s.Projects.Exists()).Else(ErrNotFound)
+}
+
 // ProjectExists returns a condition check. Error: PROJECT_NOT_FOUND.
 func (s Access) ProjectExists(projectID string) db.Write {
 	return s.Projects.Check(db.TreeKey(projectID), s.Projects.Exists()).Else(ErrProjectNotFound)
