@@ -106,7 +106,9 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 	logger := slog.New(slog.NewJSONHandler(f.log, nil))
 	metrics := metric.New(logger, "test", f.now)
 	own := db.Wrap(f.sdk, f.now)
-	f.store = Store{Client: own, Table: own.Table(f.table), Events: own.Table(f.events), Projects: own.Table(f.records.Projects)}
+	f.store = Store{
+		Client: own, Table: own.Table(f.table), Events: own.Table(f.events), Projects: own.Table(f.records.Projects),
+	}
 	f.secrets = Secrets{slicetest.Keys(f.now)}
 	f.ids = id.NewGenerator(f.now, rand.Reader)
 	deps := Deps{

@@ -47,8 +47,8 @@ func (w Webhook) name() string {
 
 // Disabled returns the write that stores the mail about webhooks of a workspace that the service disables for a reason.
 // It must be part of the transaction that disables them. There is no write if there are no webhooks, the stack sends no
-// mail, the user or the workspace no longer exists, or the user has no address. Disabled makes one call to storage. Errors:
-// db.ErrUnavailable, config.ErrUnavailable.
+// mail, the user or the workspace no longer exists, or the user has no address. Disabled makes one call to storage.
+// Errors: db.ErrUnavailable, config.ErrUnavailable.
 func (m *Mails) Disabled(
 	ctx context.Context, userID, workspaceID, reason string, webhooks ...Webhook,
 ) ([]db.Write, error) {
