@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -69,12 +68,12 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 		}),
 		Bucket: bucket, Clock: now, Logger: logger,
 	})
-	exports := export.NewWorker(export.WorkerDeps{
+	exports := export.NewKind(export.WorkerDeps{
 		DB: client, Projects: projects, Files: files, Bucket: bucket, Clock: now, Logger: logger,
 	})
 	w := job.NewWorker(job.Deps{
 		Jobs:  job.Store{DB: client, Projects: projects},
-		Kinds: slices.Concat(deployments.Kinds(), exports.Kinds()),
+		Kinds: append(deployments.Kinds(), exports),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now), ReturnAfter: jobs.ReturnAfter,
 		Send: jobs.SendOne,
 	})

@@ -220,6 +220,14 @@ func CommentKey(projectID, commentID string) Key {
 // CommentsOf selects the comments of a project, in the order of their creation.
 func CommentsOf(projectID string) Prefix { return newPrefix(projectPK(projectID), "COMMENT"+separator) }
 
+// AccountExportKey returns the key of an export of what is stored about a user.
+func AccountExportKey(userID, exportID string) Key {
+	return newKey(userPK(userID), join("EXPORT", idPart(id.Export, exportID)))
+}
+
+// AccountExportsOf selects the exports of what is stored about a user, in the order in which they were started.
+func AccountExportsOf(userID string) Prefix { return newPrefix(userPK(userID), "EXPORT"+separator) }
+
 // ExportKey returns the key of an export of a project's files.
 func ExportKey(projectID, exportID string) Key {
 	return newKey(projectPK(projectID), join("EXPORT", idPart(id.Export, exportID)))
@@ -235,9 +243,11 @@ func DeploymentsOf(projectID string) Prefix {
 	return newPrefix(projectPK(projectID), "DEPLOYMENT"+separator)
 }
 
-// JobKey returns the key of the job for an export or a deployment of a project, by the ID of that record.
-func JobKey(projectID, recordID string) Key {
-	return newKey(projectPK(projectID), join("JOB", cmp.Or(idPart(id.Export, recordID), idPart(id.Deployment, recordID))))
+// JobKey returns the key of the job for an export or a deployment, by the ID of that record and of the project or the
+// user that has the record.
+func JobKey(ownerID, recordID string) Key {
+	record := cmp.Or(idPart(id.Export, recordID), idPart(id.Deployment, recordID))
+	return newKey(cmp.Or(projectPK(ownerID), userPK(ownerID)), join("JOB", record))
 }
 
 // IsJob reports whether k is the key of a job.
