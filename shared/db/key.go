@@ -48,6 +48,12 @@ func EmailKey(email string) Key { return newKey(emailPK(email), "EMAIL") }
 // address.
 func KnownIPKey(email, ip string) Key { return newKey(emailPK(email), join("IP", ip)) }
 
+// EmailPartition selects the items that are stored under an e-mail address.
+func EmailPartition(email string) Prefix { return Prefix{PK: emailPK(email)} }
+
+// KnownIPsOf selects the IP addresses from which the user with an e-mail address has logged in.
+func KnownIPsOf(email string) Prefix { return newPrefix(emailPK(email), "IP"+separator) }
+
 // UsernameKey returns the key of the item that makes a username unique. Case is ignored.
 func UsernameKey(username string) Key {
 	return newKey(join("USERNAME", strings.ToLower(username)), "USERNAME")
@@ -80,6 +86,9 @@ func SessionsOf(userID string) Prefix { return newPrefix(userPK(userID), "SESSIO
 
 // MailTokensKey returns the key of the tokens and codes of a kind of mail that are valid for a user.
 func MailTokensKey(userID, kind string) Key { return newKey(userPK(userID), join("MAILTOKENS", kind)) }
+
+// MailTokensOf selects the tokens and codes of all kinds of mails that are valid for a user.
+func MailTokensOf(userID string) Prefix { return newPrefix(userPK(userID), "MAILTOKENS"+separator) }
 
 // ActivityKey returns the key of an entry in the list of what happened to an account.
 func ActivityKey(userID, entryID string) Key {
@@ -276,6 +285,11 @@ func TrafficKey(accountID, month string) Key {
 	return newKey(join("ACCOUNT", accountID), join("TRAFFIC", month))
 }
 
+// TrafficOf selects the counts of all months of an account.
+func TrafficOf(accountID string) Prefix {
+	return newPrefix(join("ACCOUNT", accountID), "TRAFFIC"+separator)
+}
+
 // ChunkKey returns the key of the n-th chunk of a file's content, counted from 0.
 func ChunkKey(projectID, contentID string, n int) Key {
 	if contentID == "" || strings.ContainsAny(contentID, separator+"\x00") || n < 0 {
@@ -347,6 +361,9 @@ func MessagesOf(projectID string) Prefix { return newPrefix(projectPK(projectID)
 
 // UsageKey returns the key of a user's usage of the assistant in a month, such as 2026-11.
 func UsageKey(userID, month string) Key { return newKey(userPK(userID), join("USAGE", month)) }
+
+// UsageOf selects a user's usage of the assistant in all months.
+func UsageOf(userID string) Prefix { return newPrefix(userPK(userID), "USAGE"+separator) }
 
 // GlobalUsageKey returns the key of one shard of all users' usage of the assistant in a month, such as 2026-11. Each
 // shard is in a partition of its own.

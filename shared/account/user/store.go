@@ -51,6 +51,11 @@ func (s Store) Change(before, after User) db.Write {
 	return s.accounts.Put(db.UserKey(before.ID), after).If(isUnchanged).Else(db.ErrStale)
 }
 
+// Exists returns the check that a user exists.
+func (s Store) Exists(userID string) db.Write {
+	return s.accounts.Check(db.UserKey(userID), s.accounts.Exists())
+}
+
 // Touch returns the write that increments the revision of a user. Error: db.ErrStale if the user does not exist, or
 // belongs to another generation.
 func (s Store) Touch(userID string, generation int) db.Write {
