@@ -167,7 +167,7 @@ func (d document) sections() []section {
 		})},
 		{"deployments", d.inProjects(func(projectID string) list {
 			return list{
-				table: t.Projects, prefix: db.DeploymentsOf(projectID), by: "createdBy.id", parent: projectID,
+				table: t.Projects, prefix: db.DeploymentsOf(projectID), by: "createdBy.ID", parent: projectID,
 				attributes: []string{"id", "number", "target", "status", "message", "label", "createdAt"},
 			}
 		})},

@@ -19,7 +19,7 @@ type list struct {
 	attributes []string
 	// inner is the attribute with a list of records, "" if the items are the records.
 	inner string
-	// by is the attribute with the ID of the user whose record it is, such as createdBy or createdBy.id. "" means that all
+	// by is the attribute with the ID of the user whose record it is, such as createdBy or createdBy.ID. "" means that all
 	// records belong to the user.
 	by string
 	// key is the name of a field with the end of the sort key, which follows the prefix. "" means that the records have no
@@ -79,7 +79,7 @@ func (l list) recordsOf(item record) (found []record) {
 	return found
 }
 
-// field returns the value of a field, or of a field in a field, such as createdBy.id.
+// field returns the value of a field, or of a field in a field, such as createdBy.ID.
 func field(r record, name string) any {
 	outer, inner, isNested := strings.Cut(name, ".")
 	if nested, ok := r[outer].(record); ok && isNested {
