@@ -13,7 +13,7 @@ const (
 	allAlarms  = "arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*"
 	oneModel   = "arn:AWS::Partition:bedrock:*::foundation-model/AiFoundationModel"
 	contents   = "FilesBucket/contents/*"
-	exports    = "FilesBucket/exports/*"
+	exports    = "FilesBucket/exports/"
 	sites      = "FilesBucket/sites/*"
 	identities = "arn:AWS::Partition:ses:AWS::Region:AWS::AccountId:identity/*"
 	packages   = "FilesBucket/packages/*"
@@ -35,8 +35,10 @@ var wildcards = map[Permission]string{
 	"s3:PutObject " + contents:    "all objects under one prefix",
 	"s3:DeleteObject " + contents: "all objects under one prefix",
 
-	"s3:GetObject " + exports: "all objects under one prefix",
-	"s3:PutObject " + exports: "all objects under one prefix",
+	"s3:GetObject " + exports + "prj_*": "all objects under one prefix",
+	"s3:PutObject " + exports + "prj_*": "all objects under one prefix",
+	"s3:GetObject " + exports + "usr_*": "all objects under one prefix",
+	"s3:PutObject " + exports + "usr_*": "all objects under one prefix",
 
 	"s3:GetObject " + sites:    "all objects under one prefix",
 	"s3:PutObject " + sites:    "all objects under one prefix",
