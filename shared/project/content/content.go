@@ -87,6 +87,15 @@ func ProjectObjects(projectID string) string {
 	return ObjectPrefix + projectID + "/"
 }
 
+// ProjectArchives returns the prefix of the keys of the archives of a project's exports. It returns "" if the ID is not
+// valid.
+func ProjectArchives(projectID string) string {
+	if !id.Project.Valid(projectID) {
+		return ""
+	}
+	return "exports/" + projectID + "/"
+}
+
 // ObjectKey returns the key of the content's object. It returns "" if a part is not valid.
 func (r Ref) ObjectKey(projectID string) string {
 	prefix := ProjectObjects(projectID)

@@ -19,6 +19,7 @@ import (
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
 	"devplatform/shared/job"
+	"devplatform/shared/project/content"
 )
 
 const (
@@ -80,4 +81,4 @@ func exportID(projectID string, changes int) string {
 }
 
 // archiveKey returns the key of the archive of an attempt: exports/<project ID>/<export ID>/<lease>.
-func archiveKey(j job.Job) string { return "exports/" + j.ProjectID + "/" + j.ID + "/" + j.Lease }
+func archiveKey(j job.Job) string { return content.ProjectArchives(j.ProjectID) + j.ID + "/" + j.Lease }
