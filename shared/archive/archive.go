@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/id"
 	"devplatform/shared/job"
 	"devplatform/shared/objectstore"
 )
@@ -92,8 +93,14 @@ type ExportItem struct {
 	Size   int    `json:"size,omitzero" doc:"The size of the archive in bytes, if it is ready" example:"48213"`
 }
 
-// Objects returns the beginning of the keys of the objects of all exports of a project or a user.
-func Objects(ownerID string) string { return "exports/" + ownerID + "/" }
+// Objects returns the prefix of the keys of the objects of all exports of a project or a user. It returns "" if the ID
+// is not valid.
+func Objects(ownerID string) string {
+	if !id.Project.Valid(ownerID) && !id.User.Valid(ownerID) {
+		return ""
+	}
+	return "exports/" + ownerID + "/"
+}
 
 // objectKey returns the key of the object of an attempt: exports/<owner's ID>/<export ID>/<lease>.
 func objectKey(j job.Job) string { return Objects(j.OwnerID) + j.ID + "/" + j.Lease }

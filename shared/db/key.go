@@ -119,6 +119,9 @@ func RemovalKey(workspaceOrUserID string) Key {
 	return newKey(join("REMOVAL", part), "REMOVAL")
 }
 
+// WorkspacePartition selects all items that are stored under the ID of a workspace, in any table.
+func WorkspacePartition(workspaceID string) Prefix { return Prefix{PK: workspacePK(workspaceID)} }
+
 // MemberKey returns the key of a member of a workspace.
 func MemberKey(workspaceID, userID string) Key {
 	return newKey(workspacePK(workspaceID), join("MEMBER", idPart(id.User, userID)))
@@ -176,6 +179,16 @@ func ProjectsOf(workspaceID string) Prefix {
 // SlugKey returns the key of the item that makes a slug unique in its workspace.
 func SlugKey(workspaceID, slug string) Key {
 	return newKey(workspacePK(workspaceID), join("SLUG", slug))
+}
+
+// LabelKey returns the key of the item that lists a label that is reserved for a workspace.
+func LabelKey(workspaceID, label string) Key {
+	return newKey(workspacePK(workspaceID), join("LABEL", label))
+}
+
+// LabelsOf selects the labels that are reserved for a workspace.
+func LabelsOf(workspaceID string) Prefix {
+	return newPrefix(workspacePK(workspaceID), "LABEL"+separator)
 }
 
 // SlugsOf selects the slugs of a workspace that begin with base.
@@ -339,6 +352,9 @@ func WebhookAccountKey(userID string) Key { return newKey(userPK(userID), "WEBHO
 
 // WebhookWorkspaceKey returns the key of the item that maps a webhook's ID to the webhook's workspace.
 func WebhookWorkspaceKey(webhookID string) Key { return newKey(webhookPK(webhookID), "WEBHOOK") }
+
+// WebhookPartition selects all items that are stored under the ID of a webhook.
+func WebhookPartition(webhookID string) Prefix { return Prefix{PK: webhookPK(webhookID)} }
 
 // DeliveryKey returns the key of a delivery.
 func DeliveryKey(webhookID, deliveryID string) Key {
