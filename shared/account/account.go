@@ -9,10 +9,10 @@
 //   - identity decides which account a user of a code host signs in to, codehost runs the flow in the browser.
 //   - page serves the pages to which the links in mails lead. It imports no other room.
 //   - address confirms and changes e-mail addresses, recovery resets forgotten passwords.
-//   - export makes documents with everything that is stored about a user.
+//   - export makes documents with everything that is stored about a user, deletion ends accounts.
 //
-// The rooms must not contain projects or workspaces, except for the personal workspace that a sign-up creates, and the
-// lists of export. They
+// The rooms must not contain projects or workspaces, except for the personal workspace that a sign-up creates, the
+// lists of export, and the decision of deletion which workspaces end with an account. They
 // must not depend on Lambda or read the environment.
 package account
 
@@ -25,6 +25,7 @@ import (
 	"devplatform/shared/account/address"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/codehost"
+	"devplatform/shared/account/deletion"
 	"devplatform/shared/account/export"
 	"devplatform/shared/account/identity"
 	"devplatform/shared/account/mailtoken"
@@ -88,6 +89,7 @@ type Service struct {
 	recovery   *recovery.Service
 	activity   activity.Service
 	exports    *export.Service
+	deletion   *deletion.Service
 }
 
 // New returns a Service. It does no I/O.
@@ -129,6 +131,10 @@ func New(d Deps) *Service {
 		DB: d.DB, Accounts: accounts, Projects: d.DB.Table(d.Tables.Projects), Users: users, Bucket: d.Bucket, Send: d.Send,
 		IDs: d.IDs, Clock: d.Clock, Logger: d.Logger,
 	})
+	s.deletion = deletion.New(deletion.Deps{
+		DB: d.DB, Accounts: accounts, Projects: d.DB.Table(d.Tables.Projects), Users: users, Mails: mails, Activity: log,
+		Clock: d.Clock,
+	})
 	return s
 }
 
@@ -151,4 +157,5 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.recovery.Register(r, tag)
 	s.activity.Register(r, tag)
 	s.exports.Register(r, tag)
+	s.deletion.Register(r, tag)
 }

@@ -41,6 +41,12 @@ func (k Key) IsZero() bool { return k.PK == "" || k.SK == "" }
 // UserKey returns the key of a user.
 func UserKey(userID string) Key { return newKey(userPK(userID), "USER") }
 
+// EndedUserKey returns the key of the item that remains of a user until the removal of the account has ended.
+func EndedUserKey(userID string) Key { return newKey(userPK(userID), "ENDED") }
+
+// UserPartition selects all items that are stored under the ID of a user, in any table.
+func UserPartition(userID string) Prefix { return Prefix{PK: userPK(userID)} }
+
 // EmailKey returns the key of the item that makes an e-mail address unique. Case is ignored.
 func EmailKey(email string) Key { return newKey(emailPK(email), "EMAIL") }
 

@@ -57,6 +57,19 @@ func (s store) rename(ctx context.Context, d Details) error {
 	).CommitOnce(ctx)
 }
 
+// MembershipsUnchanged returns a check that the user's number of memberships is the stored one. Call it before the
+// memberships are read: a transaction with the check fails if the user has joined, created or left a workspace since.
+// Error of the check: db.ErrStale.
+func (s Access) MembershipsUnchanged(ctx context.Context, userID string) (db.Write, error) {
+	key := db.MembershipCountKey(userID)
+	items, err := s.Projects.BatchGet(ctx, key)
+	unchanged := attrCount.AttributeNotExists()
+	if n := items[key]["n"]; n != nil {
+		unchanged = attrCount.Equal(expression.Value(n))
+	}
+	return s.Projects.Check(key, unchanged).Else(db.ErrStale), err
+}
+
 // EndWrite returns the write that ends a workspace, on the condition that it has the name and the numbers of owners and
 // members that were read. The removal of its data must be added in the same transaction (package removal). Error:
 // db.ErrStale.
