@@ -25,14 +25,29 @@ const (
 	metricOldest = "OldestRemoval"
 )
 
+// Remover removes the data of a workspace or an account, by its ID. It returns nil if all data is gone. After an error,
+// or if ctx ends, the worker calls it again later, as often as necessary. It must expect that an earlier call was
+// interrupted at any point.
+type Remover func(ctx context.Context, id string) error
+
+// InOrder returns a Remover that calls others, one after another.
+func InOrder(steps ...Remover) Remover {
+	return func(ctx context.Context, id string) error {
+		for _, step := range steps {
+			if err := step(ctx, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // Deps are the dependencies of a Worker.
 type Deps struct {
 	DB       *db.Client
 	Projects db.Table
-	// Removers has a function for each kind. It removes the data of a workspace or an account. It returns nil if all data
-	// is gone. After an error, or if ctx ends, the worker calls it again later, as often as necessary. It must expect that
-	// an earlier call was interrupted at any point.
-	Removers map[Kind]func(ctx context.Context, id string) error
+	// Removers has the function of each kind.
+	Removers map[Kind]Remover
 	Clock    clock.Clock
 	Logger   *slog.Logger
 	Metrics  *metric.Metrics
