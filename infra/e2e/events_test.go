@@ -169,6 +169,8 @@ var sampleSteps = []sampleStep{
 	{sample: "docs-openapi", status: 200},
 	{sample: "docs-file", status: 200},
 	{sample: "auth-activity-list", status: 200},
+	{sample: "auth-export-start", status: 202, capture: []string{"exp_01KGA4ZK70ABCDEFGHJKMNPQRS", `"id":"(exp_\w+)"`}},
+	{sample: "auth-export-read", status: 200},
 	{sample: "auth-email-confirm", status: 400}, // the token is not of a mail
 	{sample: "auth-email-resend", status: 202},
 	{sample: "auth-email-request", status: 202},

@@ -36,7 +36,7 @@ func received(t testing.TB, r *hooktest.Receiver, path string, n int) []hooktest
 }
 
 // TestWebhooks creates webhooks, receives events, redelivers one, rotates the secret and deletes a webhook, over http and
-// https.
+// https. A webhook whose endpoint is gone is disabled, and reported in a mail.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
@@ -105,8 +105,14 @@ func TestWebhooks(t *testing.T) {
 			ada.Do("GET", hook+"/deliveries", "").WantError(t, http.StatusNotFound, "WEBHOOK_NOT_FOUND")
 			before := r.Count("/ok/all")
 			ada.Subscribe(r.URL("/ok/later"), nil)
+			ada.Subscribe(r.URL("/gone"), nil)
 			ada.NewProject("Later", nil)
 			received(t, r, "/ok/later", 1)
+			platformtest.Eventually(t, "a mail reports that the webhook of the endpoint /gone was disabled", func() bool {
+				return slices.ContainsFunc(p.Mails("ada"+name+"@example.com"), func(m platformtest.Mail) bool {
+					return m.Subject == "A webhook was disabled at devplatform" && strings.Contains(m.Text, "410 Gone")
+				})
+			})
 			if after := r.Count("/ok/all"); after != before {
 				t.Errorf("a deleted webhook received %d requests, want none", after-before)
 			}

@@ -64,6 +64,7 @@ func (c change) owners() int {
 }
 
 var (
+	attrName    = expression.Name("name")
 	attrRole    = expression.Name("role")
 	attrOwners  = expression.Name("owners")
 	attrMembers = expression.Name("members")

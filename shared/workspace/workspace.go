@@ -19,6 +19,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/invisible"
+	"devplatform/shared/workspace/record"
 )
 
 // Role is the role of a member in a workspace. Each role has all permissions of the lower roles.
@@ -32,16 +33,8 @@ const (
 	Viewer Role = "viewer"
 )
 
-// Workspace is the record of a workspace. The attribute names are part of the data format.
-type Workspace struct {
-	ID        string          `dynamodbav:"id"`
-	Name      string          `dynamodbav:"name"`
-	Personal  bool            `dynamodbav:"personal"`
-	Owners    int             `dynamodbav:"owners"`   // members with Role Owner, at least one
-	Members   int             `dynamodbav:"members"`  // number of members, including the owners
-	Projects  int             `dynamodbav:"projects"` // number of projects
-	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
-}
+// Workspace is the record of a workspace.
+type Workspace = record.Workspace
 
 // Membership is the membership of a user in a workspace. It is stored twice, under the workspace and under the user,
 // in one transaction, so that both can be listed with consistent reads. The attribute names are part of the data
@@ -151,6 +144,31 @@ func (s *Service) RenameWorkspace(
 		return s.store.rename(ctx, d)
 	})
 	return d, err
+}
+
+// DeleteWorkspace ends a workspace. From then on, nothing of it can be read, delivered, built or visited, and it does
+// not count for its members' limits after its removal. The removal deletes its data in the background. confirm must be
+// the name of the workspace.
+// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, AUTH_REAUTHENTICATION_REQUIRED, VALIDATION_FAILED, CONFLICT.
+func (s *Service) DeleteWorkspace(ctx context.Context, caller httpapi.Caller, workspaceID, confirm string) error {
+	return db.Retry(ctx, "delete a workspace", func(ctx context.Context) error {
+		d, err := s.ReadWorkspace(ctx, caller, workspaceID)
+		if err != nil {
+			return err
+		}
+		now := s.now()
+		switch {
+		case d.Membership.Role != Owner:
+			return ErrDenied
+		case d.Workspace.Personal:
+			return errDeletePersonal
+		case !caller.IsFresh(now):
+			return httpapi.ErrNotFresh
+		case confirm != d.Workspace.Name:
+			return errConfirm
+		}
+		return s.store.end(ctx, d, now)
+	})
 }
 
 // ListWorkspaces returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next

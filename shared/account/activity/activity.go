@@ -33,6 +33,7 @@ const (
 	IdentityLinked  Type = "identity.linked"
 	IdentityRemoved Type = "identity.removed"
 	SessionEnded    Type = "session.ended"
+	AccountDeleted  Type = "account.deleted"
 )
 
 // Retention is the time for which an entry is stored.

@@ -12,27 +12,21 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/mail"
 	"devplatform/shared/webhook/sender"
-	"devplatform/shared/workspace"
 )
 
-// newOwner stores a workspace and the user who owns it and creates its webhooks. It returns the ID of the workspace.
+// newOwner stores the user who owns a new workspace and creates its webhooks. It returns the ID of the workspace.
 func (f *fixture) newOwner(email string) (workspaceID string) {
 	f.t.Helper()
 	workspaceID = f.newWorkspace()
 	owner := user.User{ID: accountOf(workspaceID), Username: "ada", Email: email}
-	writes := []db.Write{
-		f.store.Client.Table(f.mailTables.Accounts).Put(db.UserKey(owner.ID), owner),
-		f.store.Client.Table(f.mailTables.Projects).Put(db.WorkspaceKey(workspaceID), workspace.Workspace{Name: "Team"}),
-	}
-	if err := f.store.Client.Tx(writes...).Commit(f.t.Context()); err != nil {
-		f.t.Fatal(err)
-	}
+	accounts := f.store.Client.Table(f.records.Accounts)
+	f.must(f.store.Client.Do(f.t.Context(), accounts.Put(db.UserKey(owner.ID), owner)))
 	return workspaceID
 }
 
 func (f *fixture) mails() []mail.Message {
 	f.t.Helper()
-	return mailtest.Stored(f.t, f.sdk, f.mailTables.Mail, f.secrets.Keys)
+	return mailtest.Stored(f.t, f.sdk, f.records.Mail, f.secrets.Keys)
 }
 
 // The creator of a webhook gets one mail when the service disables it, even if several attempts end at the same time.

@@ -27,6 +27,7 @@ type Deps struct {
 	DB         *db.Client
 	Webhooks   db.Table
 	Events     db.Table    // only read, by the workers
+	Projects   db.Table    // only read: the records of workspaces
 	Fast, Slow queue.Queue // the queues of the lanes
 	Creations  queue.Queue // messages that ask SlowWorker to create deliveries
 	Clock      clock.Clock
@@ -34,7 +35,9 @@ type Deps struct {
 	Metrics    *metric.Metrics
 }
 
-func (d Deps) store() Store { return Store{Client: d.DB, Table: d.Webhooks, Events: d.Events} }
+func (d Deps) store() Store {
+	return Store{Client: d.DB, Table: d.Webhooks, Events: d.Events, Projects: d.Projects}
+}
 
 // WorkerDeps are the dependencies of the workers.
 type WorkerDeps struct {
@@ -49,11 +52,12 @@ type WorkerDeps struct {
 
 // WorkerSettings are the environment variables of the functions of both lanes.
 type WorkerSettings struct {
-	AWS     config.AWS
-	Tables  config.WebhooksTable
-	Events  config.EventsTable
+	AWS    config.AWS
+	Tables config.WebhooksTable
+	Events config.EventsTable
+	// Records are the tables of users, workspaces and mails.
+	Records config.Tables
 	Mail    mail.Settings
-	Mails   config.Tables // of the mails about disabled webhooks, their recipients and workspaces
 	Queues  config.DeliveryQueues
 	Metrics config.Metrics
 	// Failures is the URL of the queue for messages that cannot be parsed.
@@ -70,16 +74,17 @@ func (s WorkerSettings) Deps(
 ) WorkerDeps {
 	client, queues := db.New(s.AWS, now), queue.New(s.AWS)
 	keys := config.NewSecrets(s.AWS, s.Metrics, now, logger).Keys(s.Keys)
-	mails := mail.NewOutbox(client, s.Mails, keys, id.NewGenerator(now, cryptorand.Reader), now, s.Mail)
+	mails := mail.NewOutbox(client, s.Records, keys, id.NewGenerator(now, cryptorand.Reader), now, s.Mail)
 	return WorkerDeps{
 		Deps: Deps{
 			DB: client, Webhooks: client.Table(s.Tables.Webhooks), Events: client.Table(s.Events.Events),
-			Fast: queues.Queue(s.Queues.Fast), Slow: queues.Queue(s.Queues.Slow), Creations: queues.Queue(creations),
+			Projects: client.Table(s.Records.Projects),
+			Fast:     queues.Queue(s.Queues.Fast), Slow: queues.Queue(s.Queues.Slow), Creations: queues.Queue(creations),
 			Clock: now, Logger: logger, Metrics: metric.New(logger, s.Metrics.Namespace, now),
 		},
 		Failures: queues.Queue(s.Failures), Keys: keys,
 		Sender:  sender.New(sender.Options{AllowPrivate: s.AllowPrivate, Now: now, Timeout: timeout}),
-		Notices: notice.New(client, s.Mails, mails),
+		Notices: notice.New(client, s.Records, mails),
 	}
 }
 

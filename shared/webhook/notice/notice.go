@@ -12,6 +12,7 @@ import (
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/mail"
+	"devplatform/shared/workspace/record"
 )
 
 // Mails stores mails in the outbox. It is safe for concurrent use. A nil *Mails stores none.
@@ -46,8 +47,8 @@ func (w Webhook) name() string {
 
 // Disabled returns the write that stores the mail about webhooks of a workspace that the service disables for a reason.
 // It must be part of the transaction that disables them. There is no write if there are no webhooks, the stack sends no
-// mail, the user no longer exists, or the user has no address. Disabled makes one call to storage. Errors:
-// db.ErrUnavailable, config.ErrUnavailable.
+// mail, the user or the workspace no longer exists, or the user has no address. Disabled makes one call to storage.
+// Errors: db.ErrUnavailable, config.ErrUnavailable.
 func (m *Mails) Disabled(
 	ctx context.Context, userID, workspaceID, reason string, webhooks ...Webhook,
 ) ([]db.Write, error) {
@@ -66,10 +67,8 @@ func (m *Mails) Disabled(
 	if err != nil || user.Email == "" {
 		return nil, err
 	}
-	workspace, err := db.Decode[struct {
-		Name string `dynamodbav:"name"`
-	}](items[workspaceRef])
-	if err != nil {
+	workspace, err := record.Decode(items[workspaceRef])
+	if err != nil || workspace == nil {
 		return nil, err
 	}
 	name := webhooks[0].name()
