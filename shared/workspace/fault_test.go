@@ -209,6 +209,13 @@ func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 		"caller removed before deletion": {
 			removeCaller, deleteTeam, http.StatusNotFound, fault.CodeWorkspaceNotFound,
 		},
+		"caller replaced before deletion": { // the numbers of owners and members are the same
+			func(f *teamFixture) response {
+				acceptOffer(f)
+				return demoteCaller(f)
+			},
+			deleteTeam, http.StatusForbidden, fault.CodeAccessDenied,
+		},
 		"renamed before deletion": {
 			rename, deleteTeam, http.StatusBadRequest, fault.CodeValidationFailed,
 		},
