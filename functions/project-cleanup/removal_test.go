@@ -1,42 +1,54 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/job"
+	"devplatform/shared/project/content"
 	"devplatform/shared/removal"
 )
 
 // endedWorld is a world with a workspace that its owner has deleted, and another one with the same data.
 type endedWorld struct {
 	*world
-	ada, grace   *projecttest.User
-	kept, ended  string
-	keptProjects []string
-	gone         []string // the IDs of the ended workspace and its projects
+	ada, grace  *projecttest.User
+	kept, ended string
+	keptIDs     []string
+	gone        []string // the IDs of the ended workspace, its projects and webhooks
 }
 
 func newEndedWorld(t *testing.T, projects, files, deliveries int) *endedWorld {
+	t.Helper()
+	w := newEndedWorldBefore(t, projects, files, deliveries)
+	w.login(w.ada)
+	w.delete().Want(t, http.StatusAccepted)
+	return w
+}
+
+// newEndedWorldBefore is like newEndedWorld, before the deletion.
+func newEndedWorldBefore(t *testing.T, projects, files, deliveries int) *endedWorld {
 	t.Helper()
 	w := &endedWorld{world: newWorld(t)}
 	w.ada, w.grace = w.NewUser("ada"), w.NewUser("grace")
 	bob := w.NewUser("bob")
 	w.kept = w.team("Kept", w.grace, w.ada, bob)
-	w.keptProjects = w.fill(w.kept, w.grace, 1, 2, 3)
+	w.keptIDs = w.fill(w.kept, w.grace, 1, 2, 3)
 	w.ended = w.team("Ended", w.ada, w.grace, bob)
 	w.gone = append(w.fill(w.ended, w.ada, projects, files, deliveries), w.ended)
-	w.login(w.ada)
-	w.delete().Want(t, http.StatusAccepted)
 	return w
 }
 
@@ -44,7 +56,7 @@ func (w *endedWorld) delete() slicetest.Response {
 	return w.ada.Do(http.MethodDelete, "/api/workspaces/"+w.ended, projecttest.Object{"confirm": "Ended"})
 }
 
-// remains returns the keys of all items and objects that name the ended workspace or one of its projects, except counters
+// remains returns the keys of all items and objects that name the ended workspace, one of its projects or webhooks, except counters
 // of limits and usage, which expire.
 func (w *endedWorld) remains() (found []string) {
 	s := w.dump()
@@ -78,7 +90,7 @@ func (w *endedWorld) wantGone(before stored) {
 		w.T.Errorf("these items and objects remain:\n%s", strings.Join(found, "\n"))
 	}
 	after := w.dump()
-	for _, id := range append(slices.Clone(w.keptProjects), w.kept) {
+	for _, id := range append(slices.Clone(w.keptIDs), w.kept) {
 		for _, table := range w.tables {
 			if !reflect.DeepEqual(itemsOf(before.items[table], id), itemsOf(after.items[table], id)) {
 				w.T.Errorf("the items of %s in %s changed", id, table)
@@ -144,4 +156,115 @@ func TestKilledRemoval(t *testing.T) {
 		w.finishJobs()
 		w.wantGone(before)
 	})
+}
+
+// TestRacedRemoval removes a workspace between the reads and the transaction of requests and builds that began before
+// the deletion. They fail, and leave nothing behind.
+func TestRacedRemoval(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(w *endedWorld, project string) int{
+		"a new file": func(w *endedWorld, p string) int { return w.ada.FilesOf(p).Save("/new.txt", "x").Status },
+		"a large file": func(w *endedWorld, p string) int {
+			return w.ada.FilesOf(p).SaveBytes("/new.bin", projecttest.RandomBytes(10_000)).Status
+		},
+		"a changed file": func(w *endedWorld, p string) int { return w.ada.FilesOf(p).Save("/0.txt", "y").Status },
+		"an upload": func(w *endedWorld, p string) int {
+			return w.ada.FilesOf(p).TryAnnounce("/new.mp4", []byte("video"), nil).Status
+		},
+		"a new project": func(w *endedWorld, _ string) int {
+			return w.ada.Do(http.MethodPost, "/api/projects", projecttest.Object{"name": "New", "workspaceId": w.ended}).Status
+		},
+		"a deleted project": func(w *endedWorld, p string) int {
+			return w.ada.Do(http.MethodDelete, projecttest.URL(p), nil).Status
+		},
+		"a comment": func(w *endedWorld, p string) int {
+			return w.ada.Do(http.MethodPost, projecttest.URL(p)+"/comments", projecttest.Object{"body": "x"}).Status
+		},
+		"a deployment": func(w *endedWorld, p string) int {
+			return w.ada.Do(http.MethodPost, projecttest.URL(p)+"/deployments", projecttest.Object{"target": "preview"}).Status
+		},
+		"a build that goes live": func(w *endedWorld, p string) int {
+			if err := w.finishBuild(p); !errors.Is(err, job.ErrLost) {
+				w.T.Errorf("got error %v of the build, want ErrLost", err)
+			}
+			return http.StatusNotFound
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newEndedWorldBefore(t, 1, 1, 2)
+			var before stored
+			w.wire.Before("TransactWriteItems", func() {
+				w.login(w.ada)
+				w.delete().Want(t, http.StatusAccepted)
+				before = w.dump()
+				w.Clock.Advance(removal.Delay)
+				if err := w.remove(nil); err != nil {
+					t.Error(err)
+				}
+			})
+			if status := act(w, w.gone[0]); status != http.StatusNotFound {
+				t.Errorf("got status %d, want 404", status)
+			}
+			w.finishJobs()
+			w.removeObjects()
+			w.wantGone(before)
+		})
+	}
+}
+
+// TestLargeRemoval removes a workspace of the largest usual size, or a fiftieth of it, and checks the number of calls on
+// which the costs in infra/COSTS.md are based.
+func TestLargeRemoval(t *testing.T) {
+	t.Parallel()
+	projects, files, deliveries := 4, 100, 2_000
+	if testmode.IsNightly() {
+		projects, files, deliveries = 200, 100, 100_000
+	}
+	w := newEndedWorld(t, 0, 0, 0)
+	w.keptIDs = nil
+	large := w.ada.Do(http.MethodPost, "/api/workspaces", projecttest.Object{"name": "Ended"}).
+		Want(t, http.StatusCreated).Text("id")
+	w.gone = []string{large, w.ended}
+	for i := range projects {
+		p := w.ada.Project(large, fmt.Sprintf("Large %d", i), "team")
+		w.gone = append(w.gone, p)
+		w.deploy(w.ada, p, true)
+		records, chunks := map[db.Key]db.Item{}, map[db.Key]db.Item{}
+		for n := range files {
+			contentID := fmt.Sprintf("CONTENT%d", n)
+			records[db.FileKey(p, fmt.Sprintf("/%d.txt", n))] = projecttest.Encode(t, content.Ref{ContentID: contentID, Chunks: 1})
+			chunks[db.ChunkKey(p, contentID, 0)] = db.Item{}
+		}
+		w.Put(w.cfg.Projects, records)
+		w.Put(w.cfg.Contents, chunks)
+	}
+	for range 10 {
+		w.gone = append(w.gone, w.addWebhook(large, deliveries/10))
+	}
+	w.login(w.ada)
+	w.ended = large
+	w.delete().Want(t, http.StatusAccepted)
+	before := w.dump()
+	w.Clock.Advance(removal.Delay)
+	counter := &callCounter{}
+	if err := w.remove(counter); err != nil {
+		t.Error(err)
+	}
+	w.finishJobs()
+	w.wantGone(before)
+	got := counter.calls.Load()
+	t.Logf("%d projects, %d files and %d deliveries: %d calls", projects, projects*files, deliveries, got)
+	// A project has 30 calls and one for each 25 items, and so have the deliveries.
+	if limit := int64(60 + 30*projects + (2*projects*files+deliveries)/20); got > limit {
+		t.Errorf("got %d calls, want at most %d", got, limit)
+	}
+}
+
+// callCounter is an HTTP client that counts the calls to AWS.
+type callCounter struct{ calls atomic.Int64 }
+
+func (c *callCounter) Do(r *http.Request) (*http.Response, error) {
+	c.calls.Add(1)
+	return slicetest.Transfers.Do(r)
 }

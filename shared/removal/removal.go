@@ -10,6 +10,10 @@
 // A worker claims a record before an attempt. Its lease is a random token with an end. It is longer than the time limit
 // of the function, and is not renewed. So two workers never work on the same removal. A worker that dies loses its lease
 // when it expires. Every step of a removal is idempotent, so the next attempt continues.
+//
+// Removals are not jobs of package job, for two reasons. The function of jobs runs the code of users' builds, so its role
+// must not allow it to delete all data of a workspace. And a removal works for minutes: it would take the place of the
+// builds of other users, whose number is limited. They share the index "due" of the projects table with jobs.
 package removal
 
 import (
