@@ -29,13 +29,13 @@ func (s *Service) ListUserInvitations(
 	if err != nil {
 		return nil, "", err
 	}
-	now := s.now()
-	list, err := s.store.invitationsTo(ctx, db.InvitationsOf(caller.UserID), after, page.Limit, now)
+	now, limit := s.now(), cmp.Or(page.Limit, httpapi.DefaultLimit)
+	list, err := s.store.invitationsTo(ctx, db.InvitationsOf(caller.UserID), after, limit, now)
 	if err != nil {
 		return nil, "", err
 	}
 	if email := confirmedEmail(caller); email != "" {
-		more, err := s.store.invitationsTo(ctx, db.AddressInvitationsOf(email), after, page.Limit, now)
+		more, err := s.store.invitationsTo(ctx, db.AddressInvitationsOf(email), after, limit, now)
 		if err != nil {
 			return nil, "", err
 		}
@@ -46,7 +46,7 @@ func (s *Service) ListUserInvitations(
 	for i, invitation := range list {
 		items[i] = invitation.userItem()
 	}
-	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(i UserInvitationItem) string { return i.ID })
+	return httpapi.CutPage(ctx, s.cursors, scope, items, limit, func(i UserInvitationItem) string { return i.ID })
 }
 
 // confirmedEmail returns the caller's address if it is confirmed, otherwise "". The caller's session must have been

@@ -20,10 +20,16 @@ type snapshot struct {
 	memberships map[string]workspace.Membership // the copies in the partitions of users
 	counts      map[string]int                  // stored number of memberships, by user ID
 	// invitations contains the invitations by workspace ID: "invitationID userID-or-email role inviterID". pointers
-	// contains the workspace IDs by "invitationID userID-or-email".
+	// contains the items that map their IDs to workspaces by "invitationID userID-or-email".
 	invitations map[string][]string
-	pointers    map[string]string
+	pointers    map[string]pointer
 	removals    map[string]bool // the IDs of workspaces that have ended
+}
+
+// pointer is the item that maps the ID of an invitation to its workspace.
+type pointer struct {
+	WorkspaceID string `dynamodbav:"workspaceId"`
+	ExpiresAt   int64  `dynamodbav:"expiresAt"`
 }
 
 func decode[T any](f *fixture, item db.Item) T {
@@ -42,7 +48,7 @@ func (f *fixture) snapshot() snapshot {
 		memberships: map[string]workspace.Membership{},
 		counts:      map[string]int{},
 		invitations: map[string][]string{},
-		pointers:    map[string]string{},
+		pointers:    map[string]pointer{},
 		removals:    map[string]bool{},
 	}
 	for key, item := range slicetest.Dump(f.t, f.sdk, f.projectsTable) {
@@ -70,9 +76,7 @@ func (f *fixture) snapshot() snapshot {
 		case "REMOVAL":
 			s.removals[partitionID] = true
 		case "INVITATION": // partitionID is a user or an address
-			s.pointers[sortID+" "+partitionID] = decode[struct {
-				WorkspaceID string `dynamodbav:"workspaceId"`
-			}](f, item).WorkspaceID
+			s.pointers[sortID+" "+partitionID] = decode[pointer](f, item)
 		default:
 			if strings.HasPrefix(key.PK, "RATE#invitations#") {
 				continue
@@ -144,22 +148,28 @@ func (f *fixture) checkConsistency() {
 
 // checkInvitations checks that every stored invitation can be found by the invited user, and that each user has at most
 // one invitation to a workspace: members only to become an owner, and other users only to another role. The inviters
-// may still grant the roles.
+// may still grant the roles. No item remains of an invitation that ended before it expired.
 func (f *fixture) checkInvitations(s snapshot) {
+	stored := map[string]bool{}
 	for wsID, list := range s.invitations {
 		users := map[string]bool{}
 		for _, invitation := range list {
 			fields := strings.Fields(invitation)
 			id, userID, role := fields[0], fields[1], fields[2]
 			member, isMember := s.members[wsID+" "+userID]
-			isOffer := role == string(workspace.Owner)
-			if users[userID] || isMember != isOffer || member.Role == workspace.Owner || s.pointers[id+" "+userID] != wsID {
+			isOffer, isFound := role == string(workspace.Owner), s.pointers[id+" "+userID].WorkspaceID == wsID
+			if users[userID] || isMember != isOffer || member.Role == workspace.Owner || !isFound {
 				f.t.Errorf("%s: the invitation %s is inconsistent (member: %+v)", wsID, invitation, member)
 			}
 			if by := s.members[wsID+" "+fields[3]].Role; !by.May(workspace.ManageMembers) || !by.Covers(workspace.Role(role)) {
 				f.t.Errorf("%s: the invitation %s is by a member with the role %q", wsID, invitation, by)
 			}
-			users[userID] = true
+			users[userID], stored[id+" "+userID] = true, true
+		}
+	}
+	for invitation, p := range s.pointers {
+		if !stored[invitation] && p.ExpiresAt > f.clock.Now().Unix() {
+			f.t.Errorf("%s: an item of the ended invitation %s remains", p.WorkspaceID, invitation)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (s *Service) registerInvitations(r *httpapi.Routes) {
 	}, s.handleRevokeInvitation)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listUserInvitations", Method: http.MethodGet, Path: "/api/invitations", Tag: tag,
-		Summary: "List the caller's open invitations", Description: "Returns the invitations that the caller can accept.",
+		Summary: "List the caller's open invitations", Description: "Returns the invitations that the caller can accept. The list is always paged; the default limit is 50.",
 	}, s.handleListUserInvitations)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "acceptInvitation", Method: http.MethodPost, Path: "/api/invitations/{id}/accept", Tag: tag,

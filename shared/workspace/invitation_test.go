@@ -225,6 +225,25 @@ func TestListUserInvitations(t *testing.T) {
 	wantTexts(t, grace.invitations(), "invitations", "id", want...)
 }
 
+// Any number of users can invite a user, so the list is paged even if the request has no limit.
+func TestListManyUserInvitations(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	grace := f.newUser("grace")
+	var want []string
+	for _, inviter := range f.newUsers("a", "b", "c") {
+		for range 18 {
+			invited := inviter.invite(inviter.create("Team"), grace, workspace.Viewer).Want(t, http.StatusCreated)
+			want = append(want, invited.Text("id"))
+		}
+	}
+	first := grace.invitations()
+	wantTexts(t, first, "invitations", "id", want[:50]...)
+	wantCalls(t, "listing the first page", first, 5) // two reads with their workspaces, and one for the address
+	wantTexts(t, grace.Do(http.MethodGet, "/api/invitations?cursor="+first.Text("nextCursor"), nil), "invitations", "id",
+		want[50:]...)
+}
+
 func TestOwnership(t *testing.T) {
 	t.Parallel()
 	f := newTeamFixture(t)

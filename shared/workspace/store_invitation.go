@@ -12,9 +12,9 @@ import (
 	"devplatform/shared/id"
 )
 
-// An invitation is open while the item with the open invitations of its workspace contains it. A second item, below the
-// invited user or address, maps its ID to the workspace. This item can remain when the invitation ends, until it
-// expires.
+// An invitation is stored in the item with the open invitations of its workspace, which decides whether it is open. An
+// item below the invited user or address maps its ID to the workspace. It expires with the invitation, and is deleted
+// when the invitation ends earlier: otherwise the list of a user would have to read all invitations that have ended.
 
 // invitationPointer maps the ID of an invitation to its workspace.
 type invitationPointer struct {
@@ -40,14 +40,22 @@ func (s store) putInvitations(workspaceID string, l invitations) db.Write {
 	return s.Projects.Put(db.InvitationsKey(workspaceID), l).If(unchanged)
 }
 
-// invitationsWrite returns the write that removes the invitations that a change of a member ends. If there are none, it
-// returns the check that no invitation was created since they were read.
-func (s store) invitationsWrite(c change) db.Write {
+// invitationsWrites returns the writes that end the invitations that a change of a member ends, at most one more than
+// maxOpenInvitations. If there are none, it checks that no invitation was created since they were read. acceptWrites
+// has the other write of the accepted invitation.
+func (s store) invitationsWrites(c change) []db.Write {
 	workspaceID, rest := c.member().WorkspaceID, c.open.without(c.ends)
 	if len(rest.List) == len(c.open.List) {
-		return s.Projects.Check(db.InvitationsKey(workspaceID), c.open.isVersion())
+		return []db.Write{s.Projects.Check(db.InvitationsKey(workspaceID), c.open.isVersion())}
 	}
-	return s.putInvitations(workspaceID, rest)
+	writes := []db.Write{s.putInvitations(workspaceID, rest)}
+	for _, i := range c.open.List {
+		// A damaged invitation has no key, and must not prevent the change.
+		if key := i.pointerKey(); c.ends(i) && i.ID != c.accepted && !key.IsZero() {
+			writes = append(writes, s.Projects.Delete(key))
+		}
+	}
+	return writes
 }
 
 // pointerKey returns the key of the item that maps the ID of the invitation to its workspace.
@@ -181,8 +189,7 @@ func (s store) invitingTeam(ctx context.Context, workspaceID, userID string) (t 
 }
 
 // invitationsTo returns the open invitations to a user or an address, in the order of their creation. It skips IDs up
-// to and including lastID. If limit is not 0, it returns at most limit+1 invitations, so that the caller can detect a
-// next page.
+// to and including lastID. It returns at most limit+1 invitations, so that the caller can detect a next page.
 func (s store) invitationsTo(
 	ctx context.Context, prefix db.Prefix, lastID string, limit int, now time.Time,
 ) ([]UserInvitation, error) {
@@ -197,7 +204,7 @@ func (s store) invitationsTo(
 			return nil, err
 		}
 		list = append(list, open...)
-		if limit > 0 && len(list) > limit {
+		if len(list) > limit {
 			return list[:limit+1], nil
 		}
 	}

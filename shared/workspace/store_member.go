@@ -100,7 +100,7 @@ func (s store) apply(ctx context.Context, c change) error {
 		tx.Add(s.Projects.Check(db.MemberKey(m.WorkspaceID, c.caller.UserID), hasRole(c.caller.Role)))
 	}
 	// If the decision is stale, the other conditions are irrelevant.
-	tx.Add(s.invitationsWrite(c))
+	tx.Add(s.invitationsWrites(c)...)
 	tx.Add(c.more...)
 	tx.Add(s.membershipWrites(c)...)
 	switch {

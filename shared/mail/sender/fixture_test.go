@@ -36,6 +36,8 @@ type fakeSES struct {
 	calls  []string   // "send ADDRESS" and "unsuppress ADDRESS", also of mails that were not accepted
 	status int        // of the responses; 0 means 200
 	code   string     // of the error
+	// rejected is an address that SES does not remove from its suppression list.
+	rejected string
 }
 
 // fakeMail is the part of a request that the tests need.
@@ -61,6 +63,12 @@ func (s *fakeSES) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if isSuppression {
 		address, _ = url.PathUnescape(address)
 		s.calls = append(s.calls, "unsuppress "+address)
+		if address == s.rejected {
+			w.Header().Set("X-Amzn-Errortype", "BadRequestException")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(`{"message":"not an address"}`))
+			return
+		}
 		w.Header().Set("X-Amzn-Errortype", "NotFoundException")
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte(`{"message":"not suppressed"}`))

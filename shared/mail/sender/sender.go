@@ -158,6 +158,8 @@ func (s *Sender) deliver(
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
 	switch ok, err := s.isDeliverable(ctx, mailID, m); {
+	case errors.Is(err, errRejected):
+		return s.reject(ctx, mailID, err), "", nil
 	case err != nil:
 		return "", "", err
 	case !ok:
@@ -171,14 +173,19 @@ func (s *Sender) deliver(
 	}
 	switch messageID, err = s.ses.send(ctx, mailID, m.To, rendered); {
 	case errors.Is(err, errRejected):
-		s.logger.ErrorContext(ctx, "SES rejected a mail, which is dropped", "mail", mailID, "cause", err.Error())
-		s.count(ctx, metricRejected)
-		return rejected, "", nil
+		return s.reject(ctx, mailID, err), "", nil
 	case err != nil:
 		return "", "", errors.Join(fmt.Errorf("mail %s: %w", mailID, err), s.refund(ctx))
 	}
 	s.count(ctx, metricSent)
 	return sent, messageID, nil
+}
+
+// reject reports a mail that SES does not accept.
+func (s *Sender) reject(ctx context.Context, mailID string, err error) outcome {
+	s.logger.ErrorContext(ctx, "SES rejected a mail, which is dropped", "mail", mailID, "cause", err.Error())
+	s.count(ctx, metricRejected)
+	return rejected
 }
 
 // refund takes back the count of a mail that was not sent, so that an outage of SES does not use up the limit.

@@ -185,10 +185,17 @@ func TestPoisonMail(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 100)
 	damaged, good := f.write(message("a@example.com")), f.write(message("c@example.com"))
-	unknown := message("b@example.com")
+	unknown, state := message("b@example.com"), f.write(message("d@example.com"))
 	damaged.NewImage["sealed"] = &types.AttributeValueMemberB{Value: []byte("damaged")}
 	unknown.Kind = "unknown"
-	for name, record := range map[string]lambdafn.StreamRecord{"damaged": damaged, "unknown kind": f.write(unknown)} {
+	accounts := f.client(nil).Table(f.tables.Accounts)
+	write := accounts.Put(db.MailStateKey("d@example.com"), map[string]string{"undeliverableSince": "yesterday"})
+	if _, err := f.client(nil).Do(t.Context(), write); err != nil {
+		t.Fatal(err)
+	}
+	for name, record := range map[string]lambdafn.StreamRecord{
+		"damaged": damaged, "unknown kind": f.write(unknown), "damaged state of the address": state,
+	} {
 		if err := f.sender.Handle(t.Context(), record); !errors.Is(err, lambdafn.ErrPoison) {
 			t.Errorf("%s: got the error %v, want ErrPoison", name, err)
 		}
@@ -311,6 +318,21 @@ func TestUndeliverableAddressIsTriedOnceADay(t *testing.T) {
 	try()
 	if got := f.ses.sent(); len(got) != 2 {
 		t.Errorf("on the next day, SES got %d mails, want a second one", len(got))
+	}
+}
+
+// TestRejectedAddressBlocksNoOtherMail checks a mail to an address that SES does not remove from its suppression list.
+// It must not keep other mails from being sent.
+func TestRejectedAddressBlocksNoOtherMail(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 100)
+	f.ses.rejected = "ada/b@example.com"
+	f.sender.HandleEvents(t.Context(), []lambdafn.QueueMessage{event("Complaint", "", f.ses.rejected)})
+	m := message(f.ses.rejected)
+	m.TryUndeliverable = true
+	f.handle(f.write(m))
+	if got := f.ses.sent(); len(got) != 0 {
+		t.Errorf("SES got mails to %q", got)
 	}
 }
 

@@ -3,6 +3,7 @@ package sender
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -10,6 +11,7 @@ import (
 	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/mail"
 )
 
@@ -112,13 +114,17 @@ func (s store) release(ctx context.Context, mailID, claim string) error {
 	return err
 }
 
-// state returns the state of an address.
+// state returns the state of an address. Errors: lambdafn.ErrPoison if the record is damaged; db.ErrUnavailable.
 func (s store) state(ctx context.Context, address string) (mail.AddressState, error) {
 	item, err := s.accounts.Get(ctx, db.MailStateKey(address))
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return mail.AddressState{}, err
 	}
-	return db.Decode[mail.AddressState](item)
+	state, err := db.Decode[mail.AddressState](item)
+	if err != nil {
+		return state, fmt.Errorf("%w: %w", lambdafn.ErrPoison, err)
+	}
+	return state, nil
 }
 
 // tryAddress counts a mail to an address at which mail does not arrive. Errors: errTriedToday, db.ErrUnavailable.
