@@ -46,9 +46,7 @@ type secret struct {
 
 // Open opens the secrets in a folder. It returns an error if the data is damaged.
 func Open(options Options) (*Store, error) {
-	if err := options.Complete(); err != nil {
-		return nil, err
-	}
+	options.Complete()
 	s := &Store{options: options}
 	s.api = s.service()
 	if options.Folder == nil {
