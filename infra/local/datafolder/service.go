@@ -2,7 +2,6 @@ package datafolder
 
 import (
 	"cmp"
-	"errors"
 	"log/slog"
 	"time"
 )
@@ -17,20 +16,16 @@ type ServiceOptions struct {
 }
 
 // Complete sets the defaults, except a folder.
-func (o *ServiceOptions) Complete() error {
-	if o.Now == nil {
-		return errors.New("Options.Now is required")
-	}
+func (o *ServiceOptions) Complete() {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.Region = cmp.Or(o.Region, "us-east-1")
 	o.Account = cmp.Or(o.Account, "000000000000")
-	return nil
 }
 
 // OrMemory completes the options, and returns the folder, or a new one in memory. The service calls [Folder.Leave].
 func (o *ServiceOptions) OrMemory() (*Folder, error) {
-	if err := o.Complete(); err != nil || o.Folder != nil {
-		return o.Folder, err
+	if o.Complete(); o.Folder != nil {
+		return o.Folder, nil
 	}
 	return Open(Options{})
 }

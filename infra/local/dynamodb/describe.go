@@ -151,11 +151,6 @@ type tableRequest struct{ TableName string }
 
 func (in *tableRequest) check() error { return checkTable(in.TableName) }
 
-type throughputDescription struct {
-	NumberOfDecreasesToday int64
-	throughput
-}
-
 type billingSummary struct{ BillingMode string }
 
 type indexDescription struct {
@@ -163,7 +158,7 @@ type indexDescription struct {
 	KeySchema             []keySchemaElement
 	Projection            indexProjection
 	IndexStatus           string
-	ProvisionedThroughput throughputDescription
+	ProvisionedThroughput throughput
 	IndexSizeBytes        int64
 	ItemCount             int64
 	IndexArn              string
@@ -175,11 +170,10 @@ type tableDescription struct {
 	KeySchema              []keySchemaElement `json:",omitzero"`
 	TableStatus            string
 	CreationDateTime       float64
-	ProvisionedThroughput  throughputDescription
+	ProvisionedThroughput  throughput
 	TableSizeBytes         int64
 	ItemCount              int64
 	TableArn               string
-	TableID                string             `json:"TableId"`
 	BillingModeSummary     *billingSummary    `json:",omitzero"`
 	GlobalSecondaryIndexes []indexDescription `json:",omitzero"`
 	StreamSpecification    *streamSpec        `json:",omitzero"`
@@ -251,9 +245,8 @@ func (t *table) describe(account account, status string) tableDescription {
 		KeySchema:             t.Keys,
 		TableStatus:           status,
 		CreationDateTime:      t.Created,
-		ProvisionedThroughput: throughputDescription{throughput: t.Throughput},
+		ProvisionedThroughput: t.Throughput,
 		TableArn:              account.tableARN(t.Name),
-		TableID:               t.UUID,
 	}
 	if t.OnDemand {
 		d.BillingModeSummary = &billingSummary{BillingMode: "PAY_PER_REQUEST"}
@@ -270,7 +263,7 @@ func (t *table) describe(account account, status string) tableDescription {
 			KeySchema:             x.Keys,
 			Projection:            x.Projection,
 			IndexStatus:           status,
-			ProvisionedThroughput: throughputDescription{throughput: x.Throughput},
+			ProvisionedThroughput: x.Throughput,
 			IndexArn:              d.TableArn + "/index/" + x.Name,
 		})
 	}

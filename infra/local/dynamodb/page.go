@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	"devplatform/infra/local/datafolder"
-
-	"devplatform/infra/local/dynamodb/expressions"
-
-	"devplatform/infra/local/dynamodb/values"
-
 	"github.com/cockroachdb/pebble/v2"
+
+	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/dynamodb/expressions"
+	"devplatform/infra/local/dynamodb/values"
 )
 
 // maxPageBytes is how much a page reads, before filters.

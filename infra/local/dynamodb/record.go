@@ -15,7 +15,6 @@ const (
 
 type tableRecord struct {
 	ID           uint32 // its number in the key space
-	UUID         string // TableId
 	Name         string
 	Created      float64 // seconds since 1970
 	Attributes   []attributeDefinition

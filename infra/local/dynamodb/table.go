@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"devplatform/infra/local/dynamodb/expressions"
-
 	"devplatform/infra/local/dynamodb/values"
 )
 

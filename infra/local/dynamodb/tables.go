@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/google/uuid"
 )
 
 // nowSeconds returns the time in seconds since 1970, with milliseconds.
@@ -45,7 +44,7 @@ func (db *DB) createTable(in *createTableRequest) (*tableResponse, error) {
 		return nil, errorOf(typeInUse, "Table already exists: %s", in.TableName)
 	}
 	record := tableRecord{
-		UUID: uuid.NewString(), Name: in.TableName, Created: db.nowSeconds(),
+		Name: in.TableName, Created: db.nowSeconds(),
 		Attributes: in.AttributeDefinitions, Keys: in.KeySchema,
 	}
 	if err := record.apply(&in.tableSettings); err != nil {

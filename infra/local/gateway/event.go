@@ -3,7 +3,6 @@ package gateway
 import (
 	"encoding/base64"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -36,14 +35,11 @@ type request struct {
 // sourceIP returns the address of the TCP peer without port and zone. An IPv4-mapped IPv6 address becomes an IPv4
 // address.
 func sourceIP(remoteAddr string) string {
-	if peer, err := netip.ParseAddrPort(remoteAddr); err == nil {
-		return peer.Addr().Unmap().WithZone("").String()
-	}
-	host, _, err := net.SplitHostPort(remoteAddr)
+	peer, err := netip.ParseAddrPort(remoteAddr)
 	if err != nil {
 		return remoteAddr
 	}
-	return host
+	return peer.Addr().Unmap().WithZone("").String()
 }
 
 // event is the Lambda proxy event (payload format 1.0). As on AWS, values that a request does not have are null, not

@@ -173,9 +173,6 @@ func (x *exchange) drain() {
 func (x *exchange) buffer(response *runtime.Response) error {
 	a, err := x.gateway.parseResponse(response.Payload)
 	_ = response.Body.Close() // a is a copy
-	if errors.Is(err, errBase64) {
-		return errors.Join(errConfiguration, err)
-	}
 	if err != nil {
 		return err
 	}
@@ -201,10 +198,8 @@ func (x *exchange) setWriteDeadline(end time.Time) {
 // stream sends a response as it arrives. At a limit, and if the client disconnects, it closes the response, which ends
 // a read. The runtime drains a response that is closed early: as on AWS, the function is not interrupted.
 func (x *exchange) stream(ctx context.Context, response *runtime.Response) error {
-	end, _ := ctx.Deadline() // a client that does not read must not hold the connection longer
-	s := &streamer{
-		w: x, flush: x.control.Flush, prelude: new(prelude), writing: func() { x.setWriteDeadline(end) },
-	}
+	end, _ := ctx.Deadline()
+	s := &streamer{exchange: x, end: end}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer context.AfterFunc(ctx, func() { _ = response.Body.Close() })()
 	defer context.AfterFunc(x.q.Context(), func() { cancel(errGone) })()
@@ -224,7 +219,7 @@ func (x *exchange) stream(ctx context.Context, response *runtime.Response) error
 			silence.Reset(idle)
 		}
 		switch {
-		case errors.Is(err, io.EOF) && s.prelude != nil:
+		case errors.Is(err, io.EOF) && !s.begun:
 			return errPrelude
 		case errors.Is(err, io.EOF):
 			return nil

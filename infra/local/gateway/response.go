@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -84,9 +85,7 @@ type httpResponse struct {
 	body   []byte
 }
 
-var errBase64 = errors.New("body is not base64")
-
-// parseResponse decodes a function's buffered response. Every error except [errBase64] means 502 on AWS.
+// parseResponse decodes a function's buffered response. Every error except [errConfiguration] means 502 on AWS.
 func (g *Gateway) parseResponse(payload []byte) (*httpResponse, error) {
 	if kind := jsontext.Value(payload).Kind(); kind != '{' {
 		return nil, errors.New("the response is not a JSON object")
@@ -107,7 +106,7 @@ func (g *Gateway) parseResponse(payload []byte) (*httpResponse, error) {
 		return a, nil
 	}
 	if a.body, err = base64.StdEncoding.DecodeString(*response.Body); err != nil {
-		return nil, fmt.Errorf("%w: %w", errBase64, err)
+		return nil, fmt.Errorf("%w: body is not base64: %w", errConfiguration, err)
 	}
 	return a, nil
 }
@@ -115,9 +114,7 @@ func (g *Gateway) parseResponse(payload []byte) (*httpResponse, error) {
 // send writes a to the client.
 func (a *httpResponse) send(w http.ResponseWriter) {
 	header := w.Header()
-	for name, values := range a.header {
-		header[name] = values
-	}
+	maps.Copy(header, a.header)
 	if bodyAllowed(a.status) {
 		header["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	}

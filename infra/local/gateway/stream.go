@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -32,23 +33,6 @@ type metadata struct {
 	Cookies []string `json:"cookies"`
 }
 
-// prelude collects the beginning of a stream until the metadata is complete.
-type prelude struct{ buffer []byte }
-
-// add adds the next bytes of the stream. done means that the delimiter was among them. Then head is the metadata, and
-// rest are the first bytes of the body.
-func (p *prelude) add(chunk []byte) (head, rest []byte, done bool, err error) {
-	from := max(0, len(p.buffer)-len(delimiter)+1)
-	p.buffer = append(p.buffer, chunk...)
-	if at := bytes.Index(p.buffer[from:], delimiter); at >= 0 && from+at+len(delimiter) <= maxPrelude {
-		return p.buffer[:from+at], p.buffer[from+at+len(delimiter):], true, nil
-	}
-	if len(p.buffer) >= maxPrelude {
-		return nil, nil, false, errPrelude
-	}
-	return nil, nil, false, nil
-}
-
 // parseMetadata decodes the metadata of a streamed response.
 func parseMetadata(head []byte) (*httpResponse, error) {
 	head = bytes.TrimSpace(head)
@@ -71,42 +55,43 @@ func parseMetadata(head []byte) (*httpResponse, error) {
 
 // streamer sends a streamed response to the client.
 type streamer struct {
-	w       http.ResponseWriter
-	flush   func() error
-	prelude *prelude // nil once the headers are sent
-	writing func()   // called before each write
+	*exchange
+	end     time.Time // of the invocation: a client that does not read must not hold the connection longer
+	prelude []byte    // the beginning of the stream, until the metadata is complete
+	begun   bool      // the headers are sent
 }
 
 // take handles the next bytes of the response. When it returns, they are sent.
 func (s *streamer) take(chunk []byte) error {
-	if s.prelude == nil {
-		return s.write(chunk)
+	if s.begun {
+		return s.send(chunk)
 	}
-	head, rest, done, err := s.prelude.add(chunk)
-	if err != nil || !done {
-		return err
+	s.prelude = append(s.prelude, chunk...)
+	head, rest, found := bytes.Cut(s.prelude, delimiter)
+	switch {
+	case found && len(head)+len(delimiter) > maxPrelude, !found && len(head) >= maxPrelude:
+		return errPrelude
+	case !found:
+		return nil
 	}
 	a, err := parseMetadata(head)
 	if err != nil {
 		return err
 	}
-	s.prelude = nil
-	header := s.w.Header()
-	for name, values := range a.header {
-		header[name] = values
-	}
-	s.w.WriteHeader(a.status)
-	return s.write(rest)
+	s.begun = true
+	maps.Copy(s.Header(), a.header)
+	s.WriteHeader(a.status)
+	return s.send(rest)
 }
 
-func (s *streamer) write(chunk []byte) error {
-	s.writing()
+func (s *streamer) send(chunk []byte) error {
+	s.setWriteDeadline(s.end)
 	if len(chunk) > 0 {
-		if _, err := s.w.Write(chunk); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) {
+		if _, err := s.Write(chunk); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) {
 			return errors.Join(errGone, err)
 		}
 	}
-	if err := s.flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := s.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return errors.Join(errGone, err)
 	}
 	return nil

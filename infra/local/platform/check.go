@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	goruntime "runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -61,19 +63,14 @@ func (p *Platform) checkFunctions(ctx context.Context, dir string, all []resourc
 		})
 	}
 	_ = group.Wait()
-	var messages []string
 	names := map[string][]string{} // of functions, by message
 	for i, err := range problems {
-		if err == nil {
-			continue
+		if err != nil {
+			names[err.Error()] = append(names[err.Error()], all[i].Name)
 		}
-		if names[err.Error()] == nil {
-			messages = append(messages, err.Error())
-		}
-		names[err.Error()] = append(names[err.Error()], all[i].Name)
 	}
 	var joined []error
-	for _, message := range messages {
+	for _, message := range slices.Sorted(maps.Keys(names)) {
 		joined = append(joined, fmt.Errorf("%s: cannot start: %s", strings.Join(names[message], ", "), message))
 	}
 	return errors.Join(joined...)

@@ -17,7 +17,7 @@ const redrivePolicy = "RedrivePolicy"
 
 // queueDefaults are the values of attributes that a template leaves out.
 var queueDefaults = map[string]string{
-	"VisibilityTimeout": "30", "DelaySeconds": "0", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "345600",
+	"VisibilityTimeout": "30", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "345600",
 	"ReceiveMessageWaitTimeSeconds": "0", redrivePolicy: "",
 }
 

@@ -48,8 +48,8 @@ func (q *request) bodyLength(limit int64) (int64, error) {
 	return q.ContentLength, nil
 }
 
-// copyBody copies the body, and checks its length, hash, Content-MD5 and checksum. The content that it returns
-// has no file.
+// copyBody copies the body, and checks its length, hash, Content-MD5 and checksum. The content that it returns has no
+// file.
 func (q *request) copyBody(to io.Writer, limit int64) (c content, err error) {
 	want, err := q.expectedChecksum()
 	if err != nil {

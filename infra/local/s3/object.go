@@ -62,8 +62,8 @@ func (s *Store) putObject(q *request) error {
 	return nil
 }
 
-// replaced returns the object that a write replaces, zero if there is none. It returns an error if the condition of
-// the write does not hold.
+// replaced returns the object that a write replaces, zero if there is none. It returns an error if the condition of the
+// write does not hold.
 func (s *Store) replaced(q *request) (old object, err error) {
 	found, err := s.read(objectKey(q.bucket, q.key), &old)
 	switch condition := q.Header.Get("If-None-Match"); {

@@ -44,7 +44,6 @@ type Options struct {
 // Scheduler runs schedules.
 type Scheduler struct {
 	options Options
-	start   sync.Once
 	running sync.WaitGroup
 	// stopping ends when schedules may no longer fire. working ends when invocations in flight are canceled.
 	stopping, working   context.Context
@@ -59,22 +58,19 @@ func Open(options Options) *Scheduler {
 	return s
 }
 
-// Start enables the schedules, once. It has no effect after Close.
+// Start enables the schedules. It must be called at most once, and before Close.
 func (s *Scheduler) Start() {
-	s.start.Do(func() {
-		enabled := s.now()
-		for _, spec := range s.options.Schedules {
-			if spec.Enabled {
-				s.running.Go(func() { s.run(spec, enabled) })
-			}
+	enabled := s.now()
+	for _, spec := range s.options.Schedules {
+		if spec.Enabled {
+			s.running.Go(func() { s.run(spec, enabled) })
 		}
-	})
+	}
 }
 
 // Close stops the schedules, and waits until invocations in flight have finished or ctx ends. An error means that
 // invocations were interrupted.
 func (s *Scheduler) Close(ctx context.Context) error {
-	s.start.Do(func() {}) // waits for Start, and lets a later Start have no effect
 	s.stop()
 	defer s.cancelWorking()
 	ended := make(chan struct{})

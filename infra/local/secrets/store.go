@@ -2,8 +2,8 @@
 // AWS's error types.
 //
 // It has the operations that the platform, its functions and its documents use: secrets with a description and the
-// current text value. It rejects everything else by name. A value that was acknowledged
-// survives a kill. Which secrets exist does not belong here.
+// current text value. It rejects everything else by name. A value that was acknowledged survives a kill. Which secrets
+// exist does not belong here.
 package secrets
 
 import (
@@ -46,9 +46,7 @@ type secret struct {
 
 // Open opens the secrets in a folder. It returns an error if the data is damaged.
 func Open(options Options) (*Store, error) {
-	if err := options.Complete(); err != nil {
-		return nil, err
-	}
+	options.Complete()
 	s := &Store{options: options}
 	s.api = s.service()
 	if options.Folder == nil {

@@ -124,8 +124,8 @@ func TestDelay(t *testing.T) {
 	t.Parallel()
 	s, clock := openClock(t)
 	client := clientOf(t, s)
-	url := create(t, client, "q", map[string]string{"DelaySeconds": "10"})
-	sendText(t, client, url, "queue's")
+	url := create(t, client, "q", nil)
+	must(t, s, "SendMessage", `{URL(q),"MessageBody":"later","DelaySeconds":10}`)
 	must(t, s, "SendMessage", `{URL(q),"MessageBody":"own","DelaySeconds":5}`)
 	must(t, s, "SendMessage", `{URL(q),"MessageBody":"none","DelaySeconds":0}`)
 	if got := counts(t, client, url); got != "1 0 2" {
@@ -143,7 +143,7 @@ func TestDelay(t *testing.T) {
 		t.Errorf("after 5 s: %q", got)
 	}
 	clock.advance(5 * time.Second)
-	if got := bodies(receive(t, client, url, nil)); got != "queue's" {
+	if got := bodies(receive(t, client, url, nil)); got != "later" {
 		t.Errorf("after 10 s: %q", got)
 	}
 }

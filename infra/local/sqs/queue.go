@@ -181,7 +181,6 @@ type settings struct {
 	VisibilityTimeout  int64          `json:"visibilityTimeout"`
 	MaximumMessageSize int64          `json:"maximumMessageSize"` // bytes
 	Retention          int64          `json:"retention"`
-	Delay              int64          `json:"delay"`
 	Wait               int64          `json:"wait"` // of receives without WaitTimeSeconds
 	Redrive            *redrivePolicy `json:"redrive,omitzero"`
 }
@@ -222,8 +221,6 @@ var attributes = map[string]attribute{
 		func(to *settings) *int64 { return &to.MaximumMessageSize }),
 	"MessageRetentionPeriod": number("MessageRetentionPeriod", minRetention, maxRetention,
 		func(to *settings) *int64 { return &to.Retention }),
-	"DelaySeconds": number("DelaySeconds", 0, maxDelay,
-		func(to *settings) *int64 { return &to.Delay }),
 	"ReceiveMessageWaitTimeSeconds": number("ReceiveMessageWaitTimeSeconds", 0, maxWait,
 		func(to *settings) *int64 { return &to.Wait }),
 	"RedrivePolicy": {

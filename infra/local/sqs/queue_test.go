@@ -23,7 +23,7 @@ func TestQueueAttributes(t *testing.T) {
 	want := map[string]string{
 		"QueueArn": arnOf("jobs"), "CreatedTimestamp": "1795176000", "LastModifiedTimestamp": "1795176000",
 		"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "0", "ApproximateNumberOfMessagesDelayed": "0",
-		"VisibilityTimeout": "30", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "345600", "DelaySeconds": "0",
+		"VisibilityTimeout": "30", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "345600",
 		"ReceiveMessageWaitTimeSeconds": "0",
 	}
 	if diff := cmp.Diff(want, queueAttributes(t, client, url)); diff != "" {
@@ -38,7 +38,7 @@ func TestQueueAttributes(t *testing.T) {
 		}
 	}
 	changed := map[string]string{
-		"VisibilityTimeout": "43200", "MaximumMessageSize": "1024", "MessageRetentionPeriod": "60", "DelaySeconds": "900",
+		"VisibilityTimeout": "43200", "MaximumMessageSize": "1024", "MessageRetentionPeriod": "60",
 		"ReceiveMessageWaitTimeSeconds": "20",
 		"RedrivePolicy":                 `{ "maxReceiveCount": "7", "deadLetterTargetArn": "` + arnOf("dead") + `", "other": 1 }`,
 	}
@@ -59,7 +59,7 @@ func TestQueueAttributes(t *testing.T) {
 	if got := must(t, s, "GetQueueAttributes", `{URL(jobs)}`).raw; got != "{}" {
 		t.Errorf("no names: %s", got)
 	}
-	if got := must(t, s, "GetQueueAttributes", `{URL(jobs),"AttributeNames":["DelaySeconds","RedrivePolicy"]}`).raw; got != `{"Attributes":{"DelaySeconds":"900"}}` {
+	if got := must(t, s, "GetQueueAttributes", `{URL(jobs),"AttributeNames":["VisibilityTimeout","RedrivePolicy"]}`).raw; got != `{"Attributes":{"VisibilityTimeout":"43200"}}` {
 		t.Errorf("some names: %s", got)
 	}
 }
@@ -68,17 +68,17 @@ func TestCreateQueueAgain(t *testing.T) {
 	t.Parallel()
 	s, _ := openClock(t)
 	client := clientOf(t, s)
-	first := create(t, client, "q", map[string]string{"DelaySeconds": "5", "VisibilityTimeout": "40"})
+	first := create(t, client, "q", map[string]string{"ReceiveMessageWaitTimeSeconds": "5", "VisibilityTimeout": "40"})
 	for name, test := range map[string]struct {
 		attributes map[string]string
 		differs    string
 	}{
 		"without attributes":   {nil, ""},
-		"the same":             {map[string]string{"DelaySeconds": "5", "VisibilityTimeout": "40"}, ""},
-		"some of them":         {map[string]string{"DelaySeconds": "5"}, ""},
+		"the same":             {map[string]string{"ReceiveMessageWaitTimeSeconds": "5", "VisibilityTimeout": "40"}, ""},
+		"some of them":         {map[string]string{"ReceiveMessageWaitTimeSeconds": "5"}, ""},
 		"with a default":       {map[string]string{"MaximumMessageSize": "1048576"}, ""},
-		"a different value":    {map[string]string{"DelaySeconds": "6"}, "DelaySeconds"},
-		"what differs first":   {map[string]string{"VisibilityTimeout": "1", "DelaySeconds": "6"}, "DelaySeconds"},
+		"a different value":    {map[string]string{"ReceiveMessageWaitTimeSeconds": "6"}, "ReceiveMessageWaitTimeSeconds"},
+		"what differs first":   {map[string]string{"VisibilityTimeout": "1", "ReceiveMessageWaitTimeSeconds": "6"}, "ReceiveMessageWaitTimeSeconds"},
 		"the default it lacks": {map[string]string{"VisibilityTimeout": "30"}, "VisibilityTimeout"},
 	} {
 		out, err := client.CreateQueue(t.Context(), &sdk.CreateQueueInput{QueueName: aws.String("q"), Attributes: test.attributes})

@@ -29,7 +29,7 @@ type newMessage struct {
 	body   []byte
 	id     uuid.UUID
 	group  string
-	delay  *int64 // seconds; nil is the queue's
+	delay  int64 // milliseconds
 	output sendOutput
 }
 
@@ -46,7 +46,10 @@ func (in *messageInput) check() (*newMessage, error) {
 	if err := checkRange("DelaySeconds", in.DelaySeconds, 0, maxDelay); err != nil {
 		return nil, err
 	}
-	m := &newMessage{id: uuid.New(), delay: in.DelaySeconds, body: []byte(in.Body)}
+	m := &newMessage{id: uuid.New(), body: []byte(in.Body)}
+	if in.DelaySeconds != nil {
+		m.delay = *in.DelaySeconds * secondMillis
+	}
 	if in.Group != nil {
 		if m.group = *in.Group; !groupName.MatchString(m.group) {
 			return nil, invalid("MessageGroupId must have 1 to 128 letters, digits and punctuation characters.")
@@ -108,11 +111,7 @@ func (s *Store) send(address string, inputs []*messageInput) ([]*newMessage, []e
 
 func (s *Store) storeNew(batch *pebble.Batch, q *queue, in *newMessage, now int64) (*message, error) {
 	s.nextEntry++
-	delay := q.Settings.Delay
-	if in.delay != nil {
-		delay = *in.delay
-	}
-	m := &message{number: s.nextEntry, id: in.id, sent: now, visible: now + delay*secondMillis}
+	m := &message{number: s.nextEntry, id: in.id, sent: now, visible: now + in.delay}
 	err := batch.Set(bodyKey(m.number), in.body, nil)
 	if err == nil {
 		err = batch.Set(messageKey(q.ID, m.number), m.encode(in.group), nil)

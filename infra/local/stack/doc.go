@@ -8,7 +8,7 @@
 //   - template.go loads the sections and merges Globals into resources. evaluator.go, reference.go, condition.go and
 //     parameter.go resolve intrinsic functions, conditions and parameters.
 //   - decode.go reads the properties of a resource into a struct, whose tags list the supported properties.
-//   - build.go and the files named after resources turn these structs into the model of model.go.
+//   - build.go and the files named after resources turn these structs into the types of the package resources.
 //
 // Outputs have no effect. Everything else that is not supported is an error that names file, line, resource and
 // property: a template that the platform can run only in part does not run. Rules that a service checks when a resource

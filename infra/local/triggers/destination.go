@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -78,13 +77,6 @@ func (l *lane) discarded(b batch) discarded {
 	return d
 }
 
-// log logs the batch.
-func (d *discarded) log(logger *slog.Logger) {
-	logger.Error("records are discarded", "condition", d.RequestContext.Condition,
-		"start", d.Batch.StartSequence, "end", d.Batch.EndSequence, "records", d.Batch.Size,
-		"invocations", d.RequestContext.InvokeCount, "requestId", d.RequestContext.RequestID, "stream", d.Batch.StreamARN)
-}
-
 // destination is the on-failure queue of a mapping.
 type destination struct {
 	mapping
@@ -123,6 +115,9 @@ func (d *destination) send(records discarded) error {
 	if err != nil && !isSent {
 		return err
 	}
-	records.log(d.logger)
+	batch, about := records.Batch, records.RequestContext
+	d.logger.Error("records are discarded", "condition", about.Condition, "records", batch.Size,
+		"start", batch.StartSequence, "end", batch.EndSequence, "invocations", about.InvokeCount,
+		"requestId", about.RequestID, "stream", batch.StreamARN)
 	return nil
 }

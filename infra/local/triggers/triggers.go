@@ -172,8 +172,8 @@ func (t *Triggers) Start() {
 }
 
 // Close begins no new batch, waits until those in flight have finished or ctx ends, and makes messages visible again
-// that no function has received. An error means that batches were interrupted: they are
-// delivered again after the next start.
+// that no function has received. An error means that batches were interrupted: they are delivered again after the next
+// start.
 func (t *Triggers) Close(ctx context.Context) error {
 	t.stop()
 	ended := make(chan struct{})

@@ -54,23 +54,13 @@ func StartServer(t testing.TB) (endpoint string) {
 // and its optional sort key are strings.
 func CreateTable(t testing.TB, client *dynamodb.Client, name, partition string, sort ...string) {
 	t.Helper()
-	createTable(t, client, func(*dynamodb.CreateTableInput) {}, name, partition, sort)
+	CreateStreamTable(t, client, "", name, partition, sort...)
 }
 
-// CreateStreamTable is [CreateTable] with a stream of the given view type, whose ARN it returns.
+// CreateStreamTable is [CreateTable] with a stream of the given view type, whose ARN it returns. "" means no stream.
 func CreateStreamTable(
 	t testing.TB, client *dynamodb.Client, view types.StreamViewType, name, partition string, sort ...string,
 ) (streamARN string) {
-	t.Helper()
-	created := createTable(t, client, func(in *dynamodb.CreateTableInput) {
-		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: view}
-	}, name, partition, sort)
-	return aws.ToString(created.TableDescription.LatestStreamArn)
-}
-
-func createTable(
-	t testing.TB, client *dynamodb.Client, change func(*dynamodb.CreateTableInput), name, partition string, sort []string,
-) *dynamodb.CreateTableOutput {
 	t.Helper()
 	input := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
 	for i, attribute := range append([]string{partition}, sort...) {
@@ -79,7 +69,9 @@ func createTable(
 		input.AttributeDefinitions = append(input.AttributeDefinitions,
 			types.AttributeDefinition{AttributeName: &attribute, AttributeType: types.ScalarAttributeTypeS})
 	}
-	change(input)
+	if view != "" {
+		input.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: view}
+	}
 	created, err := client.CreateTable(t.Context(), input)
 	if err != nil {
 		t.Fatalf("creating %s: %v", name, err)
@@ -94,7 +86,7 @@ func createTable(
 	if err := dynamodb.NewTableExistsWaiter(client).Wait(t.Context(), described, time.Minute); err != nil {
 		t.Fatalf("waiting for %s: %v", name, err)
 	}
-	return created
+	return aws.ToString(created.TableDescription.LatestStreamArn)
 }
 
 // Client returns a client of an endpoint. It has the credentials of the environment, or dummy credentials that

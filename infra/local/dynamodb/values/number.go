@@ -48,12 +48,6 @@ func newNumber(negative bool, digits string, exponent int) (Number, error) {
 	return Number{significant, int16(exponent), negative}, nil
 }
 
-// NumberFromInt returns an integer as a number.
-func NumberFromInt(i int64) Number {
-	n, _ := newNumber(i < 0, strings.TrimPrefix(strconv.FormatInt(i, 10), "-"), 0)
-	return n
-}
-
 // ParseNumber parses a decimal such as -12.5, .5 or 1E+10. The error is an *[Error].
 func ParseNumber(s string) (Number, error) {
 	mantissa, exponent := s, int64(0)

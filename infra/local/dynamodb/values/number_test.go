@@ -198,8 +198,8 @@ func TestNumberInt64(t *testing.T) {
 		}
 	}
 	for _, i := range []int64{0, 10, -10, 1<<63 - 1, -1 << 63} {
-		if got := values.NumberFromInt(i); got != mustNumber(t, big.NewInt(i).String()) {
-			t.Errorf("NumberFromInt(%d) = %s", i, got)
+		if got := values.FromInt(i).N; got != mustNumber(t, big.NewInt(i).String()) {
+			t.Errorf("FromInt(%d) = %s", i, got)
 		}
 	}
 }

@@ -8,6 +8,7 @@ package values
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 )
@@ -115,7 +116,10 @@ func (i Item) Remove(name string) Item {
 func FromNumber(n Number) Value { return Value{Kind: N, N: n} }
 
 // FromInt returns a number value of an integer.
-func FromInt(i int64) Value { return Value{Kind: N, N: NumberFromInt(i)} }
+func FromInt(i int64) Value {
+	n, _ := newNumber(i < 0, strings.TrimPrefix(strconv.FormatInt(i, 10), "-"), 0)
+	return FromNumber(n)
+}
 
 // FromMap returns a map value. The caller must not change m afterwards.
 func FromMap(m Item) Value { return Value{Kind: M, M: m} }

@@ -59,8 +59,8 @@ legacy = "AWS.SimpleQueueService."
 nothing = url + "-none"
 refused(legacy + "NonExistentQueue", "QueueDoesNotExist", 400, sqs.get_queue_url, QueueName="none")
 refused(legacy + "NonExistentQueue", "QueueDoesNotExist", 400, sqs.send_message, QueueUrl=nothing, MessageBody="x")
-refused("QueueAlreadyExists", "QueueNameExists", 400, sqs.create_queue, QueueName="jobs", Attributes={"DelaySeconds": "5"})
-refused("InvalidAttributeValue", "InvalidAttributeValue", 400, sqs.create_queue, QueueName="x", Attributes={"DelaySeconds": "901"})
+refused("QueueAlreadyExists", "QueueNameExists", 400, sqs.create_queue, QueueName="jobs", Attributes={"VisibilityTimeout": "5"})
+refused("InvalidAttributeValue", "InvalidAttributeValue", 400, sqs.create_queue, QueueName="x", Attributes={"VisibilityTimeout": "43201"})
 refused("InvalidAttributeName", "InvalidAttributeName", 400, sqs.create_queue, QueueName="x", Attributes={"Colour": "red"})
 refused("InvalidParameterValue", "InvalidParameterValueException", 400, sqs.receive_message, QueueUrl=url, MaxNumberOfMessages=11)
 refused("MissingParameter", "MissingRequiredParameterException", 400, sqs.send_message, QueueUrl=url, MessageBody="")
