@@ -71,8 +71,9 @@ func (s store) removeRecords(ctx context.Context, projectID string) (r removal, 
 				r.objects += n
 			}
 			recordKeys = append(recordKeys, key)
-			if ref, err := db.Decode[content.Ref](item); err == nil { // removeRest deletes the chunks of an invalid record
-				chunkKeys = append(chunkKeys, ref.ChunkKeys(projectID)...)
+			ref, err := db.Decode[content.Ref](item)
+			if chunk := ref.ChunkKey(projectID); err == nil && !chunk.IsZero() { // removeRest deletes the other chunks
+				chunkKeys = append(chunkKeys, chunk)
 			}
 		}
 		if err := s.remove(ctx, s.contents, chunkKeys); err != nil {
