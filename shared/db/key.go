@@ -315,12 +315,12 @@ func TrafficOf(accountID string) Prefix {
 	return newPrefix(join("ACCOUNT", accountID), "TRAFFIC"+separator)
 }
 
-// ChunkKey returns the key of the n-th chunk of a file's content, counted from 0.
-func ChunkKey(projectID, contentID string, n int) Key {
-	if contentID == "" || strings.ContainsAny(contentID, separator+"\x00") || n < 0 {
+// ChunkKey returns the key of the chunk of a file's content.
+func ChunkKey(projectID, contentID string) Key {
+	if contentID == "" || strings.ContainsAny(contentID, separator+"\x00") {
 		return Key{}
 	}
-	return newKey(projectPK(projectID), contentID+separator+strconv.Itoa(n))
+	return newKey(projectPK(projectID), contentID+separator+"0")
 }
 
 // SweepKey returns the key of the item with the position of the sweep that removes objects without a record.

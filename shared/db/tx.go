@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -25,11 +24,12 @@ import (
 // Events of a change are writes of its transaction, so there is an event exactly if there is a change.
 type Tx struct {
 	client *Client
+	token  string
 	writes []Write
 }
 
 // Tx returns a transaction with these writes.
-func (c *Client) Tx(writes ...Write) *Tx { return &Tx{client: c, writes: writes} }
+func (c *Client) Tx(writes ...Write) *Tx { return &Tx{client: c, token: rand.Text(), writes: writes} }
 
 // Add adds writes.
 func (t *Tx) Add(writes ...Write) { t.writes = append(t.writes, writes...) }
@@ -41,44 +41,31 @@ func (t *Tx) Len() int { return len(t.writes) }
 // nothing. Errors: the error of Else of the first write whose condition failed, otherwise ErrConditionFailed;
 // ErrConflict, ErrUnavailable, ErrInvalidKey.
 func (t *Tx) Commit(ctx context.Context) error {
-	in, err := t.input()
-	if err != nil {
-		return err
-	}
-	err = Retry(ctx, "transaction", func(ctx context.Context) error { return t.commit(ctx, in) })
-	return meaning(err, t.writes...)
+	return meaning(Retry(ctx, "transaction", t.commit), t.writes...)
 }
 
 // CommitOnce is like Commit, for use within Retry: it does not retry conflicts, and a failed condition without Else is
 // ErrStale.
 func (t *Tx) CommitOnce(ctx context.Context) error {
-	in, err := t.input()
-	if err != nil {
-		return err
-	}
-	return asStale(meaning(t.commit(ctx, in), t.writes...))
+	return asStale(meaning(t.commit(ctx), t.writes...))
 }
 
-func (t *Tx) commit(ctx context.Context, in *dynamodb.TransactWriteItemsInput) error {
+// commit makes one attempt to execute the transaction.
+func (t *Tx) commit(ctx context.Context) error {
+	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: &t.token}
+	for i, w := range t.writes {
+		action, err := w.action()
+		if err != nil {
+			return fmt.Errorf("write %d: %w", i, err)
+		}
+		in.TransactItems = append(in.TransactItems, action)
+	}
 	if err := Admit(ctx); err != nil || len(in.TransactItems) == 0 {
 		return err
 	}
 	defer startCall(ctx)()
 	_, err := t.client.sdk.TransactWriteItems(ctx, in)
 	return classify("transact", err)
-}
-
-// input returns the request with a new token.
-func (t *Tx) input() (*dynamodb.TransactWriteItemsInput, error) {
-	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(rand.Text())}
-	for i, w := range t.writes {
-		action, err := w.action()
-		if err != nil {
-			return nil, fmt.Errorf("write %d: %w", i, err)
-		}
-		in.TransactItems = append(in.TransactItems, action)
-	}
-	return in, nil
 }
 
 func (w Write) action() (types.TransactWriteItem, error) {

@@ -101,11 +101,11 @@ func (c *Cleanup) expireReplaced(ctx context.Context, e event.Record) error {
 	if at.IsZero() {
 		return fmt.Errorf("%w: the timestamp is zero", errInvalidEvent)
 	}
-	chunk := content.Ref{ContentID: e.Replaced.ID, Chunks: e.Replaced.Chunks}.ChunkKeys(e.ProjectID)
-	if chunk == nil {
+	chunk := content.Ref{ContentID: e.Replaced.ID, Chunks: e.Replaced.Chunks}.ChunkKey(e.ProjectID)
+	if chunk.IsZero() {
 		return fmt.Errorf("%w: content ID %q with %d chunks", errInvalidEvent, e.Replaced.ID, e.Replaced.Chunks)
 	}
-	return c.store.expireChunk(ctx, chunk[0], at.Add(content.Retention))
+	return c.store.expireChunk(ctx, chunk, at.Add(content.Retention))
 }
 
 // RemoveProject deletes all stored data of a deleted project: one whose tree does not exist. Errors: errInvalidEvent if the project exists;

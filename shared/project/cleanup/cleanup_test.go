@@ -63,7 +63,7 @@ func storeDeletedProject(c *cleaner, projectID string, files, comments int) {
 	f.T.Helper()
 	records, chunks, messages := map[db.Key]db.Item{}, map[db.Key]db.Item{}, map[db.Key]db.Item{}
 	addChunk := func(contentID string) {
-		chunks[db.ChunkKey(projectID, contentID, 0)] = projecttest.Encode(f.T, projecttest.Chunk{Data: []byte("some bytes")})
+		chunks[db.ChunkKey(projectID, contentID)] = projecttest.Encode(f.T, projecttest.Chunk{Data: []byte("some bytes")})
 	}
 	at := clock.Stamp(f.Clock.Now())
 	for i := range files {

@@ -115,7 +115,7 @@ func TestChunkExpiry(t *testing.T) {
 		if expires > 0 {
 			item["expiresAt"] = db.ExpiresAt(expires)
 		}
-		chunks[db.ChunkKey(projectID, contentID, 0)] = item
+		chunks[db.ChunkKey(projectID, contentID)] = item
 		contentIDs, want[contentID+"#0"] = append(contentIDs, contentID), max(expires, month)
 	}
 	f.Put(f.Tables.Contents, chunks)

@@ -98,9 +98,7 @@ func TestCleanupDeletesChunksBeforeRecords(t *testing.T) {
 		referenced := map[db.Key]bool{}
 		for _, item := range f.Dump(f.Tables.Projects) {
 			if ref, err := db.Decode[content.Ref](item); err == nil {
-				for _, key := range ref.ChunkKeys(projectID) {
-					referenced[key] = true
-				}
+				referenced[ref.ChunkKey(projectID)] = true
 			}
 		}
 		orphans := 0

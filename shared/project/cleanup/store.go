@@ -62,8 +62,9 @@ func (s store) removeRecords(ctx context.Context, projectID string) (r removed, 
 				r.objects += n
 			}
 			recordKeys = append(recordKeys, key)
-			if ref, err := db.Decode[content.Ref](item); err == nil { // DeleteAll deletes the chunks of an invalid record
-				chunkKeys = append(chunkKeys, ref.ChunkKeys(projectID)...)
+			ref, err := db.Decode[content.Ref](item)
+			if chunk := ref.ChunkKey(projectID); err == nil && !chunk.IsZero() { // DeleteAll deletes the other chunks
+				chunkKeys = append(chunkKeys, chunk)
 			}
 		}
 		if err := s.Delete(ctx, s.contents, chunkKeys...); err != nil {

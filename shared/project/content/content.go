@@ -103,14 +103,13 @@ func ParseObjectKey(key string) (projectID, contentID string, ok bool) {
 	return projectID, contentID, key != "" && Ref{ContentID: contentID}.ObjectKey(projectID) == key
 }
 
-// ChunkKeys returns the key of the content's chunk in the contents table. It returns nil if there is none, or if the
-// Ref is not valid.
-func (r Ref) ChunkKeys(projectID string) []db.Key {
-	key := db.ChunkKey(projectID, r.ContentID, 0)
-	if r.Chunks != 1 || key.IsZero() {
-		return nil
+// ChunkKey returns the key of the content's chunk in the contents table. It returns the zero Key if the content has no
+// chunk, or if the Ref is not valid.
+func (r Ref) ChunkKey(projectID string) db.Key {
+	if r.Chunks != 1 {
+		return db.Key{}
 	}
-	return []db.Key{key}
+	return db.ChunkKey(projectID, r.ContentID)
 }
 
 // The first byte of packed content is its format. These values are part of the data format.

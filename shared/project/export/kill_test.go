@@ -267,7 +267,7 @@ func TestVersionIsDeleted(t *testing.T) {
 	p := &slicetest.Process{Step: 6, At: func() error { // the files are listed
 		want["/z.txt"] = []byte("new")
 		ada.save(projectID, map[string][]byte{"/z.txt": want["/z.txt"]})
-		_, err := f.Client.Do(t.Context(), f.Contents.Delete(old.ChunkKeys(projectID)[0]))
+		_, err := f.Client.Do(t.Context(), f.Contents.Delete(old.ChunkKey(projectID)))
 		if err != nil {
 			t.Error(err)
 		}

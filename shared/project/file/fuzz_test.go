@@ -44,7 +44,7 @@ func FuzzContent(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		items := map[db.Key]db.Item{db.ChunkKey(projectID, f.ContentID, 0): chunk}
+		items := map[db.Key]db.Item{db.ChunkKey(projectID, f.ContentID): chunk}
 		unpacked, err := f.content(projectID, items, packed.data)
 		if err != nil || !bytes.Equal(unpacked, data) || utf8.Valid(data) != utf8.Valid(unpacked) || !packed.equals(&f) {
 			t.Fatalf("content returned %q, %v, want the packed data %q", unpacked, err, data)
@@ -77,7 +77,7 @@ func FuzzStored(f *testing.F) {
 		if !ok {
 			return
 		}
-		items := map[db.Key]db.Item{db.ChunkKey(projectID, record.ContentID, 0): item}
+		items := map[db.Key]db.Item{db.ChunkKey(projectID, record.ContentID): item}
 		if data, err := record.content(projectID, items, nil); err == nil && len(data) != record.Size {
 			t.Fatalf("got %d bytes of content, want the size in the record, %d", len(data), record.Size)
 		}

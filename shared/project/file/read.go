@@ -45,7 +45,7 @@ func (s *Service) Read(
 		objectCtx, stop := context.WithCancel(ctx)
 		defer stop()
 		waitForObject := s.store.startObject(objectCtx, projectID, wanted)
-		err = s.store.Load(ctx, caller.UserID, &access, s.store.contents.Refs(wanted.ChunkKeys(projectID)...)...)
+		err = s.store.Load(ctx, caller.UserID, &access, s.store.contents.Ref(wanted.ChunkKey(projectID)))
 		if err == nil {
 			err = access.Check(in.action())
 		}

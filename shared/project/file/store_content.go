@@ -59,7 +59,7 @@ func (s store) contentsOf(ctx context.Context, projectID string, files ...File) 
 	group.Go(func() (err error) {
 		var keys []db.Key
 		for _, f := range files {
-			keys = append(keys, f.ChunkKeys(projectID)...)
+			keys = append(keys, f.ChunkKey(projectID))
 		}
 		chunks, err = s.contents.BatchGet(readCtx, keys...)
 		return err
@@ -129,7 +129,7 @@ func (f File) content(projectID string, items map[db.Key]db.Item, object []byte)
 		data, err = content.Open(f.ObjectFormat, object)
 	}
 	if f.Chunks > 0 {
-		item := items[db.ChunkKey(projectID, f.ContentID, 0)]
+		item := items[db.ChunkKey(projectID, f.ContentID)]
 		if item == nil {
 			return nil, errMissingContent
 		}

@@ -133,7 +133,7 @@ func (s store) changeWrites(projectID string, p plan, c change) (writes []db.Wri
 		writes = append(writes, s.Projects.Put(key, *c.after).If(unchanged()))
 	}
 	if c.content != nil && c.content.ref().Chunks > 0 { // in the transaction, so a failed save leaves no chunk behind
-		writes = append(writes, s.contents.Put(db.ChunkKey(projectID, c.after.ContentID, 0), chunkRecord{c.content.data}))
+		writes = append(writes, s.contents.Put(db.ChunkKey(projectID, c.after.ContentID), chunkRecord{c.content.data}))
 	}
 	return writes
 }

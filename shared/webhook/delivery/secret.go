@@ -51,12 +51,12 @@ func KeyID(sealed string) string {
 
 // Open opens a secret that was sealed for a webhook. Errors: errSealed, config.ErrUnknownKey, config.ErrUnavailable.
 func (s Secrets) Open(ctx context.Context, webhookID, sealed string) (string, error) {
-	keyID, text, _ := strings.Cut(sealed, ".")
+	_, text, _ := strings.Cut(sealed, ".")
 	data, err := sealedEncoding.DecodeString(text)
 	if err != nil {
 		return "", errSealed
 	}
-	secret, err := s.Keys.Open(ctx, secretPurpose, keyID, data, []byte(webhookID))
+	secret, err := s.Keys.Open(ctx, secretPurpose, KeyID(sealed), data, []byte(webhookID))
 	switch {
 	case errors.Is(err, config.ErrDamaged):
 		return "", errSealed
