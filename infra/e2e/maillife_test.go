@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"devplatform/infra/platformtest"
@@ -19,7 +20,7 @@ func TestMailsInBrowser(t *testing.T) {
 		ada: platformtest.NewClient(t, p.URL),
 	}
 	l.ada.SignUp("ada")
-	for _, step := range []func(){l.confirm, l.invite, l.forget, l.move, l.undo} {
+	for _, step := range []func(){l.confirm, l.invite, l.forget, l.move, l.undo, l.export, l.end} {
 		step()
 	}
 	l.page.checkProblems()
@@ -33,6 +34,7 @@ type life struct {
 	ada             *platformtest.Client
 	email, password string
 	reset           string // the link of the last mail that resets the password
+	workspace       string // the path of a workspace with two members
 }
 
 // confirm confirms the address.
@@ -46,6 +48,7 @@ func (l *life) invite() {
 	platformtest.NewClient(l.t, l.p.URL).SignUp("grace")
 	created := l.ada.Do(http.MethodPost, "/api/workspaces", `{"name":"Team"}`).Want(l.t, http.StatusCreated)
 	at := fmt.Sprint("/api/workspaces/", created["id"])
+	l.workspace = at
 	invited := `{"email":"grace@example.com","role":"viewer"}`
 	l.ada.Do(http.MethodPost, at+"/invitations", invited).Want(l.t, http.StatusCreated)
 	l.page.open(l.p.Link("grace@example.com", "/api/auth/page/invitation#token="))
@@ -87,6 +90,32 @@ func (l *life) undo() {
 	}
 	l.setPassword("gravel gravel")
 	l.wantAddress(l.email)
+}
+
+// export downloads everything that is stored about the user.
+func (l *life) export() {
+	document := string(download(l.t, l.ada, "/api/auth/export", "account.json"))
+	for _, want := range []string{l.email, `"Team"`, `"email.restored"`} {
+		if !strings.Contains(document, want) {
+			l.t.Errorf("the export does not contain %s: %s", want, document)
+		}
+	}
+}
+
+// end deletes the account, after the workspace that has another member. The address is free again.
+func (l *life) end() {
+	const confirm = `{"confirm":"ada"}`
+	l.ada.Do(http.MethodDelete, "/api/auth/me", confirm).WantError(l.t, http.StatusConflict, "CONFLICT")
+	l.ada.Do(http.MethodDelete, l.workspace, `{"confirm":"Team"}`).Want(l.t, http.StatusAccepted)
+	l.ada.Do(http.MethodDelete, "/api/auth/me", confirm).Want(l.t, http.StatusAccepted)
+	platformtest.Eventually(l.t, "a mail reports the deletion", func() bool {
+		return l.p.Mails(l.email)[0].Subject == "Your account at devplatform was deleted"
+	})
+	if response := l.logIn(); response.Status != http.StatusUnauthorized {
+		l.t.Errorf("login after the deletion: got %d %s", response.Status, response.Body)
+	}
+	again := platformtest.Object{"email": l.email, "username": "ada2", "password": l.password}
+	l.ada.Do(http.MethodPost, "/api/auth/signup", again.String()).Want(l.t, http.StatusCreated)
 }
 
 // use opens a link, and presses the button of its page.
