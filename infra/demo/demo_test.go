@@ -76,6 +76,7 @@ func check(t *testing.T, page string) {
 	for _, want := range []string{
 		"PRECONDITION_FAILED", "operations[1]", "AUTH_INVALID_CREDENTIALS", "create_file, ", "The project has files already",
 		"✗ X-Service-Signature   ✗ Standard Webhooks", "The same event, delivery and body with a new signature",
+		"✉ Confirm your address", "✉ Reset your password", "email.restored", "account.json has ",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
