@@ -41,7 +41,14 @@ type Workspace struct {
 	Members   int             `dynamodbav:"members"`  // number of members, including the owners
 	Projects  int             `dynamodbav:"projects"` // number of projects
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
+
+	// SuspendedOwners is the number of owners whose accounts are suspended.
+	SuspendedOwners int `dynamodbav:"suspendedOwners,omitempty"`
 }
+
+// IsReadOnly reports whether the accounts of all owners are suspended. Then nobody can change the workspace, nothing is
+// built or delivered, and its sites show a page that says so.
+func (w Workspace) IsReadOnly() bool { return w.SuspendedOwners > 0 && w.SuspendedOwners >= w.Owners }
 
 // Membership is the membership of a user in a workspace. It is stored twice, under the workspace and under the user,
 // in one transaction, so that both can be listed with consistent reads. The attribute names are part of the data
@@ -58,6 +65,12 @@ type Membership struct {
 	Name string `dynamodbav:"-"`
 	// CreatedAt is a copy of the workspace's field, which never changes.
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
+
+	// ReadOnly reports whether the workspace is read-only. Like Name, it is not stored in the membership.
+	ReadOnly bool `dynamodbav:"-"`
+
+	// Suspended reports that the account of the user is suspended. Operators set it (see IsReadOnly).
+	Suspended bool `dynamodbav:"suspended,omitempty"`
 
 	// Personal means that this is the user's own personal workspace. The user remains an owner of it. Every user has
 	// exactly one personal workspace. The field is false for other members of that workspace.
@@ -141,8 +154,8 @@ func (s *Service) RenameWorkspace(
 		if d, err = s.ReadWorkspace(ctx, caller, workspaceID); err != nil {
 			return err
 		}
-		if !d.Membership.Role.May(ManageMembers) {
-			return ErrDenied
+		if err := d.Membership.Check(ManageMembers); err != nil {
+			return err
 		}
 		if name == nil || *name == d.Workspace.Name {
 			return nil

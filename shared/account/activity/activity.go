@@ -33,6 +33,13 @@ const (
 	IdentityLinked  Type = "identity.linked"
 	IdentityRemoved Type = "identity.removed"
 	SessionEnded    Type = "session.ended"
+
+	// Acts of operators. Their entries have no IP address and no User-Agent.
+	Suspended       Type = "operator.suspended"
+	SuspensionEnded Type = "operator.suspension-lifted"
+	ResetSent       Type = "operator.reset-sent"
+	SiteBlocked     Type = "operator.site-blocked"
+	SiteUnblocked   Type = "operator.site-unblocked"
 )
 
 // Retention is the time for which an entry is stored.
