@@ -34,6 +34,7 @@ import (
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/webhook/sender"
+	"devplatform/shared/workspace/record"
 )
 
 // sampleTime is the time at which the functions process the samples: shortly after the sample events.
@@ -47,10 +48,10 @@ const (
 
 // pipeline contains the tables and queues of the template, in new embedded AWS services.
 type pipeline struct {
-	client           *db.Client
-	webhooks, events db.Table
-	sqs              *awssqs.Client
-	queues           map[string]string // URLs by logical ID
+	client                     *db.Client
+	webhooks, events, projects db.Table
+	sqs                        *awssqs.Client
+	queues                     map[string]string // URLs by logical ID
 
 	fast, slow, creations, failures queue.Queue
 }
@@ -99,6 +100,8 @@ func newPipeline(t *testing.T) *pipeline {
 		switch table.LogicalID {
 		case "WebhooksTable":
 			p.webhooks = p.client.Table(table.Name)
+		case "ProjectsTable":
+			p.projects = p.client.Table(table.Name)
 		case "EventsTable":
 			p.events = p.client.Table(table.Name)
 		}
@@ -127,8 +130,11 @@ func (p *pipeline) subscribe(t *testing.T, webhookID string, prompt bool) {
 		"events":     &types.AttributeValueMemberL{Value: []types.AttributeValue{text("*")}},
 		"createdAt":  text("2026-01-31T08:00:00.000Z"), "updatedAt": text("2026-01-31T08:00:00.000Z"),
 	})
-	if _, err := p.client.Do(t.Context(), write); err != nil {
-		t.Fatal(err)
+	workspace := p.projects.Put(db.WorkspaceKey(workspaceID), record.Workspace{ID: workspaceID, Owners: 1})
+	for _, w := range []db.Write{write, workspace} {
+		if _, err := p.client.Do(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -213,7 +219,7 @@ func TestPipelineSamples(t *testing.T) {
 		}
 	}
 	deps := delivery.Deps{
-		DB: p.client, Webhooks: p.webhooks, Events: p.events, Fast: p.fast, Slow: p.slow,
+		DB: p.client, Webhooks: p.webhooks, Events: p.events, Projects: p.projects, Fast: p.fast, Slow: p.slow,
 		Creations: p.creations, Clock: sampleTime, Logger: logger, Metrics: metric.New(logger, "", sampleTime),
 	}
 	workers := delivery.WorkerDeps{

@@ -19,6 +19,8 @@ type settings struct {
 	Bucket config.FilesBucket
 	// Sites is the DynamoDB table of addresses and of the traffic of accounts.
 	Sites string `env:"SITES_TABLE,required,notEmpty"`
+	// Projects is the DynamoDB table with the records of workspaces.
+	Projects string `env:"PROJECTS_TABLE,required,notEmpty"`
 	// Origin is the origin of all sites. Each address is a label below its host. Without it, there are no sites.
 	Origin config.Origin `env:"SITES_ORIGIN"`
 	// TrafficGiB is the limit of the bytes that the sites of an account serve in a month, at most a pebibyte.
@@ -30,7 +32,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
 		return site.New(site.Deps{
-			DB: client, Sites: client.Table(cfg.Sites),
+			DB: client, Sites: client.Table(cfg.Sites), Projects: client.Table(cfg.Projects),
 			Bucket: objectstore.NewDownload(cfg.AWS).Bucket(cfg.Bucket.Files),
 			Origin: cfg.Origin, TrafficLimit: cfg.TrafficGiB << 30,
 			Clock: now, Logger: logger,

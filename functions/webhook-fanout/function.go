@@ -17,6 +17,8 @@ type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
 	Metrics config.Metrics
+	// Projects is the DynamoDB table with the records of workspaces.
+	Projects string `env:"PROJECTS_TABLE,required,notEmpty"`
 	// Deliveries is the URL of the queue of the fast lane.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 	// Creations is the URL of the queue for messages that ask for the creation of deliveries.
@@ -29,7 +31,7 @@ type settings struct {
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client, queues := db.New(cfg.AWS, now), queue.New(cfg.AWS)
 	fanout := delivery.NewFanout(delivery.Deps{
-		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks),
+		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Projects: client.Table(cfg.Projects),
 		Fast: queues.Queue(cfg.Deliveries), Creations: queues.Queue(cfg.Creations),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 	})

@@ -104,6 +104,12 @@ func OperationsKey(rule, subject string) Key {
 // WorkspaceKey returns the key of a workspace.
 func WorkspaceKey(workspaceID string) Key { return newKey(workspacePK(workspaceID), "WORKSPACE") }
 
+// RemovalKey returns the key of the removal of a workspace or an account, by its ID.
+func RemovalKey(workspaceOrUserID string) Key {
+	part := cmp.Or(idPart(id.Workspace, workspaceOrUserID), idPart(id.User, workspaceOrUserID))
+	return newKey(join("REMOVAL", part), "REMOVAL")
+}
+
 // MemberKey returns the key of a member of a workspace.
 func MemberKey(workspaceID, userID string) Key {
 	return newKey(workspacePK(workspaceID), join("MEMBER", idPart(id.User, userID)))

@@ -19,6 +19,7 @@ import (
 	"devplatform/shared/project/setting"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
+	"devplatform/shared/workspace/record"
 )
 
 // Begin begins an attempt to build a deployment, for the worker with j, and returns the deployment: a queued one
@@ -29,7 +30,7 @@ func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deploymen
 		if err != nil {
 			return err
 		}
-		slot, err := s.beginBuild(ctx, j, now)
+		slot, err := s.beginBuild(ctx, j, p.WorkspaceID, now)
 		if err != nil {
 			return err
 		}
@@ -57,6 +58,19 @@ func (s Store) readBuild(ctx context.Context, j job.Job) (state, error) {
 		return p, err
 	}
 	return p, job.ErrLost
+}
+
+// checkWorkspace ends the job of a build if its workspace has ended. item is the record of the workspace. Error:
+// job.ErrLost.
+func (s Store) checkWorkspace(ctx context.Context, j job.Job, item db.Item) error {
+	w, err := record.Decode(item)
+	if err != nil || w != nil {
+		return err
+	}
+	if err := s.jobs().Finish(ctx, j); err != nil {
+		return err
+	}
+	return job.ErrLost
 }
 
 // asLost returns job.ErrLost if a change failed because the project was deleted.
@@ -105,14 +119,18 @@ func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) 
 		if err != nil {
 			return err
 		}
-		project, err := s.Projects.Get(ctx, db.ProjectKey(p.WorkspaceID, j.ProjectID)) // events contain its name
-		if errors.Is(err, db.ErrNotFound) {
-			return fmt.Errorf("%w: %w", job.ErrLost, err)
+		project, key := db.ProjectKey(p.WorkspaceID, j.ProjectID), db.WorkspaceKey(p.WorkspaceID)
+		items, err := s.Projects.BatchGet(ctx, project, key)
+		if err == nil {
+			err = s.checkWorkspace(ctx, j, items[key])
 		}
 		if err != nil {
 			return err
 		}
-		named, err := db.Decode[workspace.ProjectAccess](project)
+		if items[project] == nil {
+			return fmt.Errorf("%w: %w", job.ErrLost, workspace.ErrProjectNotFound)
+		}
+		named, err := db.Decode[workspace.ProjectAccess](items[project]) // events contain its name
 		if err != nil {
 			return err
 		}
@@ -141,8 +159,8 @@ func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
 	if d.Status == Ready {
 		c.addedBytes[d.AccountID] += d.Bytes
 		c.add(c.store.Sites.Create(db.AddressKey(d.Label), site.Address{
-			ProjectID: c.projectID, AccountID: d.AccountID, DeploymentID: d.ID, Manifest: d.Manifest, SPA: c.site.SPA,
-			HashedPaths: d.HashedPaths,
+			ProjectID: c.projectID, WorkspaceID: c.workspaceID, AccountID: d.AccountID, DeploymentID: d.ID,
+			Manifest: d.Manifest, SPA: c.site.SPA, HashedPaths: d.HashedPaths,
 		}))
 	}
 	if d.Status == Ready && d.Target == Production {
@@ -156,13 +174,18 @@ func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
 
 // beginBuild returns the write that adds a build to the builds in progress of its account, with the end of its lease,
 // and removes the builds whose lease has expired. The item has one attribute for each build. Its version changes
-// whenever a build is added, so that two workers cannot both add the last one. Error: job.ErrBusy.
-func (s Store) beginBuild(ctx context.Context, j job.Job, now time.Time) (db.Write, error) {
+// whenever a build is added, so that two workers cannot both add the last one. Errors: job.ErrBusy; job.ErrLost if the
+// workspace has ended.
+func (s Store) beginBuild(ctx context.Context, j job.Job, workspaceID string, now time.Time) (db.Write, error) {
 	key, version := db.BuildsKey(j.Group), expression.Name("version")
-	item, err := s.Projects.Get(ctx, key)
-	if err != nil && !errors.Is(err, db.ErrNotFound) {
+	items, err := s.Projects.BatchGet(ctx, key, db.WorkspaceKey(workspaceID))
+	if err == nil {
+		err = s.checkWorkspace(ctx, j, items[db.WorkspaceKey(workspaceID)])
+	}
+	if err != nil {
 		return db.Write{}, err
 	}
+	item := items[key]
 	update := expression.Add(version, expression.Value(1)).
 		Set(expression.Name(j.ID), expression.Value(j.LeaseEnds.String()))
 	n, past, never := 0, clock.Stamp(now).String(), clock.Stamp(now.Add(2*job.LeaseTime)).String()

@@ -119,7 +119,7 @@ func (c *change) takeLabel(ctx context.Context, label, accountID string) error {
 	}
 	c.site.Label = label
 	address := site.Address{
-		ProjectID: c.projectID, AccountID: accountID, DeploymentID: c.site.DeploymentID,
+		ProjectID: c.projectID, WorkspaceID: c.workspaceID, AccountID: accountID, DeploymentID: c.site.DeploymentID,
 		Manifest: c.site.Deployments[c.site.DeploymentID].Manifest, Production: true, SPA: c.site.SPA,
 		Earlier: c.site.Earlier,
 	}

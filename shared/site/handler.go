@@ -21,9 +21,11 @@ import (
 
 // Deps contains the dependencies of a Handler.
 type Deps struct {
-	DB     *db.Client
-	Sites  db.Table
-	Bucket objectstore.Bucket
+	DB    *db.Client
+	Sites db.Table
+	// Projects has the records of workspaces, which are only read.
+	Projects db.Table
+	Bucket   objectstore.Bucket
 	// Origin is the origin below which the addresses are, such as https://example.app. If it is empty, there are no
 	// addresses.
 	Origin config.Origin
@@ -40,13 +42,14 @@ type Deps struct {
 type Handler struct {
 	Deps
 
-	https     bool
-	suffix    string // of host names, such as ".example.app"
-	store     store
-	traffic   *traffic
-	manifests *cache[Manifest]
-	objects   *cache[[]byte]
-	maxSmall  int // see isSmall
+	https      bool
+	suffix     string // of host names, such as ".example.app"
+	store      store
+	workspaces *workspaces
+	traffic    *traffic
+	manifests  *cache[Manifest]
+	objects    *cache[[]byte]
+	maxSmall   int // see isSmall
 }
 
 // New returns a Handler. It does no I/O.
@@ -57,6 +60,7 @@ func newHandler(d Deps, random func() float64) *Handler {
 		Deps: d, store: store{client: d.DB, table: d.Sites},
 		manifests: newManifestCache(d.Bucket), objects: newObjectCache(d.Bucket), maxSmall: maxSmall,
 	}
+	h.workspaces = &workspaces{projects: d.Projects, clock: d.Clock, byID: map[string]knownWorkspace{}}
 	h.traffic = &traffic{
 		store: h.store, clock: d.Clock, limit: d.TrafficLimit, random: random, counters: map[counterID]*counter{},
 	}

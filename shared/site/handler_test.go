@@ -323,7 +323,7 @@ func TestLog(t *testing.T) {
 	f.do(http.MethodGet, host, "/private-name", nil)
 	lines := strings.Split(strings.TrimSpace(f.log.String()), "\n")
 	for _, want := range []string{`"label":"shop"`, `"deploymentId":"` + first, `"status":200`, `"bytes":4`,
-		`"requestId":"req-1"`, `"dynamodbCalls":2`} {
+		`"requestId":"req-1"`, `"dynamodbCalls":3`} {
 		if len(lines) != 2 || !strings.Contains(lines[0], want) {
 			t.Errorf("logged %s, want two lines, the first with %s", lines, want)
 		}
@@ -333,7 +333,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A view costs one GetItem. The manifest, the file and the traffic are read with the first view.
+// A view costs one GetItem. The manifest, the file, the workspace and the traffic are read with the first view.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	f := newShop(t, nil)
@@ -344,7 +344,7 @@ func TestCalls(t *testing.T) {
 			t.Errorf("view %d: got %d calls of S3, want %d", i, got, want)
 		}
 		line := strings.Split(strings.TrimSpace(f.log.String()), "\n")[i]
-		calls := []string{`"dynamodbCalls":2`, `"dynamodbCalls":1`, `"dynamodbCalls":1`}[i]
+		calls := []string{`"dynamodbCalls":3`, `"dynamodbCalls":1`, `"dynamodbCalls":1`}[i]
 		s3 := fmt.Sprintf(`"s3Calls":%d,"s3Depth":`, want)
 		if !strings.Contains(line, calls) || strings.Contains(line, s3) != (want > 0) {
 			t.Errorf("view %d: logged %s, want %s and %d calls of S3", i, line, calls, want)

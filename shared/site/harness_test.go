@@ -25,6 +25,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/site/rule"
+	"devplatform/shared/workspace/record"
 )
 
 // epoch is the time at which the tests begin.
@@ -32,23 +33,26 @@ var epoch = time.Date(2031, 5, 15, 10, 5, 20, 0, time.UTC)
 
 const (
 	account = "usr_01KGA4V5N2ABCDEFGHJKMNPQRS"
-	host    = "shop.example.app" // the address that most tests use
+	team    = "ws_01KGA4V5N3ABCDEFGHJKMNPQRS" // the workspace of all sites
+	host    = "shop.example.app"              // the address that most tests use
 	mib     = 1 << 20
 )
 
 // fixture is a Handler with an embedded DynamoDB and an embedded S3.
 type fixture struct {
-	t       testing.TB
-	clock   *slicetest.Clock
-	log     *slicetest.Log
-	wire    *dynamotest.Wire // between the handler and DynamoDB
-	sdk     *dynamodb.Client // connected directly to DynamoDB
-	table   string
-	direct  *db.Client
-	objects objectstore.Bucket // connected directly to S3
-	handler *Handler
-	random  func() float64
-	stored  map[string]stored // by deployment ID
+	t        testing.TB
+	clock    *slicetest.Clock
+	log      *slicetest.Log
+	wire     *dynamotest.Wire // between the handler and DynamoDB
+	sdk      *dynamodb.Client // connected directly to DynamoDB
+	table    string
+	direct   *db.Client
+	projects db.Table           // connected directly
+	reading  *dynamotest.Wire   // between the handler and the table of projects
+	objects  objectstore.Bucket // connected directly to S3
+	handler  *Handler
+	random   func() float64
+	stored   map[string]stored // by deployment ID
 
 	redirects []rule.Redirect // of the next deployments
 	headers   []rule.Headers
@@ -69,11 +73,15 @@ func newFixture(t testing.TB, change func(*Deps)) *fixture {
 	}
 	f.table = slicetest.Table(t, f.sdk, "sites")
 	f.direct = db.Wrap(f.sdk, f.clock.Now)
+	projects := slicetest.Table(t, f.sdk, "projects")
+	f.projects = f.direct.Table(projects)
+	f.write(f.projects.Put(db.WorkspaceKey(team), record.Workspace{ID: team, Owners: 1}))
 	bucket := s3test.CreateBucket(t, s3test.Client(s3Endpoint), "files")
 	f.objects = objectstore.Wrap(s3test.Of(s3test.Client(s3Endpoint))).Bucket(bucket)
+	f.reading = dynamotest.NewWire(t, endpoint, nil)
 	client := db.Wrap(f.wire.Client(), f.clock.Now)
 	deps := Deps{
-		DB: client, Sites: client.Table(f.table),
+		DB: client, Sites: client.Table(f.table), Projects: db.Wrap(f.reading.Client(), f.clock.Now).Table(projects),
 		Bucket: objectstore.Wrap(s3test.Of(s3test.Client(s3Endpoint, func(o *s3.Options) {
 			o.HTTPClient, o.RetryMaxAttempts = slicetest.DoFunc(f.readObject), 1
 		}))).Bucket(bucket),
@@ -182,7 +190,7 @@ func (f *fixture) remove(deploymentID string, paths ...string) {
 // put stores the record of an address.
 func (f *fixture) put(label string, a Address) {
 	f.t.Helper()
-	a.Manifest = f.stored[a.DeploymentID].hash
+	a.Manifest, a.WorkspaceID = f.stored[a.DeploymentID].hash, team
 	if !a.Production {
 		a.HashedPaths = HashedPathsOf(f.stored[a.DeploymentID].manifest)
 	}
@@ -191,7 +199,13 @@ func (f *fixture) put(label string, a Address) {
 	if a.ExpiresAt == 0 {
 		delete(item, db.AttrExpiresAt)
 	}
-	_, err = f.direct.Do(context.WithoutCancel(f.t.Context()), f.direct.Table(f.table).Put(db.AddressKey(label), item))
+	f.write(f.direct.Table(f.table).Put(db.AddressKey(label), item))
+}
+
+// write makes a write without the handler.
+func (f *fixture) write(w db.Write) {
+	f.t.Helper()
+	_, err := f.direct.Do(context.WithoutCancel(f.t.Context()), w)
 	f.must(err)
 }
 

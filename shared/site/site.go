@@ -5,7 +5,8 @@
 // deployment are its manifest and its files. Their keys are sites/<deployment ID>/<SHA-256 of the content>, with .gz if
 // they are compressed. Objects never change until the deployment is deleted.
 //
-// Each view reads the address with a strongly consistent read, so that changes are visible at once. Manifests and small
+// Each view reads the address with a strongly consistent read, so that changes are visible at once. It also checks that
+// the workspace of the site exists, with a record that was read at most a minute before. Manifests and small
 // files are cached in memory, because they never change. A file in memory is only shown while an address shows its
 // deployment. So it does not matter that it may outlive its object.
 //
@@ -39,7 +40,8 @@ import (
 // Address is the record of an address, in the sites table under db.AddressKey. The attribute names are part of the data
 // format.
 type Address struct {
-	ProjectID string `dynamodbav:"projectId"`
+	ProjectID   string `dynamodbav:"projectId"`
+	WorkspaceID string `dynamodbav:"workspaceId"`
 	// AccountID is the user whose traffic is counted: the owner of the workspace when the deployment was requested.
 	AccountID string `dynamodbav:"accountId"`
 	// DeploymentID is the deployment that the address shows. "" if the site is offline, or if the label is only reserved.

@@ -68,6 +68,13 @@ func (v *view) show() error {
 	case v.address.DeploymentID == "" || v.address.ReservedFor != "":
 		return v.page(http.StatusNotFound)
 	}
+	workspace, err := v.workspaces.get(v.ctx, v.address.WorkspaceID)
+	switch {
+	case err != nil:
+		return err
+	case workspace == nil:
+		return v.page(http.StatusNotFound)
+	}
 	exceeded, err := v.traffic.isExceeded(v.ctx, v.address.AccountID)
 	if err != nil { // the last known value is good enough
 		v.Logger.WarnContext(v.ctx, "the traffic of an account cannot be read", "cause", err)

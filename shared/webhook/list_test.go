@@ -79,8 +79,8 @@ func TestListWebhooks(t *testing.T) {
 	if diff := cmp.Diff(want, all.Texts("webhooks", "id")); diff != "" {
 		t.Errorf("the webhooks of all workspaces (-want +got):\n%s", diff)
 	}
-	if all.Calls != 4 { // session, memberships, and the webhooks of two workspaces
-		t.Errorf("got %d calls to DynamoDB, want 4", all.Calls)
+	if all.Calls != 5 { // session, memberships, workspaces, and the webhooks of two workspaces
+		t.Errorf("got %d calls to DynamoDB, want 5", all.Calls)
 	}
 	if strings.Contains(all.Raw, "secret") {
 		t.Errorf("the list contains a secret: %s", all.Raw)

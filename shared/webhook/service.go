@@ -54,7 +54,7 @@ type Service struct {
 
 // New returns a service. It does no I/O.
 func New(d Deps) *Service {
-	records := delivery.Store{Client: d.DB, Table: d.Webhooks, Events: d.Events}
+	records := delivery.Store{Client: d.DB, Table: d.Webhooks, Events: d.Events, Projects: d.Projects}
 	secrets := delivery.Secrets{Keys: d.Keys}
 	access := workspace.Access{Projects: d.Projects}
 	return &Service{

@@ -51,7 +51,7 @@ func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error
 }
 
 // create stores a webhook. Errors: errFull, errAccountFull, workspace.ErrDenied if the creator may no longer manage
-// webhooks, workspace.ErrProjectNotFound.
+// webhooks, workspace.ErrNotFound, workspace.ErrProjectNotFound.
 //
 // No item counts the webhooks of an account, because the count would have to change with the owners of workspaces.
 // Instead, create adds the counts of all workspaces of the account. A concurrent creation in another workspace must not
@@ -59,7 +59,9 @@ func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error
 // is not the one that it read before the counts.
 func (s store) create(ctx context.Context, w delivery.Webhook, account accountLimit) error {
 	belowLimit := attrCount.AttributeNotExists().Or(attrCount.LessThan(expression.Value(maxWebhooks)))
-	writes := []db.Write{s.access.Allows(w.CreatedBy, w.WorkspaceID, workspace.ManageWebhooks)}
+	writes := []db.Write{
+		s.access.Allows(w.CreatedBy, w.WorkspaceID, workspace.ManageWebhooks), s.access.Exists(w.WorkspaceID),
+	}
 	if w.ProjectID != "" {
 		writes = append(writes, s.access.ProjectExists(w.ProjectID))
 	}

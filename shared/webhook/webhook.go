@@ -176,7 +176,7 @@ func secretOrNew(requested *string) (secret, generated string) {
 
 // ListWebhooks returns a page of the webhooks of a workspace in the order in which they were created, and the cursor of
 // the next page. If workspaceID is "", it lists the webhooks of all workspaces in which the caller may manage webhooks.
-// It makes one query for each workspace, concurrently.
+// It makes two calls to storage, and then one query for each workspace, concurrently.
 func (s *Service) ListWebhooks(
 	ctx context.Context, caller httpapi.Caller, workspaceID string, page httpapi.PageInput,
 ) ([]WebhookItem, string, error) {
@@ -243,16 +243,17 @@ func (s *Service) workspacesToManage(ctx context.Context, caller httpapi.Caller,
 		return []string{workspaceID}, s.checkWorkspace(ctx, caller, workspaceID, workspace.ReadWebhooks)
 	}
 	members, err := s.access.Memberships(ctx, caller.UserID)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		members = slices.DeleteFunc(members, func(m workspace.Membership) bool {
+			return !m.Role.May(workspace.ManageWebhooks)
+		})
+		members, err = s.access.Complete(ctx, members)
 	}
-	var ids []string
-	for _, member := range members {
-		if member.Role.May(workspace.ManageWebhooks) {
-			ids = append(ids, member.WorkspaceID)
-		}
+	ids := make([]string, len(members))
+	for i, member := range members {
+		ids[i] = member.WorkspaceID
 	}
-	return ids, nil
+	return ids, err
 }
 
 // UpdateWebhook changes the settings of a webhook. A caller who activates the webhook becomes its creator. generated is

@@ -85,6 +85,26 @@ func (s Access) Memberships(ctx context.Context, userID string) ([]Membership, e
 // name is stored only once, in the workspace's record, so a list of workspaces needs this call, and a new name is one
 // write. It makes one call to storage for each 100 memberships.
 func (s Access) Complete(ctx context.Context, members []Membership) ([]Membership, error) {
+	all, err := s.withRecords(ctx, members)
+	complete := make([]Membership, len(all))
+	for i, d := range all {
+		complete[i] = d.Membership
+	}
+	return complete, err
+}
+
+// UserWorkspaces returns the workspaces of a user, in the order of Memberships. It omits workspaces that have ended. It
+// makes one call to storage, and another one for each 100 memberships.
+func (s Access) UserWorkspaces(ctx context.Context, userID string) ([]Details, error) {
+	members, err := s.Memberships(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	return s.withRecords(ctx, members)
+}
+
+// withRecords reads the records of the workspaces of memberships. It omits workspaces that have ended.
+func (s Access) withRecords(ctx context.Context, members []Membership) ([]Details, error) {
 	keys := make([]db.Key, len(members))
 	for i, m := range members {
 		keys[i] = db.WorkspaceKey(m.WorkspaceID)
@@ -93,17 +113,17 @@ func (s Access) Complete(ctx context.Context, members []Membership) ([]Membershi
 	if err != nil {
 		return nil, err
 	}
-	complete := make([]Membership, 0, len(members))
+	all := make([]Details, 0, len(members))
 	for i, m := range members {
 		if items[keys[i]] == nil {
 			continue
 		}
 		if w, ok := db.DecodeListed(ctx, items[keys[i]], db.Decode[Workspace]); ok {
 			m.Name = w.Name
-			complete = append(complete, m)
+			all = append(all, Details{w, m})
 		}
 	}
-	return complete, nil
+	return all, nil
 }
 
 // Membership returns the user's membership in a workspace. It makes one call to storage.
@@ -259,6 +279,11 @@ func ChangeError(stored db.Item) error {
 		return ErrProjectNotFound
 	}
 	return db.ErrStale
+}
+
+// Exists returns a condition check. Error: ErrNotFound if the workspace has ended.
+func (s Access) Exists(workspaceID string) db.Write {
+	return s.Projects.Check(db.WorkspaceKey(workspaceID), s.Projects.Exists()).Else(ErrNotFound)
 }
 
 // ProjectExists returns a condition check. Error: PROJECT_NOT_FOUND.

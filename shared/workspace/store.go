@@ -56,6 +56,13 @@ func (s store) rename(ctx context.Context, d Details) error {
 	).CommitOnce(ctx)
 }
 
+// EndWrite returns the write that ends a workspace, on the condition that it has the owners and members that were read.
+// The transaction must also add its removal (package removal). Error: db.ErrStale.
+func (s Access) EndWrite(w Workspace) db.Write {
+	unchanged := attrOwners.Equal(expression.Value(w.Owners)).And(attrMembers.Equal(expression.Value(w.Members)))
+	return s.Projects.Delete(db.WorkspaceKey(w.ID)).If(unchanged).Else(db.ErrStale)
+}
+
 // maxMembers limits a list without a page limit. A response of 4 MiB has space for fewer members than this.
 const maxMembers = 40_000
 

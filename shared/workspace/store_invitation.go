@@ -75,7 +75,7 @@ func (s store) invite(
 	workspaceID := t.workspace.ID
 	tx := s.client.Tx(
 		s.hasRole(t.caller),
-		s.Projects.Check(db.WorkspaceKey(workspaceID), s.Projects.Exists()).Else(ErrNotFound),
+		s.Exists(workspaceID),
 	)
 	tx.Add(more...)
 	tx.Add(s.putInvitations(workspaceID, open), s.Projects.Put(i.pointerKey(), invitationPointer{

@@ -19,6 +19,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/invisible"
+	"devplatform/shared/workspace/record"
 )
 
 // Role is the role of a member in a workspace. Each role has all permissions of the lower roles.
@@ -32,23 +33,8 @@ const (
 	Viewer Role = "viewer"
 )
 
-// Workspace is the record of a workspace. The attribute names are part of the data format.
-type Workspace struct {
-	ID        string          `dynamodbav:"id"`
-	Name      string          `dynamodbav:"name"`
-	Personal  bool            `dynamodbav:"personal"`
-	Owners    int             `dynamodbav:"owners"`   // members with Role Owner, at least one
-	Members   int             `dynamodbav:"members"`  // number of members, including the owners
-	Projects  int             `dynamodbav:"projects"` // number of projects
-	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
-
-	// SuspendedOwners is the number of owners whose accounts are suspended.
-	SuspendedOwners int `dynamodbav:"suspendedOwners,omitempty"`
-}
-
-// IsReadOnly reports whether the accounts of all owners are suspended. Then nobody can change the workspace, nothing is
-// built or delivered, and its sites show a page that says so.
-func (w Workspace) IsReadOnly() bool { return w.SuspendedOwners > 0 && w.SuspendedOwners >= w.Owners }
+// Workspace is the record of a workspace.
+type Workspace = record.Workspace
 
 // Membership is the membership of a user in a workspace. It is stored twice, under the workspace and under the user,
 // in one transaction, so that both can be listed with consistent reads. The attribute names are part of the data

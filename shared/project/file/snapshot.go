@@ -11,6 +11,8 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
+	"devplatform/shared/workspace"
+	"devplatform/shared/workspace/record"
 )
 
 // Snapshot is all files of a project at one moment, in path order. The contents of the files remain readable for
@@ -46,7 +48,7 @@ func (s *Service) Snapshot(ctx context.Context, projectID string) (*Snapshot, er
 		if err != nil {
 			return err
 		}
-		after, err := s.store.tree(ctx, projectID)
+		after, err := s.store.treeInUse(ctx, projectID, before.WorkspaceID)
 		snapshot.changes = after.Changes
 		if err == nil && after.Changes != before.Changes {
 			return fmt.Errorf("%w: files changed while they were listed", db.ErrStale)
@@ -59,6 +61,24 @@ func (s *Service) Snapshot(ctx context.Context, projectID string) (*Snapshot, er
 // tree reads the tree of a project. Error: PROJECT_NOT_FOUND.
 func (s store) tree(ctx context.Context, projectID string) (Tree, error) {
 	access, err := s.Locate(ctx, projectID)
+	if err != nil {
+		return Tree{}, err
+	}
+	return db.Decode[Tree](access.Items[db.TreeKey(projectID)])
+}
+
+// treeInUse is like tree, and also checks that the workspace has not ended. It makes one call to storage. Error:
+// PROJECT_NOT_FOUND.
+func (s store) treeInUse(ctx context.Context, projectID, workspaceID string) (Tree, error) {
+	key := db.WorkspaceKey(workspaceID)
+	access, err := s.Locate(ctx, projectID, key)
+	if err != nil {
+		return Tree{}, err
+	}
+	w, err := record.Decode(access.Items[key])
+	if err == nil && w == nil {
+		err = workspace.ErrProjectNotFound
+	}
 	if err != nil {
 		return Tree{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/queue"
+	"devplatform/shared/workspace/record"
 )
 
 // newItem is a delivery to create.
@@ -118,14 +119,14 @@ func createWait(receives int) time.Duration {
 // the webhooks of the others due. If a webhook were due before its deliveries are stored, a turn could find nothing. If
 // the function crashes, the message is received again. Deliveries that were stored before keep their lane. If one of
 // the webhooks cannot be decoded, or a delivery cannot be stored, create returns an error at the end: a retry creates
-// the deliveries after a repair.
+// the deliveries after a repair. If the workspace has ended, create does nothing.
 func (w SlowWorker) create(ctx context.Context, shared *invocation, m message) error {
 	webhooks, broken, err := w.store.Webhooks(ctx, m.WorkspaceID)
 	if err != nil {
 		return err
 	}
 	occurrences, err := w.store.occurrences(ctx, m)
-	if err != nil {
+	if err != nil || len(occurrences) == 0 {
 		return err
 	}
 	named := slices.DeleteFunc(webhooks, func(webhook Webhook) bool { return !slices.Contains(m.Webhooks, webhook.ID) })
@@ -183,14 +184,19 @@ func (w SlowWorker) makeAllDue(ctx context.Context, webhooks []Webhook, items []
 	return turns, nil
 }
 
-// occurrences reads the events that a message names.
+// occurrences reads the events that a message names. It returns none if their workspace has ended. It makes one call.
 func (s Store) occurrences(ctx context.Context, m message) ([]occurrence, error) {
 	keys := make([]db.Key, len(m.Events))
 	for i, e := range m.Events {
 		keys[i] = event.KeyOf(m.WorkspaceID, e.ProjectID, e.ID)
 	}
-	items, err := s.Events.BatchGet(ctx, keys...)
+	key := db.WorkspaceKey(m.WorkspaceID)
+	items, err := s.Events.BatchGetWith(ctx, []db.Ref{s.Projects.Ref(key)}, keys...)
 	if err != nil {
+		return nil, err
+	}
+	workspace, err := record.Decode(items[key])
+	if err != nil || workspace == nil {
 		return nil, err
 	}
 	var all []occurrence

@@ -15,10 +15,11 @@ import (
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
+	"devplatform/shared/workspace/record"
 )
 
-// Fanout finds the webhooks that subscribe to events. It makes one read for each workspace. Its work does not depend on
-// the webhooks of other workspaces.
+// Fanout finds the webhooks that subscribe to events. It makes one read for each workspace, and one for the records of
+// all workspaces with deliveries. Its work does not depend on the webhooks of other workspaces.
 //
 // For endpoints of the fast lane, it creates the deliveries if they are few. A delivery is stored before its message is
 // sent. Its ID depends only on the event and the webhook. So a replay of the stream creates no second delivery, but
@@ -77,6 +78,8 @@ type assignment struct {
 	items     []newItem  // all in the fast lane
 	creations []creation // one for each account
 }
+
+func (a assignment) isEmpty() bool { return len(a.items) == 0 && len(a.creations) == 0 }
 
 // Handle handles the events in a batch of the stream of the events table, and returns one error for each record. The
 // deliveries that it creates come before the messages of the others. Errors: lambdafn.ErrPoison if a record cannot be
@@ -152,7 +155,14 @@ func (f *Fanout) route(
 			continue
 		}
 		all[i] = assign(occurrences, webhooks[i], f.now())
-		total += len(all[i].items)
+	}
+	f.dropEnded(ctx, workspaces, all, func(i int, err error) {
+		for _, o := range byWorkspace[workspaces[i]] {
+			fail(errs, o.record, err)
+		}
+	})
+	for _, r := range all {
+		total += len(r.items)
 	}
 	for i, r := range all {
 		if total > maxDirect && len(r.items) > maxDirectEach {
@@ -164,6 +174,34 @@ func (f *Fanout) route(
 		items, creations = append(items, r.items...), append(creations, r.creations...)
 	}
 	return items, creations
+}
+
+// dropEnded drops the deliveries of workspaces that have ended. It makes one call to storage if there are deliveries. If
+// the call fails, dropEnded drops all deliveries, and calls failed with the index of each of their workspaces.
+func (f *Fanout) dropEnded(
+	ctx context.Context, workspaceIDs []string, all []assignment, failed func(i int, err error),
+) {
+	var withDeliveries []string
+	for i, r := range all {
+		if !r.isEmpty() {
+			withDeliveries = append(withDeliveries, workspaceIDs[i])
+		}
+	}
+	if len(withDeliveries) == 0 {
+		return
+	}
+	workspaces, err := record.Read(ctx, f.store.Projects, withDeliveries...)
+	for i, r := range all {
+		if r.isEmpty() {
+			continue
+		}
+		if _, exists := workspaces[workspaceIDs[i]]; !exists {
+			all[i] = assignment{}
+		}
+		if err != nil {
+			failed(i, err)
+		}
+	}
 }
 
 // assign divides the deliveries of the events of one workspace by the lanes of its endpoints.

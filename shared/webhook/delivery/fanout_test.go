@@ -33,7 +33,7 @@ func TestCallsOfABatch(t *testing.T) {
 		events = append(events, f.newEvent(workspaceID))
 	}
 	f.publish(events...)
-	want := map[string]int{"Query": 1, "BatchGetItem": 1, "BatchWriteItem": 1, "SendMessageBatch": 1}
+	want := fanoutCalls("BatchGetItem", "BatchWriteItem")
 	if diff := cmp.Diff(want, f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
@@ -43,6 +43,16 @@ func TestCallsOfABatch(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "UpdateItem": 10}, f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the worker (-want +got):\n%s", diff)
 	}
+}
+
+// fanoutCalls returns the calls of the fan-out for one workspace: the webhooks, the record of the workspace, the
+// messages, and more calls that store deliveries.
+func fanoutCalls(more ...string) map[string]int {
+	calls := map[string]int{"Query": 1, "BatchGetItem": 1, "SendMessageBatch": 1}
+	for _, operation := range more {
+		calls[operation]++
+	}
+	return calls
 }
 
 // A workspace with few deliveries does not wait for others: its messages are sent before all deliveries are stored.
@@ -223,5 +233,37 @@ func TestRejectedDelivery(t *testing.T) {
 		if n := len(f.allDeliveries()); n != healthy || f.receiver.Total() != healthy {
 			t.Errorf("got %d deliveries and %d requests, want %d", n, f.receiver.Total(), healthy)
 		}
+	}
+}
+
+// The events of a workspace that has ended have no deliveries, in neither lane. The other workspaces of the batch do.
+func TestFanoutOfEndedWorkspace(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ended, quiet := f.newWorkspace(), f.newWorkspace()
+	f.subscribe(ended, f.receiver.URL("/ok/ended"))
+	f.subscribe(ended, f.receiver.URL("/ok/ended-slow"), inSlowLane)
+	f.subscribe(quiet, f.receiver.URL("/ok/quiet"))
+	f.endWorkspace(ended)
+	f.publish(f.newEvent(ended), f.newEvent(quiet))
+	f.runUntilFinished()
+	if n := len(f.allDeliveries()); n != 1 || len(f.receiver.To("/ok/quiet")) != 1 {
+		t.Errorf("got %d deliveries, want only the one of the other workspace", n)
+	}
+}
+
+// If a workspace ends before its deliveries are created, none is created.
+func TestCreationInEndedWorkspace(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
+	f.publish(f.newEvent(workspaceID))
+	f.endWorkspace(workspaceID)
+	if n, errs := f.handleMessages(); n != 1 || len(errs) > 0 {
+		t.Errorf("got %d messages and the errors %v, want one message", n, errs)
+	}
+	if n := len(f.allDeliveries()); n != 0 {
+		t.Errorf("got %d deliveries, want none", n)
 	}
 }

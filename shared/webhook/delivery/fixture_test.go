@@ -27,6 +27,7 @@ import (
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/sender"
+	"devplatform/shared/workspace/record"
 )
 
 // fixture contains the fan-out, the workers of both lanes and the retry job, with their own tables and queues. Its
@@ -35,7 +36,7 @@ type fixture struct {
 	t                                               *testing.T
 	millis                                          atomic.Int64
 	sdk                                             *dynamodb.Client
-	table, events                                   string
+	table, events, projects                         string
 	queues                                          *sqs.Client
 	deliveries, slowDeliveries, creations, failures string // queue URLs
 	store                                           Store
@@ -65,7 +66,8 @@ const attemptLimit = 20 * time.Second
 func newFixture(t *testing.T, transports ...middleware) *fixture {
 	t.Helper()
 	f := &fixture{
-		t: t, table: "webhooks-" + rand.Text(), events: "events-" + rand.Text(), log: slicetest.NewLog(),
+		t: t, table: "webhooks-" + rand.Text(), events: "events-" + rand.Text(),
+		projects: "projects-" + rand.Text(), log: slicetest.NewLog(),
 		receiver: hooktest.New(t),
 	}
 	f.millis.Store(midnight.UnixMilli())
@@ -79,6 +81,7 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 	f.sdk, f.queues = dynamotest.Client(dynamo), sqstest.Client(sqsEndpoint)
 	functiontest.CreateWebhooksTable(t, f.sdk, f.table)
 	dynamotest.CreateTable(t, f.sdk, f.events, "pk", "sk")
+	dynamotest.CreateTable(t, f.sdk, f.projects, "pk", "sk")
 	f.failures = sqstest.CreateQueue(t, f.queues, "failures-"+rand.Text(), nil)
 	attributes := map[string]string{"VisibilityTimeout": "180"}
 	f.deliveries = sqstest.CreateQueue(t, f.queues, "deliveries-"+rand.Text(), attributes)
@@ -96,12 +99,13 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 	logger := slog.New(slog.NewJSONHandler(f.log, nil))
 	metrics := metric.New(logger, "test", f.now)
 	own := db.Wrap(f.sdk, f.now)
-	f.store = Store{Client: own, Table: own.Table(f.table), Events: own.Table(f.events)}
+	f.store = Store{Client: own, Table: own.Table(f.table), Events: own.Table(f.events), Projects: own.Table(f.projects)}
 	f.secrets = Secrets{slicetest.Keys(f.now)}
 	f.ids = id.NewGenerator(f.now, rand.Reader)
 	deps := Deps{
 		DB: database, Webhooks: database.Table(f.table), Events: database.Table(f.events),
-		Fast: queues.Queue(f.deliveries), Slow: queues.Queue(f.slowDeliveries), Creations: queues.Queue(f.creations),
+		Projects: database.Table(f.projects),
+		Fast:     queues.Queue(f.deliveries), Slow: queues.Queue(f.slowDeliveries), Creations: queues.Queue(f.creations),
 		Clock: f.now, Logger: logger, Metrics: metrics,
 	}
 	f.fanout, f.job = NewFanout(deps), NewRetryJob(deps)
@@ -135,7 +139,28 @@ func (f *fixture) subscribe(workspaceID, url string, change ...func(*Webhook)) W
 		c(&w)
 	}
 	f.putWebhook(w)
+	f.putWorkspace(w.WorkspaceID)
 	return w
+}
+
+// putWorkspace stores the record of a workspace.
+func (f *fixture) putWorkspace(workspaceID string) {
+	f.t.Helper()
+	f.must(f.store.Client.Do(f.t.Context(), f.store.Projects.Put(
+		db.WorkspaceKey(workspaceID), record.Workspace{ID: workspaceID, Owners: 1})))
+}
+
+// endWorkspace deletes the record of a workspace.
+func (f *fixture) endWorkspace(workspaceID string) {
+	f.t.Helper()
+	f.must(f.store.Client.Do(f.t.Context(), f.store.Projects.Delete(db.WorkspaceKey(workspaceID))))
+}
+
+func (f *fixture) must(_ db.Item, err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
 }
 
 // inSlowLane is a change of a webhook: its endpoint is in the slow lane.

@@ -147,9 +147,10 @@ func TestInactiveOrDeletedBeforeTheAttempt(t *testing.T) {
 			f.putWebhook(w)
 		}},
 		{"deleted", "the webhook was deleted", func(f *fixture, w Webhook) { f.deleteWebhook(w) }},
+		{"workspace ended", "the webhook was deleted", func(f *fixture, w Webhook) { f.endWorkspace(w.WorkspaceID) }},
 	} {
 		for lane, prompt := range map[string]bool{"fast": true, "slow": false} {
-			if tc.name == "deleted" && !prompt {
+			if tc.reason == reasonDeleted && !prompt {
 				continue // its deliveries are not read again
 			}
 			t.Run(tc.name+", "+lane+" lane", func(t *testing.T) {

@@ -236,7 +236,7 @@ func TestOutages(t *testing.T) {
 		jobFails    bool
 	}{
 		{"Query", true, false, 1, true},
-		{"BatchGetItem", false, true, 0, false},
+		{"BatchGetItem", true, true, 0, false},
 		{"PutItem", true, false, 1, false},
 		{"SendMessageBatch", true, false, 1, true},
 		{"ChangeMessageVisibility", false, false, 1, false},

@@ -15,6 +15,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/workspace/record"
 )
 
 // The attributes of deliveries and webhooks that the retry job writes.
@@ -29,6 +30,8 @@ type Store struct {
 	Client *db.Client
 	Table  db.Table // of webhooks
 	Events db.Table // only read
+	// Projects has the records of workspaces, which are only read.
+	Projects db.Table
 }
 
 // Webhook reads a webhook of a workspace. Error: db.ErrNotFound.
@@ -69,18 +72,18 @@ func (s Store) Webhooks(ctx context.Context, workspaceID string) ([]Webhook, []B
 // target is a delivery, its payload and its webhook as they are stored.
 type target struct {
 	delivery *Delivery // nil: it has expired
-	webhook  *Webhook  // nil: it was deleted
+	webhook  *Webhook  // nil: it was deleted, or its workspace has ended
 	payload  event.Text
 	err      error // a record cannot be decoded
 }
 
-// targets reads the deliveries that messages name, with their payloads and their webhooks. It makes one call, and a
-// second one if a message does not name the event.
+// targets reads the deliveries that messages name, with their payloads, their webhooks and the records of their
+// workspaces. It makes one call, and a second one if a message does not name the event.
 func (s Store) targets(ctx context.Context, messages ...message) ([]target, error) {
-	refs := make([]db.Ref, 0, 3*len(messages))
+	refs := make([]db.Ref, 0, 4*len(messages))
 	for _, m := range messages {
 		refs = append(refs, s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID)),
-			s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID)))
+			s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID)), s.Projects.Ref(db.WorkspaceKey(m.WorkspaceID)))
 		if m.Event != nil {
 			refs = append(refs, s.Events.Ref(event.KeyOf(m.WorkspaceID, m.Event.ProjectID, m.Event.ID)))
 		}
@@ -95,7 +98,11 @@ func (s Store) targets(ctx context.Context, messages ...message) ([]target, erro
 		var derr, werr error
 		t.delivery, derr = optional(items[s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID))], decodeDelivery)
 		t.webhook, werr = optional(items[s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID))], DecodeWebhook)
-		if t.err = errors.Join(derr, werr); t.err == nil && t.delivery != nil && t.delivery.Payload == "" {
+		workspace, err := record.Decode(items[s.Projects.Ref(db.WorkspaceKey(m.WorkspaceID))])
+		if workspace == nil {
+			t.webhook = nil
+		}
+		if t.err = errors.Join(derr, werr, err); t.err == nil && t.delivery != nil && t.delivery.Payload == "" {
 			if ref := s.Events.Ref(t.delivery.eventKey()); items[ref] == nil {
 				missing = append(missing, ref)
 			}

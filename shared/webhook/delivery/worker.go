@@ -23,6 +23,7 @@ type Deps struct {
 	DB         *db.Client
 	Webhooks   db.Table
 	Events     db.Table    // only read, by the workers
+	Projects   db.Table    // only read: the records of workspaces
 	Fast, Slow queue.Queue // the queues of the lanes
 	Creations  queue.Queue // messages that ask SlowWorker to create deliveries
 	Clock      clock.Clock
@@ -30,7 +31,9 @@ type Deps struct {
 	Metrics    *metric.Metrics
 }
 
-func (d Deps) store() Store { return Store{Client: d.DB, Table: d.Webhooks, Events: d.Events} }
+func (d Deps) store() Store {
+	return Store{Client: d.DB, Table: d.Webhooks, Events: d.Events, Projects: d.Projects}
+}
 
 // WorkerDeps are the dependencies of the workers.
 type WorkerDeps struct {
@@ -43,11 +46,13 @@ type WorkerDeps struct {
 
 // WorkerSettings are the environment variables of the functions of both lanes.
 type WorkerSettings struct {
-	AWS     config.AWS
-	Tables  config.WebhooksTable
-	Events  config.EventsTable
-	Queues  config.DeliveryQueues
-	Metrics config.Metrics
+	AWS    config.AWS
+	Tables config.WebhooksTable
+	Events config.EventsTable
+	// Projects is the DynamoDB table with the records of workspaces.
+	Projects string `env:"PROJECTS_TABLE,required,notEmpty"`
+	Queues   config.DeliveryQueues
+	Metrics  config.Metrics
 	// Failures is the URL of the queue for messages that cannot be parsed.
 	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
@@ -64,7 +69,8 @@ func (s WorkerSettings) Deps(
 	return WorkerDeps{
 		Deps: Deps{
 			DB: client, Webhooks: client.Table(s.Tables.Webhooks), Events: client.Table(s.Events.Events),
-			Fast: queues.Queue(s.Queues.Fast), Slow: queues.Queue(s.Queues.Slow), Creations: queues.Queue(creations),
+			Projects: client.Table(s.Projects),
+			Fast:     queues.Queue(s.Queues.Fast), Slow: queues.Queue(s.Queues.Slow), Creations: queues.Queue(creations),
 			Clock: now, Logger: logger, Metrics: metric.New(logger, s.Metrics.Namespace, now),
 		},
 		Failures: queues.Queue(s.Failures), Keys: config.NewSecrets(s.AWS, s.Metrics, now, logger).Keys(s.Keys),
