@@ -1,7 +1,6 @@
 package account
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,55 +9,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/infra/operator/audit"
-	"devplatform/infra/operator/suspension"
+	"devplatform/infra/operator/operatortest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/account/activity"
-	"devplatform/shared/account/user"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/mail"
 )
 
-// operator is an operator who suspends accounts.
-type operator struct {
-	*fixture
-	service *suspension.Service
-}
-
-func (f *fixture) operator() operator {
-	client := db.Wrap(f.sdk, f.clock.Now)
-	accounts, projects := client.Table(f.tables.Accounts), client.Table(f.tables.Projects)
-	return operator{f, &suspension.Service{
-		DB: client, Accounts: accounts, Projects: projects, Users: user.NewStore(client, f.tables),
-		Activity: activity.New(client, accounts, f.clock.Now), Clock: f.clock.Now,
-		DisableWebhooks: func(context.Context, string, string, time.Time) ([]db.Write, error) { return nil, nil },
-	}}
-}
-
-// record returns the write of an audit record, which these tests store in the table of accounts.
-func (o operator) record(userID string) db.Write {
-	return audit.Log{
-		Table: o.service.Accounts, Operator: audit.Operator{ID: "id", Name: "grace"}, IDs: o.deps.IDs, Clock: o.clock.Now,
-	}.Write(audit.Record{Act: "suspend", Target: userID, Reason: "a test"})
-}
-
-func (o operator) suspend(userID string) suspension.Result {
-	o.t.Helper()
-	r, err := o.service.Suspend(o.t.Context(), userID, o.record(userID))
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	return r
-}
-
-func (o operator) lift(userID string) suspension.Result {
-	o.t.Helper()
-	r, err := o.service.Lift(o.t.Context(), userID, o.record(userID))
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	return r
+func (f *fixture) operator() operatortest.Operator {
+	return operatortest.New(f.t, db.Wrap(f.sdk, f.clock.Now), f.tables, f.tables.Projects, f.clock.Now)
 }
 
 func (c *apiClient) userID() string {
@@ -72,7 +31,7 @@ func TestSuspendedAccount(t *testing.T) {
 	o, ada, second, grace := f.operator(), f.newUser("ada"), f.newClient(), f.newUser("grace")
 	second.login("ada", goodPassword).Want(t, http.StatusOK)
 	id := ada.userID()
-	if r := o.suspend(id); !r.Changed || r.Memberships != 1 {
+	if r := o.MustSuspend(id); !r.Changed || r.Memberships != 1 {
 		t.Errorf("got %+v, want a change with one membership", r)
 	}
 	for _, c := range []*apiClient{ada, second} {
@@ -88,11 +47,11 @@ func TestSuspendedAccount(t *testing.T) {
 	anyone.login("ada", "wrong").Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
 	f.checkLoginAttempts("ada@example.com", loginAttempts{pair: 1, network: 5, email: 0})
 	grace.me().Want(t, http.StatusOK)
-	if r := o.suspend(id); r.Changed || r.Memberships != 0 {
+	if r := o.MustSuspend(id); r.Changed || r.Memberships != 0 {
 		t.Errorf("a second suspension: got %+v, want no change", r)
 	}
 
-	if r := o.lift(id); !r.Changed || r.Memberships != 1 {
+	if r := o.MustLift(id); !r.Changed || r.Memberships != 1 {
 		t.Errorf("got %+v, want a change with one membership", r)
 	}
 	for _, c := range []*apiClient{ada, second} { // the sessions do not come back
@@ -105,7 +64,7 @@ func TestSuspendedAccount(t *testing.T) {
 	if !strings.Contains(types, "operator.suspension-lifted") || !strings.Contains(types, "operator.suspended") {
 		t.Errorf("got the activity %s, want both acts of the operator", types)
 	}
-	if r := o.lift(id); r.Changed || r.Memberships != 0 {
+	if r := o.MustLift(id); r.Changed || r.Memberships != 0 {
 		t.Errorf("a second lift: got %+v, want no change", r)
 	}
 }
@@ -117,7 +76,7 @@ func TestEndedSessionOfASuspendedAccount(t *testing.T) {
 	ada, stolen := f.newUser("ada"), f.newClient()
 	stolen.login("ada", goodPassword).Want(t, http.StatusOK)
 	ada.changePassword(goodPassword, newPassword).Want(t, http.StatusOK)
-	f.operator().suspend(ada.userID())
+	f.operator().MustSuspend(ada.userID())
 	stolen.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
@@ -129,7 +88,7 @@ func TestMailsDoNotLiftASuspension(t *testing.T) {
 	id := ada.userID()
 	ada.requestEmail("new@example.com").Want(t, http.StatusAccepted)
 	change := f.lastMail(mail.Change, "new@example.com").Token
-	o.suspend(id)
+	o.MustSuspend(id)
 	wantSuspended := func(what, email, password string) {
 		t.Helper()
 		response := f.newClient().loginWith(email, password)
@@ -147,16 +106,16 @@ func TestMailsDoNotLiftASuspension(t *testing.T) {
 		Want(t, http.StatusOK)
 	wantSuspended("reset with the code", "ada@example.com", goodPassword)
 
-	o.lift(id)
+	o.MustLift(id)
 	ada.login("ada", goodPassword).Want(t, http.StatusOK)
 	ada.requestEmail("new@example.com").Want(t, http.StatusAccepted)
-	o.suspend(id)
+	o.MustSuspend(id)
 	anyone.changeEmail(f.lastMail(mail.Change, "new@example.com").Token).Want(t, http.StatusOK)
 	wantSuspended("change", "new@example.com", goodPassword)
 	anyone.undo(f.lastMail(mail.Undo, "ada@example.com").Token).Want(t, http.StatusOK)
 	anyone.reset(f.lastMail(mail.Reset, "ada@example.com").Token, newPassword).Want(t, http.StatusOK)
 	wantSuspended("undo", "ada@example.com", newPassword)
-	o.lift(id)
+	o.MustLift(id)
 	anyone.login("ada", newPassword).Want(t, http.StatusOK)
 }
 
@@ -168,7 +127,7 @@ func TestCodeHostAndSuspension(t *testing.T) {
 	id := ada.userID()
 	ada.link(host, octocat(1))
 	pending := host.approve(ada.startLink(), octocat(2))
-	o.suspend(id)
+	o.MustSuspend(id)
 	ada.Get(pending).Want(t, http.StatusForbidden, fault.CodeSuspended)
 	response := f.newClient().signIn(host, octocat(1)).Want(t, http.StatusForbidden, fault.CodeSuspended)
 	if hasCookies(response) && strings.Contains(strings.Join(response.Header.Values("Set-Cookie"), " "), "session=ey") {
@@ -177,10 +136,10 @@ func TestCodeHostAndSuspension(t *testing.T) {
 	// An account without a password that only the address connects with the identity.
 	grace := f.newClient()
 	grace.signIn(host, octocat(3, verified("grace@example.com"))).Want(t, http.StatusFound)
-	o.suspend(grace.userID())
+	o.MustSuspend(grace.userID())
 	f.newClient().signIn(host, octocat(4, verified("grace@example.com"))).
 		Want(t, http.StatusForbidden, fault.CodeSuspended)
-	o.lift(id)
+	o.MustLift(id)
 	f.newClient().signIn(host, octocat(1)).Want(t, http.StatusFound)
 }
 
@@ -205,9 +164,9 @@ func TestSuspensionDuringALogin(t *testing.T) {
 			id := first.userID()
 			first.link(host, octocat(7))
 			c, suspend := f.newClient(), func() {
-				o.suspend(id)
+				o.MustSuspend(id)
 				if lifted {
-					o.lift(id)
+					o.MustLift(id)
 				}
 			}
 			before := func() { wire.Before("TransactWriteItems", suspend) }
@@ -221,9 +180,9 @@ func TestSuspensionDuringALogin(t *testing.T) {
 				t.Errorf("%s, lifted %v: the session that started during the suspension is accepted", name, lifted)
 			}
 			if lifted {
-				o.suspend(id)
+				o.MustSuspend(id)
 			}
-			o.lift(id)
+			o.MustLift(id)
 			c.login(username, goodPassword).Want(t, http.StatusOK)
 			c.unlink(c.identityIDs()[0]).Want(t, http.StatusOK)
 		}

@@ -127,6 +127,7 @@ func (s *Service) Read(
 	if err == nil && access.Member.Role != "" {
 		p.LastOpenedAt = s.updateLastOpened(ctx, p)
 	}
+	p.SiteBlocked = p.SiteBlocked || access.Workspace.IsReadOnly()
 	return p.details(access.Workspace.Name, s.sites), files, next, err
 }
 

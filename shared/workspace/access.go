@@ -119,7 +119,7 @@ func (s Access) withRecords(ctx context.Context, members []Membership) ([]Detail
 			continue
 		}
 		if w, ok := db.DecodeListed(ctx, items[keys[i]], db.Decode[Workspace]); ok {
-			m.Name = w.Name
+			m.Name, m.ReadOnly = w.Name, w.IsReadOnly()
 			all = append(all, Details{w, m})
 		}
 	}

@@ -17,8 +17,10 @@ import (
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
+	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/workspace"
 )
 
@@ -28,8 +30,21 @@ type Service struct {
 	Accounts, Projects db.Table
 	Users              user.Store
 	Activity           *activity.Log
-	DisableWebhooks    workspace.DisableWebhooks
+	Webhooks           revocation.Store
 	Clock              clock.Clock
+}
+
+// reason is the reason why the webhooks of a suspended user are disabled.
+const reason = "the account of the user who created or last activated the webhook was suspended"
+
+// New returns a Service. webhooks is the name of the table of webhooks. It does no I/O.
+func New(client *db.Client, tables config.Tables, webhooks string, now clock.Clock) *Service {
+	accounts := client.Table(tables.Accounts)
+	return &Service{
+		DB: client, Accounts: accounts, Projects: client.Table(tables.Projects), Users: user.NewStore(client, tables),
+		Activity: activity.New(client, accounts, now), Clock: now,
+		Webhooks: revocation.Store{Webhooks: client.Table(webhooks), Reason: reason},
+	}
 }
 
 // Result is what a call changed.
@@ -129,7 +144,7 @@ func (s *Service) setMembership(ctx context.Context, m workspace.Membership, sus
 		}
 		writes := s.memberWrites(before, suspended)
 		if suspended && before.Role.May(workspace.ManageWebhooks) {
-			disabled, err := s.DisableWebhooks(ctx, m.WorkspaceID, m.UserID, s.Clock())
+			disabled, err := s.Webhooks.Disable(ctx, m.WorkspaceID, m.UserID, s.Clock())
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@
 package revocation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -33,7 +34,10 @@ func Activate(update expression.UpdateBuilder) expression.UpdateBuilder {
 }
 
 // Store reads and disables webhooks.
-type Store struct{ Webhooks db.Table }
+type Store struct {
+	Webhooks db.Table
+	Reason   string // why the webhooks are disabled; "" means the constant Reason
+}
 
 // Disable returns the writes that disable the active webhooks that a user created or activated in a workspace, which
 // has at most 20 webhooks. If the conditions of the writes fail, the webhooks have changed: call Disable again. Disable
@@ -77,7 +81,7 @@ func (s Store) Disable(ctx context.Context, workspaceID, userID string, at time.
 func (s Store) disable(key db.Key, userID string, at time.Time) db.Write {
 	active := expression.Name("active")
 	update := expression.Set(active, expression.Value(false)).
-		Set(expression.Name("disabledReason"), expression.Value(Reason)).
+		Set(expression.Name("disabledReason"), expression.Value(cmp.Or(s.Reason, Reason))).
 		Set(expression.Name("updatedAt"), expression.Value(clock.Stamp(at).String())).
 		Add(expression.Name("revision"), expression.Value(1))
 	return s.Webhooks.Update(key, update).

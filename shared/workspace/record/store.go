@@ -30,6 +30,9 @@ type Workspace struct {
 // built or delivered, and its sites show the page of a blocked site.
 func (w Workspace) IsReadOnly() bool { return w.SuspendedOwners > 0 && w.SuspendedOwners >= w.Owners }
 
+// MayAct reports whether deliveries may be made and builds may run for the workspace. A nil Workspace has ended.
+func (w *Workspace) MayAct() bool { return w != nil && !w.IsReadOnly() }
+
 // Decode decodes the record of a workspace. It returns nil for a nil item, which means that the workspace has ended.
 func Decode(item db.Item) (*Workspace, error) {
 	if item == nil {
