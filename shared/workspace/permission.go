@@ -1,5 +1,7 @@
 package workspace
 
+import "devplatform/shared/httpapi"
+
 // Action is an action that requires a permission. Every endpoint for a workspace or its content requires one action.
 // The map permissions is the only definition of the actions that a role may perform.
 type Action string
@@ -44,11 +46,13 @@ var reads = map[Action]bool{View: true, Read: true, ReadWebhooks: true}
 func (r Role) May(a Action) bool { return permissions[r][a] }
 
 // Check returns nil if the member may do the action now. An action that the role allows is rejected if it changes
-// something and the workspace is read-only. Errors: ErrDenied, ErrReadOnly.
+// something and the workspace is read-only. Errors: ErrDenied, ErrReadOnly, AUTH_SUSPENDED.
 func (m Membership) Check(a Action) error {
 	switch {
 	case !m.Role.May(a):
 		return ErrDenied
+	case m.Suspended: // after the session was read
+		return httpapi.ErrSuspended
 	case m.ReadOnly && !reads[a]:
 		return ErrReadOnly
 	}

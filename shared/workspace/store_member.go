@@ -172,6 +172,9 @@ func (s store) countMembers(workspaceID string, members, owners, suspendedOwners
 		})
 }
 
+// IsSuspended reports whether the account of a user is suspended, by the item that counts the user's memberships.
+func IsSuspended(memberships db.Item) bool { return memberships["suspended"] != nil }
+
 // firstMembership is a user's number of memberships while no number is stored. The user then has only the personal
 // workspace.
 const firstMembership = 1
@@ -187,7 +190,7 @@ func (s store) countUp(userID string) db.Write {
 	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).
 		If(belowQuota.And(attrSuspended.AttributeNotExists())).
 		ElseFunc(func(stored db.Item) error {
-			if stored["suspended"] != nil {
+			if IsSuspended(stored) {
 				return httpapi.ErrSuspended
 			}
 			return errCallerQuota(s.quota)

@@ -136,7 +136,7 @@ func (s *Service) setMembership(ctx context.Context, m workspace.Membership, sus
 		if err != nil {
 			return err
 		}
-		isWanted := items[db.MembershipCountKey(m.UserID)]["suspended"] != nil
+		isWanted := workspace.IsSuspended(items[db.MembershipCountKey(m.UserID)])
 		before, err := db.Decode[workspace.Membership](items[member])
 		// The user left the workspace, another call changed the membership, or an operator changed the account again.
 		if err != nil || items[member] == nil || items[owned] == nil || before.Suspended == suspended || isWanted != suspended {
