@@ -67,8 +67,8 @@ func (s Store) readBuild(ctx context.Context, j job.Job) (state, error) {
 
 // readInUse reads the items that a build needs before it begins and before its outcome is stored: the project, whose
 // name p gets, and more items. If the build must stop, it ends the job: if the workspace has ended, it leaves the rest
-// to the removal of the workspace. If the workspace is read-only, or the account of the user who deployed is suspended,
-// it cancels the deployment. It makes one call to storage. Error: job.ErrLost.
+// to the removal of the workspace. If the workspace is read-only, the account of the user who deployed is suspended, or
+// an operator has blocked the project, it cancels the deployment. It makes one call to storage. Error: job.ErrLost.
 func (s Store) readInUse(
 	ctx context.Context, j job.Job, p *state, now time.Time, more ...db.Key,
 ) (map[db.Key]db.Item, error) {
@@ -96,7 +96,7 @@ func (s Store) readInUse(
 	}
 	p.Name = named.Name
 	by, err := db.Decode[workspace.Membership](items[member])
-	if err != nil || !w.IsReadOnly() && !by.Suspended {
+	if err != nil || !w.IsReadOnly() && !by.Suspended && !p.site.Blocked {
 		return items, err
 	}
 	c := s.newChange(*p, now)
