@@ -49,6 +49,8 @@ var requests = []struct {
 	{"auth-session-delete", 401, noSession},
 	{"auth-password-change", 401, noSession},
 	{"auth-activity-list", 401, noSession},
+	{"auth-export-start", 401, noSession},
+	{"auth-export-read", 401, noSession},
 	{"auth-email-confirm", 400, `"AUTH_CODE_INVALID"`},
 	{"auth-email-resend", 401, noSession},
 	{"auth-email-request", 401, noSession},
@@ -61,6 +63,7 @@ var requests = []struct {
 	{"projects-members-list", 401, noSession},
 	{"projects-workspace-read", 401, noSession},
 	{"projects-workspace-update", 401, noSession},
+	{"projects-workspace-delete", 401, noSession},
 	{"projects-invitation-create", 401, noSession},
 	{"projects-invitations-list", 401, noSession},
 	{"projects-invitation-revoke", 401, noSession},
@@ -138,7 +141,7 @@ var (
 	}
 	triggers = []string{
 		"webhook-delivery-messages", "webhook-slow-delivery-creation", "webhook-slow-delivery-turn",
-		"webhook-retry-schedule", "project-cleanup-schedule", "jobs-message", "jobs-schedule",
+		"webhook-retry-schedule", "project-cleanup-schedule", "project-cleanup-removals-schedule", "jobs-message", "jobs-schedule",
 		"mailer-reports",
 	}
 )

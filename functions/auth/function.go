@@ -17,6 +17,8 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/mail"
+	"devplatform/shared/objectstore"
+	"devplatform/shared/queue/signal"
 )
 
 // settings are the environment variables of the function.
@@ -32,6 +34,9 @@ type settings struct {
 	Limits         attempt.Limits
 	Mail           mail.Settings
 	OAuth          oauth.Config
+	Bucket         config.FilesBucket
+	// Jobs is the URL of the queue of exports.
+	Jobs string `env:"JOBS_QUEUE,required,notEmpty"`
 	// ClientAddressHeader is the header in which a CDN in front of the gateway sends the client's address, "" if there is
 	// none.
 	ClientAddressHeader string `env:"CLIENT_ADDRESS_HEADER"`
@@ -52,7 +57,8 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		return proxy.Handler(account.New(account.Deps{
 			DB: db.New(cfg.AWS, now), Tables: cfg.Tables, Keys: keys, Provider: provider,
 			IDs: id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, Limits: cfg.Limits,
-			Mail: cfg.Mail, Edge: cfg.Edge,
+			Mail: cfg.Mail, Bucket: objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files), Send: signal.New(cfg.AWS, cfg.Jobs, now).Send,
+			Edge: cfg.Edge,
 		}).Router())
 	}), nil
 }

@@ -38,6 +38,8 @@ func setEnv(t *testing.T) {
 		"ACCOUNTS_TABLE":    "accounts",
 		"PROJECTS_TABLE":    "projects",
 		"MAIL_TABLE":        "mail",
+		"FILES_BUCKET":      "files",
+		"JOBS_QUEUE":        endpoint + "/000000000000/jobs",
 		"MAIL_FROM":         "",
 		"CODEHOST_SECRET":   "codehost",
 		"APP_URL":           "",

@@ -4,8 +4,10 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 
+	accountexport "devplatform/shared/account/export"
+	"devplatform/shared/account/user"
+	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -25,12 +27,14 @@ import (
 
 // settings are the environment variables of the function.
 type settings struct {
-	AWS      config.AWS
-	Projects config.ProjectTables
-	Bucket   config.FilesBucket
-	Metrics  config.Metrics
-	Table    string `env:"PROJECTS_TABLE,required,notEmpty"`
-	Sites    string `env:"SITES_TABLE,required,notEmpty"`
+	AWS           config.AWS
+	Tables        config.Tables
+	Projects      config.ProjectTables
+	Conversations config.ConversationsTable
+	Webhooks      config.WebhooksTable
+	Bucket        config.FilesBucket
+	Metrics       config.Metrics
+	Sites         string `env:"SITES_TABLE,required,notEmpty"`
 	// Queue is the URL of the queue from which the function receives its messages.
 	Queue string `env:"JOBS_QUEUE,required,notEmpty"`
 	// SitesOrigin is the origin of the sites, such as https://example.app. Their addresses are below its host.
@@ -53,7 +57,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 	debug.SetMemoryLimit(memoryLimit)
 	client := db.New(cfg.AWS, now)
 	bucket := objectstore.NewTransfer(cfg.AWS).Bucket(cfg.Bucket.Files)
-	projects, jobs := client.Table(cfg.Table), queue.New(cfg.AWS).Queue(cfg.Queue)
+	projects, jobs := client.Table(cfg.Tables.Projects), queue.New(cfg.AWS).Queue(cfg.Queue)
 	files := file.New(file.Deps{ // the dependencies that reads need
 		DB: client, Projects: projects, Contents: client.Table(cfg.Projects.Contents), Bucket: bucket, Clock: now,
 	})
@@ -69,12 +73,20 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 		}),
 		Bucket: bucket, Clock: now, Logger: logger,
 	})
-	exports := export.NewWorker(export.WorkerDeps{
+	exports := export.NewKind(export.WorkerDeps{
 		DB: client, Projects: projects, Files: files, Bucket: bucket, Clock: now, Logger: logger,
+	})
+	tables := accountexport.Tables{
+		Accounts: client.Table(cfg.Tables.Accounts), Projects: projects, Webhooks: client.Table(cfg.Webhooks.Webhooks),
+		Conversations: client.Table(cfg.Conversations.Conversations), Sites: client.Table(cfg.Sites),
+	}
+	accounts := accountexport.NewKind(accountexport.WorkerDeps{
+		DB: client, Tables: tables, Users: user.NewStore(client, cfg.Tables), Bucket: bucket, Clock: now, Logger: logger,
+		Questions: conversation.NewStore(client, tables.Conversations).Questions,
 	})
 	w := job.NewWorker(job.Deps{
 		Jobs:  job.Store{DB: client, Projects: projects},
-		Kinds: slices.Concat(deployments.Kinds(), exports.Kinds()),
+		Kinds: append(deployments.Kinds(), exports, accounts),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now), ReturnAfter: jobs.ReturnAfter,
 		Send: jobs.SendOne,
 	})

@@ -75,9 +75,10 @@ var sampleSteps = []sampleStep{
 	{sample: "auth-identity-delete", status: 404}, // no identity is linked
 
 	{sample: "projects-workspaces-list", status: 200, capture: []string{"ws_01KGA4V5N2ABCDEFGHJKMNPQRS", `"id":"(ws_\w+)"`}},
-	{sample: "projects-workspace-create", status: 201},
+	{sample: "projects-workspace-create", status: 201, capture: []string{"ws_01KGA4V5N4ABCDEFGHJKMNPQRS", `"id":"(ws_\w+)"`}},
 	{sample: "projects-workspace-read", status: 200},
 	{sample: "projects-workspace-update", status: 200},
+	{sample: "projects-workspace-delete", status: 202},
 	{sample: "projects-invitation-create", status: 201, capture: sampleInvitation},
 	{sample: "projects-invitations-list", status: 200},
 	{sample: "projects-invitation-revoke", status: 200},
@@ -169,6 +170,8 @@ var sampleSteps = []sampleStep{
 	{sample: "docs-openapi", status: 200},
 	{sample: "docs-file", status: 200},
 	{sample: "auth-activity-list", status: 200},
+	{sample: "auth-export-start", status: 202, capture: []string{"exp_01KGA4ZK70ABCDEFGHJKMNPQRS", `"id":"(exp_\w+)"`}},
+	{sample: "auth-export-read", status: 200},
 	{sample: "auth-email-confirm", status: 400}, // the token is not of a mail
 	{sample: "auth-email-resend", status: 202},
 	{sample: "auth-email-request", status: 202},

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,8 +15,11 @@ import (
 type access struct {
 	permission permission
 	key        string   // the partition key of the item
-	attributes []string // the names of the attributes that an update reads or writes; nil for other actions
+	attributes []string // the names of the attributes that an update or a query uses, or all; nil for other actions
 }
+
+// all stands for all attributes of an item.
+const all = "*"
 
 type attributeValue struct{ S string }
 
@@ -23,6 +27,7 @@ type attributeValue struct{ S string }
 // of a transaction.
 type itemRequest struct {
 	TableName, IndexName      string
+	ProjectionExpression      string
 	Key, Item                 map[string]json.RawMessage
 	ExpressionAttributeNames  map[string]string
 	ExpressionAttributeValues map[string]json.RawMessage
@@ -38,9 +43,16 @@ func (r itemRequest) access(action string, name func(string) string) access {
 		}
 	}
 	a.key = value.S
-	if action == "UpdateItem" {
+	switch {
+	case action == "UpdateItem":
 		a.attributes = slices.Sorted(maps.Keys(r.Key))
 		a.attributes = slices.AppendSeq(a.attributes, maps.Values(r.ExpressionAttributeNames))
+	case action == "Query" && r.ProjectionExpression == "":
+		a.attributes = []string{all}
+	case action == "Query":
+		for _, name := range strings.Split(r.ProjectionExpression, ", ") {
+			a.attributes = append(a.attributes, cmp.Or(r.ExpressionAttributeNames[name], name))
+		}
 	}
 	return a
 }
@@ -60,33 +72,33 @@ func (w *watched) recordAccesses(function, target string, body []byte) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		w.t.Errorf("the request of %s cannot be decoded: %v", target, err)
 	}
-	var all []access
+	var found []access
 	for _, item := range in.TransactItems {
 		for kind, request := range item {
-			all = append(all, request.access(kind+"Item", w.logicalID))
+			found = append(found, request.access(kind+"Item", w.logicalID))
 		}
 	}
 	for table, raw := range in.RequestItems {
-		all = append(all, batchAccesses(permission("dynamodb:"+operation+" "+w.logicalID(table)), raw)...)
+		found = append(found, batchAccesses(permission("dynamodb:"+operation+" "+w.logicalID(table)), raw)...)
 	}
 	if in.TableName != "" && in.IndexName == "" {
-		all = append(all, in.access(operation, w.logicalID))
+		found = append(found, in.access(operation, w.logicalID))
 	}
 	if w.accesses[function] == nil {
 		w.accesses[function] = map[string]access{}
 	}
-	for _, a := range all {
+	for _, a := range found {
 		w.accesses[function][fmt.Sprint(a)] = a
 	}
 }
 
 // batchAccesses returns the accesses of the part of a batch that reads or writes one table.
-func batchAccesses(p permission, part json.RawMessage) (all []access) {
+func batchAccesses(p permission, part json.RawMessage) (found []access) {
 	var reads struct{ Keys []map[string]attributeValue }
 	var writes []map[string]map[string]map[string]json.RawMessage
 	if json.Unmarshal(part, &reads) == nil {
 		for _, key := range reads.Keys {
-			all = append(all, access{permission: p, key: key["pk"].S})
+			found = append(found, access{permission: p, key: key["pk"].S})
 		}
 	}
 	if json.Unmarshal(part, &writes) == nil {
@@ -95,12 +107,12 @@ func batchAccesses(p permission, part json.RawMessage) (all []access) {
 				for _, item := range request { // Key or Item
 					var value attributeValue
 					_ = json.Unmarshal(item["pk"], &value)
-					all = append(all, access{permission: p, key: value.S})
+					found = append(found, access{permission: p, key: value.S})
 				}
 			}
 		}
 	}
-	return all
+	return found
 }
 
 // checkConditions compares the accesses of a function with the conditions of its role's statements. Each access must be
@@ -111,8 +123,10 @@ func (w *watched) checkConditions(function string, statements []templatetest.Sta
 		for _, value := range slices.Concat(s.LeadingKeys, s.Attributes) {
 			unused[s.Sid+": "+value] = true
 		}
-		if s.Attributes != nil && !slices.Equal(s.Actions, []string{"dynamodb:UpdateItem"}) {
-			w.t.Errorf("%s: the statement %s limits the attributes of %v, want only of updates", function, s.Sid, s.Actions)
+		isLimited := len(s.Actions) == 1 && (s.Actions[0] == "dynamodb:UpdateItem" || s.Actions[0] == "dynamodb:Query")
+		if s.Attributes != nil && !isLimited {
+			w.t.Errorf("%s: the statement %s limits the attributes of %v, want only of updates or queries",
+				function, s.Sid, s.Actions)
 		}
 	}
 	for _, a := range w.accesses[function] {

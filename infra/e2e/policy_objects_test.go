@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/xml"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,13 +36,18 @@ func (w *watched) signLocally(r *http.Request) {
 }
 
 // objectPermissions returns the permissions that a request to S3 needs. The resource of an object is the first folder of
-// its key. A function may list only the prefix in the condition of its permission.
+// its key, and of an export also the kind of its owner. A function may list only the prefix in the condition of its permission.
 func (w *watched) objectPermissions(r *http.Request, body []byte) []permission {
 	name, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	bucket := w.logicalID(name)
 	onObject := func(action, key string) permission {
-		folder, _, _ := strings.Cut(key, "/")
-		return permission("s3:" + action + " " + bucket + "/" + folder + "/*")
+		folder, rest, _ := strings.Cut(key, "/")
+		if owner, _, isExport := strings.Cut(rest, "_"); isExport && folder == "exports" {
+			folder += "/" + owner + "_"
+		} else {
+			folder += "/"
+		}
+		return permission("s3:" + action + " " + bucket + "/" + folder + "*")
 	}
 	query := r.URL.Query()
 	switch {
@@ -50,7 +56,8 @@ func (w *watched) objectPermissions(r *http.Request, body []byte) []permission {
 	case r.Method == http.MethodPut && key != "":
 		return []permission{onObject("PutObject", key)}
 	case query.Get("list-type") == "2":
-		if prefix := query.Get("prefix"); !strings.HasPrefix(prefix, "contents/") && !strings.HasPrefix(prefix, "sites/") {
+		folder, _, _ := strings.Cut(query.Get("prefix"), "/")
+		if !slices.Contains([]string{"contents", "sites", "exports"}, folder) {
 			w.t.Errorf("the function lists the prefix %q of %s, want one that its role allows", query.Get("prefix"), bucket)
 		}
 		return []permission{permission("s3:ListBucket " + bucket)}

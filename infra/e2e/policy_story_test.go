@@ -32,16 +32,19 @@ func (w *watched) callEverything() {
 	w.webhooks(ada, workspace, project)
 	w.assistant(ada, project)
 	w.exports(ada, project)
+	w.accountExport(ada)
 	w.deployments(ada)
 	w.deployCheck()
 	w.mails()
 	w.callRareOperations(ada, workspace, project)
 	ada.Do("DELETE", "/api/projects/"+project, "").Want(w.t, http.StatusOK)
+	w.removal(ada)
 	w.poison()
 	w.waitFor(map[string][]permission{
 		"ProjectCleanupFunction": {
 			"s3:DeleteObject FilesBucket/contents/*", "s3:DeleteObject FilesBucket/sites/*", "dynamodb:BatchWriteItem ContentsTable",
 			"dynamodb:BatchWriteItem ConversationsTable", "sqs:SendMessage CleanupFailuresQueue",
+			"s3:DeleteObject FilesBucket/exports/*",
 		},
 		"WebhookFanoutFunction":       {"sqs:SendMessage FanoutFailuresQueue"},
 		"MailerFunction":              {"sqs:SendMessage MailerFailuresQueue"},
@@ -189,6 +192,18 @@ func (w *watched) webhooks(ada *platformtest.Client, workspace, project string) 
 	ada.Do("DELETE", at, "").Want(w.t, http.StatusOK)
 }
 
+// removal deletes a workspace with a site, and removes its data.
+func (w *watched) removal(ada *platformtest.Client) {
+	w.t.Helper()
+	workspace, _ := ada.Do("POST", "/api/workspaces", `{"name":"Gone"}`).Want(w.t, http.StatusCreated)["id"].(string)
+	ada.NewProject("Without a site", platformtest.Object{"workspaceId": workspace})
+	project := ada.NewProject("With a site", platformtest.Object{"workspaceId": workspace})
+	ada.Do("POST", "/api/projects/"+project+"/deployments", `{"target":"preview"}`).Want(w.t, http.StatusAccepted)
+	ada.Do("DELETE", "/api/workspaces/"+workspace, `{"confirm":"Gone"}`).Want(w.t, http.StatusAccepted)
+	w.change("ProjectsTable", "REMOVAL", "dueAt", "2026-01-01T00:00:00.000Z")
+	w.run("ProjectCleanupFunction", `{"task":"removals"}`)
+}
+
 // redeliver requests a redelivery of the newest delivery of a webhook.
 func (w *watched) redeliver(ada *platformtest.Client, hook string) {
 	w.t.Helper()
@@ -235,6 +250,31 @@ func (w *watched) assistant(ada *platformtest.Client, project string) {
 }
 
 // exports calls all operations of exports: one becomes ready, and one fails.
+// accountExport exports the account of a user.
+func (w *watched) accountExport(ada *platformtest.Client) {
+	w.t.Helper()
+	id, _ := ada.Do("POST", "/api/auth/export", "").Want(w.t, http.StatusAccepted)["id"].(string)
+	var export map[string]any
+	platformtest.Eventually(w.t, "an export of an account that is ready", func() bool {
+		export = ada.Do("GET", "/api/auth/export/"+id, "").Want(w.t, http.StatusOK)
+		return export["status"] == "ready"
+	})
+	w.download(export["url"])
+}
+
+// download downloads the archive of an export.
+func (w *watched) download(url any) {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, fmt.Sprint(url), http.NoBody)
+	must(w.t, err)
+	response, err := http.DefaultClient.Do(r)
+	must(w.t, err)
+	must(w.t, response.Body.Close())
+	if response.StatusCode != http.StatusOK {
+		w.t.Errorf("the download of an export: got status %d, want 200", response.StatusCode)
+	}
+}
+
 func (w *watched) exports(ada *platformtest.Client, project string) {
 	w.t.Helper()
 	at := "/api/projects/" + project + "/exports"
@@ -246,15 +286,7 @@ func (w *watched) exports(ada *platformtest.Client, project string) {
 		})
 		return export
 	}
-	url, _ := read("ready")["url"].(string)
-	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, url, http.NoBody)
-	must(w.t, err)
-	response, err := http.DefaultClient.Do(r)
-	must(w.t, err)
-	must(w.t, response.Body.Close())
-	if response.StatusCode != http.StatusOK {
-		w.t.Errorf("the download of an export: got status %d, want 200", response.StatusCode)
-	}
+	w.download(read("ready")["url"])
 	ada.Save(project, "/damaged.txt", "x").Want(w.t, http.StatusCreated)
 	w.change("ProjectsTable", "FILE#/damaged.txt", "content", "missing")
 	read("failed")

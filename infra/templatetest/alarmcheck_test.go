@@ -23,12 +23,14 @@ const (
 	wrongActions = "AlarmActions and OKActions must both be the actions of a page, or both be the actions of a ticket"
 )
 
-// heartbeats are the metrics that a function with a schedule reports with each run, so that they show that it runs.
+// heartbeats are the metrics that a function reports with each run of a schedule, by function and schedule, so that they
+// show that it runs.
 var heartbeats = map[string][]string{
-	"WebhookRetryFunction":   {"OldestUndelivered"},
-	"JobsFunction":           {"OldestJob"},
-	"ProjectCleanupFunction": {"Sweeps"},
-	deployCheck:              {"ProbeApi", "ProbeSite"},
+	"WebhookRetryFunction EveryMinute": {"OldestUndelivered"},
+	"JobsFunction EveryMinute":         {"OldestJob"},
+	"ProjectCleanupFunction Sweep":     {"Sweeps"},
+	"ProjectCleanupFunction Removals":  {"OldestRemoval"},
+	deployCheck + " Probe":             {"ProbeApi", "ProbeSite"},
 }
 
 // recipients are the actions of the alarms that send messages, by severity.
@@ -242,11 +244,12 @@ func (c *alarmCheck) schedules(function string) {
 		}
 		p := At(events[name], "Properties")
 		interval, err := rate(Name(At(p, "ScheduleExpression")))
-		if err != nil || len(heartbeats[function]) == 0 {
+		metrics := heartbeats[function+" "+name]
+		if err != nil || len(metrics) == 0 {
 			c.report(function, "no metric shows that the schedule %s runs (%v)", name, err)
 		}
 		enabled, _ := At(p, "State", "Fn::If").([]any)
-		for _, metric := range heartbeats[function] {
+		for _, metric := range metrics {
 			c.heartbeat(function, metric, interval, enabled)
 		}
 	}

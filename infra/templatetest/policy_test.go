@@ -13,7 +13,7 @@ const (
 	allAlarms  = "arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*"
 	oneModel   = "arn:AWS::Partition:bedrock:*::foundation-model/AiFoundationModel"
 	contents   = "FilesBucket/contents/*"
-	exports    = "FilesBucket/exports/*"
+	exports    = "FilesBucket/exports/"
 	sites      = "FilesBucket/sites/*"
 	identities = "arn:AWS::Partition:ses:AWS::Region:AWS::AccountId:identity/*"
 	packages   = "FilesBucket/packages/*"
@@ -35,8 +35,12 @@ var wildcards = map[Permission]string{
 	"s3:PutObject " + contents:    "all objects under one prefix",
 	"s3:DeleteObject " + contents: "all objects under one prefix",
 
-	"s3:GetObject " + exports: "all objects under one prefix",
-	"s3:PutObject " + exports: "all objects under one prefix",
+	"s3:GetObject " + exports + "prj_*":    "all objects under one prefix",
+	"s3:PutObject " + exports + "prj_*":    "all objects under one prefix",
+	"s3:GetObject " + exports + "usr_*":    "all objects under one prefix",
+	"s3:PutObject " + exports + "usr_*":    "all objects under one prefix",
+	"s3:DeleteObject " + exports + "prj_*": "all objects under one prefix",
+	"s3:DeleteObject " + exports + "usr_*": "all objects under one prefix",
 
 	"s3:GetObject " + sites:    "all objects under one prefix",
 	"s3:PutObject " + sites:    "all objects under one prefix",
@@ -201,8 +205,8 @@ func TestMailerRole(t *testing.T) {
 	}
 }
 
-// TestSitesRole checks that the function that serves sites can read nothing but addresses and the output of deployments, and
-// that it can change nothing but its counters of traffic.
+// TestSitesRole checks that the function that serves sites can read nothing but addresses, workspaces and the output of
+// deployments, and that it can change nothing but its counters of traffic.
 func TestSitesRole(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
@@ -212,13 +216,17 @@ func TestSitesRole(t *testing.T) {
 			got = append(got, string(p))
 		}
 	}
-	want := []string{"dynamodb:BatchGetItem SitesTable", "dynamodb:GetItem SitesTable", "dynamodb:UpdateItem SitesTable", "s3:GetObject " + sites}
+	want := []string{
+		"dynamodb:BatchGetItem SitesTable", "dynamodb:GetItem ProjectsTable", "dynamodb:GetItem SitesTable",
+		"dynamodb:UpdateItem SitesTable", "s3:GetObject " + sites,
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got the permissions %q, want %q", got, want)
 	}
 	for _, s := range tpl.Statements(t, "SitesRole") {
-		if slices.Contains(s.Actions, "dynamodb:UpdateItem") && !s.HasCondition {
-			t.Error("the function can change addresses, want a condition on the keys of the items")
+		isLimited := slices.Contains(s.Actions, "dynamodb:UpdateItem") || slices.Contains(s.Resources, "ProjectsTable")
+		if isLimited && !s.HasCondition {
+			t.Errorf("the statement %+v has no condition on the keys of the items", s)
 		}
 	}
 }

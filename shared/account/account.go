@@ -9,12 +9,15 @@
 //   - identity decides which account a user of a code host signs in to, codehost runs the flow in the browser.
 //   - page serves the pages to which the links in mails lead. It imports no other room.
 //   - address confirms and changes e-mail addresses, recovery resets forgotten passwords.
+//   - export makes documents with everything that is stored about a user, deletion ends accounts.
 //
-// The rooms must not contain projects or workspaces, except for the personal workspace that a sign-up creates. They
+// The rooms must not contain projects or workspaces, except for the personal workspace that a sign-up creates, the
+// lists of export, and the decision of deletion which workspaces end with an account. They
 // must not depend on Lambda or read the environment.
 package account
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 
@@ -22,6 +25,8 @@ import (
 	"devplatform/shared/account/address"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/codehost"
+	"devplatform/shared/account/deletion"
+	"devplatform/shared/account/export"
 	"devplatform/shared/account/identity"
 	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/notice"
@@ -38,6 +43,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/mail"
+	"devplatform/shared/objectstore"
 )
 
 var tag = httpapi.Tag{
@@ -63,8 +69,11 @@ type Deps struct {
 	Logger   *slog.Logger
 	Limits   attempt.Limits
 	Mail     mail.Settings
-	Hasher   *password.Hasher // optional: nil selects password.DefaultHashParams
-	Edge     config.Edge
+	// Bucket has the documents of exports. Send sends a message with a message group to the queue of their jobs.
+	Bucket objectstore.Bucket
+	Send   func(ctx context.Context, body, group string) error
+	Hasher *password.Hasher // optional: nil selects password.DefaultHashParams
+	Edge   config.Edge
 }
 
 // Service has the rooms that serve endpoints. Their methods return *fault.Error, or an error of the storage or of the
@@ -79,6 +88,8 @@ type Service struct {
 	addresses  *address.Service
 	recovery   *recovery.Service
 	activity   activity.Service
+	exports    *export.Service
+	deletion   *deletion.Service
 }
 
 // New returns a Service. It does no I/O.
@@ -116,6 +127,14 @@ func New(d Deps) *Service {
 		DB: d.DB, Accounts: accounts, Users: users, Identities: s.identities, Limiter: limiter, Hasher: d.Hasher,
 		Tokens: tokens, Mails: mails, Activity: log,
 	})
+	s.exports = export.New(export.Deps{
+		DB: d.DB, Accounts: accounts, Projects: d.DB.Table(d.Tables.Projects), Users: users, Bucket: d.Bucket, Send: d.Send,
+		IDs: d.IDs, Clock: d.Clock, Logger: d.Logger,
+	})
+	s.deletion = deletion.New(deletion.Deps{
+		DB: d.DB, Accounts: accounts, Projects: d.DB.Table(d.Tables.Projects), Users: users, Mails: mails, Activity: log,
+		Clock: d.Clock,
+	})
 	return s
 }
 
@@ -137,4 +156,6 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.addresses.Register(r, tag)
 	s.recovery.Register(r, tag)
 	s.activity.Register(r, tag)
+	s.exports.Register(r, tag)
+	s.deletion.Register(r, tag)
 }

@@ -41,12 +41,24 @@ func (k Key) IsZero() bool { return k.PK == "" || k.SK == "" }
 // UserKey returns the key of a user.
 func UserKey(userID string) Key { return newKey(userPK(userID), "USER") }
 
+// EndedUserKey returns the key of the item that remains of a user until the removal of the account has ended.
+func EndedUserKey(userID string) Key { return newKey(userPK(userID), "ENDED") }
+
+// UserPartition selects all items that are stored under the ID of a user, in any table.
+func UserPartition(userID string) Prefix { return Prefix{PK: userPK(userID)} }
+
 // EmailKey returns the key of the item that makes an e-mail address unique. Case is ignored.
 func EmailKey(email string) Key { return newKey(emailPK(email), "EMAIL") }
 
 // KnownIPKey returns the key of the item that records that the user with an e-mail address has logged in from an IP
 // address.
 func KnownIPKey(email, ip string) Key { return newKey(emailPK(email), join("IP", ip)) }
+
+// EmailPartition selects the items that are stored under an e-mail address.
+func EmailPartition(email string) Prefix { return Prefix{PK: emailPK(email)} }
+
+// KnownIPsOf selects the IP addresses from which the user with an e-mail address has logged in.
+func KnownIPsOf(email string) Prefix { return newPrefix(emailPK(email), "IP"+separator) }
 
 // UsernameKey returns the key of the item that makes a username unique. Case is ignored.
 func UsernameKey(username string) Key {
@@ -81,6 +93,9 @@ func SessionsOf(userID string) Prefix { return newPrefix(userPK(userID), "SESSIO
 // MailTokensKey returns the key of the tokens and codes of a kind of mail that are valid for a user.
 func MailTokensKey(userID, kind string) Key { return newKey(userPK(userID), join("MAILTOKENS", kind)) }
 
+// MailTokensOf selects the tokens and codes of all kinds of mails that are valid for a user.
+func MailTokensOf(userID string) Prefix { return newPrefix(userPK(userID), "MAILTOKENS"+separator) }
+
 // ActivityKey returns the key of an entry in the list of what happened to an account.
 func ActivityKey(userID, entryID string) Key {
 	return newKey(userPK(userID), join("ACTIVITY", idPart(id.Activity, entryID)))
@@ -109,6 +124,9 @@ func RemovalKey(workspaceOrUserID string) Key {
 	part := cmp.Or(idPart(id.Workspace, workspaceOrUserID), idPart(id.User, workspaceOrUserID))
 	return newKey(join("REMOVAL", part), "REMOVAL")
 }
+
+// WorkspacePartition selects all items that are stored under the ID of a workspace, in any table.
+func WorkspacePartition(workspaceID string) Prefix { return Prefix{PK: workspacePK(workspaceID)} }
 
 // MemberKey returns the key of a member of a workspace.
 func MemberKey(workspaceID, userID string) Key {
@@ -169,6 +187,16 @@ func SlugKey(workspaceID, slug string) Key {
 	return newKey(workspacePK(workspaceID), join("SLUG", slug))
 }
 
+// LabelKey returns the key of the item that lists a label that is reserved for a workspace.
+func LabelKey(workspaceID, label string) Key {
+	return newKey(workspacePK(workspaceID), join("LABEL", label))
+}
+
+// LabelsOf selects the labels that are reserved for a workspace.
+func LabelsOf(workspaceID string) Prefix {
+	return newPrefix(workspacePK(workspaceID), "LABEL"+separator)
+}
+
 // SlugsOf selects the slugs of a workspace that begin with base.
 func SlugsOf(workspaceID, base string) Prefix {
 	return newPrefix(workspacePK(workspaceID), join("SLUG", base))
@@ -226,6 +254,14 @@ func CommentKey(projectID, commentID string) Key {
 // CommentsOf selects the comments of a project, in the order of their creation.
 func CommentsOf(projectID string) Prefix { return newPrefix(projectPK(projectID), "COMMENT"+separator) }
 
+// AccountExportKey returns the key of an export of what is stored about a user.
+func AccountExportKey(userID, exportID string) Key {
+	return newKey(userPK(userID), join("EXPORT", idPart(id.Export, exportID)))
+}
+
+// AccountExportsOf selects the exports of what is stored about a user, in the order in which they were started.
+func AccountExportsOf(userID string) Prefix { return newPrefix(userPK(userID), "EXPORT"+separator) }
+
 // ExportKey returns the key of an export of a project's files.
 func ExportKey(projectID, exportID string) Key {
 	return newKey(projectPK(projectID), join("EXPORT", idPart(id.Export, exportID)))
@@ -241,9 +277,11 @@ func DeploymentsOf(projectID string) Prefix {
 	return newPrefix(projectPK(projectID), "DEPLOYMENT"+separator)
 }
 
-// JobKey returns the key of the job for an export or a deployment of a project, by the ID of that record.
-func JobKey(projectID, recordID string) Key {
-	return newKey(projectPK(projectID), join("JOB", cmp.Or(idPart(id.Export, recordID), idPart(id.Deployment, recordID))))
+// JobKey returns the key of the job for an export or a deployment, by the ID of that record and of the project or the
+// user that has the record.
+func JobKey(ownerID, recordID string) Key {
+	record := cmp.Or(idPart(id.Export, recordID), idPart(id.Deployment, recordID))
+	return newKey(cmp.Or(projectPK(ownerID), userPK(ownerID)), join("JOB", record))
 }
 
 // IsJob reports whether k is the key of a job.
@@ -270,6 +308,11 @@ func AddressKey(label string) Key { return newKey(join("ADDRESS", label), "ADDRE
 // "2026-11".
 func TrafficKey(accountID, month string) Key {
 	return newKey(join("ACCOUNT", accountID), join("TRAFFIC", month))
+}
+
+// TrafficOf selects the counts of all months of an account.
+func TrafficOf(accountID string) Prefix {
+	return newPrefix(join("ACCOUNT", accountID), "TRAFFIC"+separator)
 }
 
 // ChunkKey returns the key of the n-th chunk of a file's content, counted from 0.
@@ -316,6 +359,9 @@ func WebhookAccountKey(userID string) Key { return newKey(userPK(userID), "WEBHO
 // WebhookWorkspaceKey returns the key of the item that maps a webhook's ID to the webhook's workspace.
 func WebhookWorkspaceKey(webhookID string) Key { return newKey(webhookPK(webhookID), "WEBHOOK") }
 
+// WebhookPartition selects all items that are stored under the ID of a webhook.
+func WebhookPartition(webhookID string) Prefix { return Prefix{PK: webhookPK(webhookID)} }
+
 // DeliveryKey returns the key of a delivery.
 func DeliveryKey(webhookID, deliveryID string) Key {
 	return newKey(webhookPK(webhookID), join("DELIVERY", idPart(id.Delivery, deliveryID)))
@@ -343,6 +389,9 @@ func MessagesOf(projectID string) Prefix { return newPrefix(projectPK(projectID)
 
 // UsageKey returns the key of a user's usage of the assistant in a month, such as 2026-11.
 func UsageKey(userID, month string) Key { return newKey(userPK(userID), join("USAGE", month)) }
+
+// UsageOf selects a user's usage of the assistant in all months.
+func UsageOf(userID string) Prefix { return newPrefix(userPK(userID), "USAGE"+separator) }
 
 // GlobalUsageKey returns the key of one shard of all users' usage of the assistant in a month, such as 2026-11. Each
 // shard is in a partition of its own.

@@ -34,6 +34,9 @@ func (c *Client) Tx(writes ...Write) *Tx { return &Tx{client: c, writes: writes}
 // Add adds writes.
 func (t *Tx) Add(writes ...Write) { t.writes = append(t.writes, writes...) }
 
+// Len returns the number of writes.
+func (t *Tx) Len() int { return len(t.writes) }
+
 // Commit executes the transaction, and retries it if it conflicts with another one. A transaction without writes does
 // nothing. Errors: the error of Else of the first write whose condition failed, otherwise ErrConditionFailed;
 // ErrConflict, ErrUnavailable, ErrInvalidKey.

@@ -266,8 +266,8 @@ func (w *world) sweep(s *services) error {
 	ctx := context.Background()
 	all, err := s.jobs.Due(ctx, w.Clock.Now(), 100)
 	for _, j := range all {
-		if err == nil && j.ProjectID == w.project && j.Kind == deployment.RemovalJob {
-			if j, err = s.jobs.Claim(ctx, j.ProjectID, j.ID, w.Clock.Now()); err == nil {
+		if err == nil && j.OwnerID == w.project && j.Kind == deployment.RemovalJob {
+			if j, err = s.jobs.Claim(ctx, j.OwnerID, j.ID, w.Clock.Now()); err == nil {
 				err = s.store.FinishRemoval(ctx, j)
 			}
 		}

@@ -55,7 +55,7 @@ func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deploymen
 // readBuild reads a deployment that is queued or building, and its site. If there is none, it ends the job. Error:
 // job.ErrLost.
 func (s Store) readBuild(ctx context.Context, j job.Job) (state, error) {
-	p, err := s.read(ctx, j.ProjectID, j.ID)
+	p, err := s.read(ctx, j.OwnerID, j.ID)
 	if err != nil || p.hasSite && p.deployment.ID != "" && !p.deployment.Status.hasEnded() {
 		return p, err
 	}
@@ -72,7 +72,7 @@ func (s Store) readBuild(ctx context.Context, j job.Job) (state, error) {
 func (s Store) readInUse(
 	ctx context.Context, j job.Job, p *state, now time.Time, more ...db.Key,
 ) (map[db.Key]db.Item, error) {
-	project, ws := db.ProjectKey(p.WorkspaceID, j.ProjectID), db.WorkspaceKey(p.WorkspaceID)
+	project, ws := db.ProjectKey(p.WorkspaceID, j.OwnerID), db.WorkspaceKey(p.WorkspaceID)
 	member := db.MemberKey(p.WorkspaceID, p.deployment.CreatedBy.ID)
 	items, err := s.Projects.BatchGet(ctx, append(more, project, ws, member)...)
 	if err != nil {
@@ -240,15 +240,15 @@ func (s Store) endBuild(j job.Job) db.Write {
 // FinishRemoval ends the removal of the objects of a deployment, for the worker with j. It deletes the records of a
 // deployment that is removing, or whose project was deleted. Error: job.ErrLost.
 func (s Store) FinishRemoval(ctx context.Context, j job.Job) error {
-	p, err := s.read(ctx, j.ProjectID, j.ID)
+	p, err := s.read(ctx, j.OwnerID, j.ID)
 	if err != nil {
 		return err
 	}
 	if p.WorkspaceID != "" && p.deployment.Status != Removing {
 		return s.jobs().Finish(ctx, j)
 	}
-	return s.jobs().Finish(ctx, j, s.Projects.Delete(db.DeploymentKey(j.ProjectID, j.ID)),
-		s.Projects.Delete(db.DeploymentLogKey(j.ProjectID, j.ID)))
+	return s.jobs().Finish(ctx, j, s.Projects.Delete(db.DeploymentKey(j.OwnerID, j.ID)),
+		s.Projects.Delete(db.DeploymentLogKey(j.OwnerID, j.ID)))
 }
 
 // BuildSettings are the settings of a project that a build uses.

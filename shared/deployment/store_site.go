@@ -5,14 +5,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/site"
-	"devplatform/shared/workspace"
 )
 
 // This file contains the changes of what the addresses of a project show.
@@ -140,55 +138,10 @@ func (c *change) takeLabel(ctx context.Context, label, accountID string) error {
 	if !before.Blocked {
 		isBlockUnchanged = expression.Not(isBlockUnchanged)
 	}
-	c.add(c.store.Sites.Put(key, address).If(equals("reservedFor", c.workspaceID).And(isBlockUnchanged)))
+	c.add(c.store.Sites.Put(key, address).If(equals("reservedFor", c.workspaceID).And(isBlockUnchanged)),
+		c.store.Projects.Delete(db.LabelKey(c.workspaceID, label)))
 	return nil
 }
 
 // hasBlock returns the condition that an operator has blocked an address.
 func hasBlock() expression.ConditionBuilder { return equals("blocked", true) }
-
-// leaveLabel reserves the label of a site that moves to another label. Error of the transaction: errBlocked.
-func (c *change) leaveLabel() {
-	c.add(c.reserveLabel().If(expression.Not(hasBlock())).Else(errBlocked))
-}
-
-// reserveLabel returns the write that reserves the label of the site for the workspace.
-func (c *change) reserveLabel() db.Write {
-	return c.store.Sites.Update(db.AddressKey(c.site.Label), set("deploymentId", "").
-		Set(expression.Name("reservedFor"), expression.Value(c.workspaceID)).
-		Set(expression.Name(db.AttrExpiresAt), expression.Value(c.now.Add(reservedTime).Unix()))).
-		If(equals("projectId", c.projectID))
-}
-
-// RemoveSite returns the writes that remove all addresses of a project and cancel its deployments that have not
-// ended, as part of the transaction that deletes the project. The label of the site stays reserved for the workspace.
-// deleted is the event of the deletion. item is the record of the site as it was read; nil if there is none. If the
-// condition of a write fails, the site has changed since then: read it again. The records and the objects of the
-// deployments are removed later.
-func (s *Service) RemoveSite(deleted event.Change, item db.Item, now time.Time) ([]db.Write, error) {
-	projectID, projects := deleted.ProjectID, s.store.Projects
-	if item == nil {
-		none := expression.AttributeNotExists(expression.Name(db.AttrPK))
-		return []db.Write{projects.Check(db.SiteKey(projectID), none)}, nil
-	}
-	stored, err := db.Decode[Site](item)
-	if err != nil {
-		return nil, err
-	}
-	c := s.store.newChange(state{site: stored, hasSite: true, ProjectAccess: workspace.ProjectAccess{
-		ProjectID: projectID, WorkspaceID: deleted.WorkspaceID, Name: deleted.Data.Project.Name,
-	}}, now)
-	c.add(c.reserveLabel())
-	for id, d := range c.site.Deployments {
-		switch {
-		case d.Status == Ready:
-			c.add(c.store.Sites.Delete(db.AddressKey(d.Label)))
-			c.addedBytes[d.AccountID] -= d.Bytes
-		case !d.Status.hasEnded():
-			c.removeOutput(id)
-			c.markCanceled(id, deleted.Data.Actor)
-		}
-	}
-	writes := []db.Write{projects.Delete(db.SiteKey(projectID)).If(equals("version", c.before.Version))}
-	return slices.Concat(writes, c.writes, c.outputWrites()), c.err
-}

@@ -113,7 +113,7 @@ func (f *fixture) send(m lambdafn.QueueMessage) {
 // outcome returns the write that counts an outcome of a job.
 func (p *process) outcome(j job.Job, attribute string) db.Write {
 	one := expression.Add(expression.Name(attribute), expression.Value(1))
-	return p.table.Update(db.ExportKey(j.ProjectID, j.ID), one)
+	return p.table.Update(db.ExportKey(j.OwnerID, j.ID), one)
 }
 
 // succeed is an attempt that first saves, and then stores the outcome.
@@ -162,7 +162,7 @@ func (f *fixture) sweep(after time.Duration) int {
 // stored returns a job as it is stored. It reports false if the job has ended.
 func (f *fixture) stored(j job.Job) (stored job.Job, exists bool) {
 	f.Helper()
-	item, err := f.table.Get(f.Context(), db.JobKey(j.ProjectID, j.ID))
+	item, err := f.table.Get(f.Context(), db.JobKey(j.OwnerID, j.ID))
 	if errors.Is(err, db.ErrNotFound) {
 		return job.Job{}, false
 	}
@@ -188,7 +188,7 @@ func (f *fixture) check(name string, j job.Job, succeeded, failed int) {
 	if stored, exists := f.stored(j); exists {
 		f.Errorf("%s: got the job %+v, want it to have ended", name, stored)
 	}
-	item, err := f.table.Get(f.Context(), db.ExportKey(j.ProjectID, j.ID))
+	item, err := f.table.Get(f.Context(), db.ExportKey(j.OwnerID, j.ID))
 	if err != nil {
 		f.Errorf("%s: the job has no outcome: %v", name, err)
 	}

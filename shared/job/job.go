@@ -56,7 +56,8 @@ var (
 
 // Job is a job as it is stored in the projects table under db.JobKey. The attribute names are part of the data format.
 type Job struct {
-	ProjectID string `dynamodbav:"projectId"`
+	// OwnerID is the ID of the project or the user to which the record belongs.
+	OwnerID string `dynamodbav:"ownerId"`
 	// ID is the ID of the record that the job is about. A record has at most one job.
 	ID   string `dynamodbav:"id"`
 	Kind string `dynamodbav:"kind"`
@@ -80,9 +81,9 @@ type Job struct {
 }
 
 // New returns a job that a message should start at once.
-func New(kind, projectID, recordID, group string, now time.Time) Job {
+func New(kind, ownerID, recordID, group string, now time.Time) Job {
 	return Job{
-		ProjectID: projectID, ID: recordID, Kind: kind, Group: group,
+		OwnerID: ownerID, ID: recordID, Kind: kind, Group: group,
 		Due: duePartition, DueAt: clock.Stamp(now.Add(ResendAfter)),
 	}
 }
@@ -114,14 +115,14 @@ func (j Job) isExhausted(now time.Time) bool {
 
 // message is the body of a message that wakes a worker for a job.
 type message struct {
-	ProjectID string `json:"projectId"`
-	ID        string `json:"id"`
+	OwnerID string `json:"ownerId"`
+	ID      string `json:"id"`
 }
 
 // Send sends the message of the job, through a function that sends a body with a message group. If that fails, the next
 // sweep after ResendAfter sends it.
 func (j Job) Send(ctx context.Context, send func(ctx context.Context, body, group string) error) error {
-	body, err := json.Marshal(message{j.ProjectID, j.ID})
+	body, err := json.Marshal(message{j.OwnerID, j.ID})
 	if err != nil {
 		return err
 	}
@@ -131,5 +132,6 @@ func (j Job) Send(ctx context.Context, send func(ctx context.Context, body, grou
 // parseMessage parses the body of a message. It reports false if the body is not valid.
 func parseMessage(body string) (m message, ok bool) {
 	err := json.Unmarshal([]byte(body), &m)
-	return m, err == nil && id.Project.Valid(m.ProjectID) && (id.Deployment.Valid(m.ID) || id.Export.Valid(m.ID))
+	return m, err == nil && (id.Project.Valid(m.OwnerID) || id.User.Valid(m.OwnerID)) &&
+		(id.Deployment.Valid(m.ID) || id.Export.Valid(m.ID))
 }

@@ -33,7 +33,7 @@ var (
 
 func timeValue(t time.Time) expression.ValueBuilder { return expression.Value(clock.Stamp(t).String()) }
 
-func keyOf(j Job) db.Key { return db.JobKey(j.ProjectID, j.ID) }
+func keyOf(j Job) db.Key { return db.JobKey(j.OwnerID, j.ID) }
 
 // holdsLease returns the condition that the worker with j holds the lease.
 func holdsLease(j Job) expression.ConditionBuilder { return attrLease.Equal(expression.Value(j.Lease)) }
@@ -64,11 +64,11 @@ func (s Store) Finish(ctx context.Context, j Job, writes ...db.Write) error {
 }
 
 // Claim gives the caller the lease of a job, and returns the job. Error: ErrNotClaimable.
-func (s Store) Claim(ctx context.Context, projectID, recordID string, now time.Time) (Job, error) {
+func (s Store) Claim(ctx context.Context, ownerID, recordID string, now time.Time) (Job, error) {
 	token, ends := rand.Text(), timeValue(now.Add(LeaseTime))
 	update := expression.Set(attrLease, expression.Value(token)).Set(attrLeaseEnds, ends).Set(attrDueAt, ends).
 		Set(attrStartedAt, attrStartedAt.IfNotExists(timeValue(now))).Add(attrAttempts, expression.Value(1))
-	write := s.Projects.Update(db.JobKey(projectID, recordID), update).
+	write := s.Projects.Update(db.JobKey(ownerID, recordID), update).
 		If(s.Projects.Exists().And(attrLeaseEnds.AttributeNotExists().Or(attrLeaseEnds.LessThanEqual(timeValue(now))))).
 		Recognize(func(stored db.Item) bool {
 			j, err := db.Decode[Job](stored)

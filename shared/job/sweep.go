@@ -49,7 +49,7 @@ func (w *Worker) Sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.Logger.InfoContext(ctx, "message sent again", "kind", j.Kind, "project", j.ProjectID, "id", j.ID)
+		w.Logger.InfoContext(ctx, "message sent again", "kind", j.Kind, "owner", j.OwnerID, "id", j.ID)
 		return j.Send(ctx, w.Send)
 	})
 	return errors.Join(append(errs, unreadable)...)

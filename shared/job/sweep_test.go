@@ -89,7 +89,7 @@ func TestAfter(t *testing.T) {
 	if n := f.sweep(time.Hour - time.Millisecond); n != 0 {
 		t.Errorf("the sweep sent %d messages too early", n)
 	}
-	if _, err := f.Jobs.Claim(t.Context(), j.ProjectID, j.ID, f.clock.Now()); !errors.Is(err, job.ErrNotClaimable) {
+	if _, err := f.Jobs.Claim(t.Context(), j.OwnerID, j.ID, f.clock.Now()); !errors.Is(err, job.ErrNotClaimable) {
 		t.Errorf("got error %v, want ErrNotClaimable", err)
 	}
 	f.sweep(time.Millisecond)

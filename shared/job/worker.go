@@ -84,7 +84,7 @@ func (w *Worker) handle(ctx context.Context, received lambdafn.QueueMessage) err
 		w.Logger.ErrorContext(ctx, "message cannot be handled", "messageId", received.ID)
 		return nil
 	}
-	j, err := w.Jobs.Claim(ctx, m.ProjectID, m.ID, w.Clock())
+	j, err := w.Jobs.Claim(ctx, m.OwnerID, m.ID, w.Clock())
 	if err == nil {
 		err = w.attempt(ctx, j)
 	}
@@ -94,7 +94,7 @@ func (w *Worker) handle(ctx context.Context, received lambdafn.QueueMessage) err
 	case errors.Is(err, ErrBusy):
 		return w.returnAfter(ctx, received, busyAfter<<min(max(received.Receives-1, 0), 3))
 	case IsTransient(err):
-		w.Logger.WarnContext(ctx, "a job was interrupted", "kind", j.Kind, "project", m.ProjectID, "id", m.ID,
+		w.Logger.WarnContext(ctx, "a job was interrupted", "kind", j.Kind, "owner", m.OwnerID, "id", m.ID,
 			"receives", received.Receives, "cause", err.Error())
 		return w.returnAfter(ctx, received, retryAfter)
 	}

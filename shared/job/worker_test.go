@@ -55,9 +55,9 @@ func TestRun(t *testing.T) {
 func TestUselessMessages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	ids := fmt.Sprintf(`{"projectId":%q,"id":%q}`, f.project, f.ids.New(id.Deployment))
+	ids := fmt.Sprintf(`{"ownerId":%q,"id":%q}`, f.project, f.ids.New(id.Deployment))
 	var received []lambdafn.QueueMessage
-	for _, body := range []string{"", "?", "{}", `{"projectId":"prj_1","id":"exp_1"}`, ids} {
+	for _, body := range []string{"", "?", "{}", `{"ownerId":"prj_1","id":"exp_1"}`, ids} {
 		received = append(received, lambdafn.QueueMessage{Body: body})
 	}
 	for i, err := range f.Handle(t.Context(), received) {
@@ -254,16 +254,16 @@ func TestTakeover(t *testing.T) {
 	f := newFixture(t)
 	j := f.add(fallible)
 	f.messages()
-	first, err := f.Jobs.Claim(t.Context(), j.ProjectID, j.ID, f.clock.Now())
+	first, err := f.Jobs.Claim(t.Context(), j.OwnerID, j.ID, f.clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.clock.Advance(job.LeaseTime - time.Millisecond)
-	if _, err := f.Jobs.Claim(t.Context(), j.ProjectID, j.ID, f.clock.Now()); !errors.Is(err, job.ErrNotClaimable) {
+	if _, err := f.Jobs.Claim(t.Context(), j.OwnerID, j.ID, f.clock.Now()); !errors.Is(err, job.ErrNotClaimable) {
 		t.Errorf("before the lease expires: got error %v, want ErrNotClaimable", err)
 	}
 	f.clock.Advance(time.Millisecond)
-	second, err := f.Jobs.Claim(t.Context(), j.ProjectID, j.ID, f.clock.Now())
+	second, err := f.Jobs.Claim(t.Context(), j.OwnerID, j.ID, f.clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestTakeover(t *testing.T) {
 	checkLost("after the end")
 	f.check("takeover", j, 1, 0)
 	var saved outcomes
-	if item, err := f.table.Get(t.Context(), db.ExportKey(j.ProjectID, j.ID)); err == nil {
+	if item, err := f.table.Get(t.Context(), db.ExportKey(j.OwnerID, j.ID)); err == nil {
 		saved, _ = db.Decode[outcomes](item)
 	}
 	if saved.Saved != 0 {

@@ -21,18 +21,28 @@ func Schedule(logger *slog.Logger, run func(ctx context.Context) error) *Schedul
 type ScheduleHandler struct {
 	logger *slog.Logger
 	run    func(context.Context) error
+	tasks  map[string]func(context.Context) error // by the name in the Input of their schedules
 }
 
-// Invoke calls run once. An error or a panic of run makes the invocation fail.
-func (h *ScheduleHandler) Invoke(ctx context.Context, _ []byte) ([]byte, error) {
+// Invoke calls run once, or the function of a task. An error or a panic of it makes the invocation fail.
+func (h *ScheduleHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	ctx, end := WithMargin(ctx)
 	defer end()
-	if err := async.Recover(func() error { return h.run(ctx) }); err != nil {
-		h.logger.LogAttrs(ctx, slog.LevelError, "scheduled run",
-			append(requestID(ctx), slog.String("cause", err.Error()))...)
-		return nil, fmt.Errorf("lambdafn: scheduled run: %w", err)
+	var event struct {
+		Task string `json:"task"`
 	}
-	h.logger.LogAttrs(ctx, slog.LevelInfo, "scheduled run", requestID(ctx)...)
+	run, message, attrs := h.run, "scheduled run", requestID(ctx)
+	if len(h.tasks) > 0 && json.Unmarshal(payload, &event) == nil && event.Task != "" {
+		message, attrs = "scheduled task", append(attrs, slog.String("task", event.Task))
+		if run = h.tasks[event.Task]; run == nil {
+			return nil, fmt.Errorf("lambdafn: unknown task %q", event.Task)
+		}
+	}
+	if err := async.Recover(func() error { return run(ctx) }); err != nil {
+		h.logger.LogAttrs(ctx, slog.LevelError, message, append(attrs, slog.String("cause", err.Error()))...)
+		return nil, fmt.Errorf("lambdafn: %s: %w", message, err)
+	}
+	h.logger.LogAttrs(ctx, slog.LevelInfo, message, attrs...)
 	return []byte("null"), nil
 }
 

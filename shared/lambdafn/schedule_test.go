@@ -3,6 +3,7 @@ package lambdafn_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,31 @@ func TestStreamWithSchedule(t *testing.T) {
 		return nil
 	}, nil)
 	checkSchedule(t, stream, func(run func(context.Context) error) lambda.Handler { return stream.WithSchedule(run) })
+}
+
+// A task runs only for the events of its own schedule.
+func TestStreamWithTask(t *testing.T) {
+	t.Parallel()
+	var ran []string
+	run := func(name string) func(context.Context) error {
+		return func(context.Context) error {
+			ran = append(ran, name)
+			return nil
+		}
+	}
+	stream := lambdafn.Stream(discardLog, nil, nil).WithSchedule(run("schedule")).
+		WithTask("first", run("first")).WithTask("second", run("second"))
+	for _, payload := range []string{`{"task":"second"}`, `{"source":"aws.scheduler"}`, `{"task":"first"}`} {
+		if out, err := stream.Invoke(t.Context(), []byte(payload)); err != nil || string(out) != "null" {
+			t.Errorf("%s: got %s, error %v, want null", payload, out, err)
+		}
+	}
+	if _, err := stream.Invoke(t.Context(), []byte(`{"task":"third"}`)); err == nil {
+		t.Error("an unknown task: got no error")
+	}
+	if want := []string{"second", "schedule", "first"}; !slices.Equal(ran, want) {
+		t.Errorf("ran %q, want %q", ran, want)
+	}
 }
 
 func TestQueueWithSchedule(t *testing.T) {

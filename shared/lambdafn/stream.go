@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -94,6 +95,19 @@ func (h *StreamHandler) WithQueue(messages *QueueHandler) *StreamHandler {
 func (h *StreamHandler) WithSchedule(run func(ctx context.Context) error) *StreamHandler {
 	copied := *h
 	copied.schedule = Schedule(h.logger, run)
+	return &copied
+}
+
+// WithTask returns a copy of the handler, which must have a schedule, that calls run for the events of another schedule:
+// {"task":"<task>"} is the Input of that schedule.
+func (h *StreamHandler) WithTask(task string, run func(ctx context.Context) error) *StreamHandler {
+	copied, schedule := *h, *h.schedule
+	schedule.tasks = maps.Clone(schedule.tasks)
+	if schedule.tasks == nil {
+		schedule.tasks = map[string]func(context.Context) error{}
+	}
+	schedule.tasks[task] = run
+	copied.schedule = &schedule
 	return &copied
 }
 

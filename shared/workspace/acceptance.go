@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"devplatform/shared/clock"
@@ -115,7 +116,11 @@ func (s *Service) accept(ctx context.Context, caller httpapi.Caller, t team, i I
 		}
 	}
 	c.more = s.store.acceptWrites(t.workspace.ID, i)
-	return *c.after, s.apply(ctx, c, now)
+	err := s.apply(ctx, c, now)
+	if errors.Is(err, ErrNotFound) { // the workspace has ended
+		err = errInvitationNotFound.WithCause(err)
+	}
+	return *c.after, err
 }
 
 // checkAccept returns an error if the target of a team, nil for no member, may not accept an invitation.

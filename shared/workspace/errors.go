@@ -30,6 +30,9 @@ var (
 		"The user is already a member of this workspace. To change the role, update the member.")
 	errLastOwner = fault.New(fault.CodeConflict,
 		"A workspace must have an owner. Make another member an owner first.")
+	errDeletePersonal = fault.New(fault.CodeConflict,
+		"A personal workspace cannot be deleted alone. It is deleted together with the account of its user.")
+	errConfirm       = fault.Invalid(fault.Field("confirm", "must be exactly the name of the workspace"))
 	errPersonalOwner = fault.New(fault.CodeConflict,
 		"The user of a personal workspace must remain an owner of it.")
 )

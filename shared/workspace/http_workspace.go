@@ -36,6 +36,18 @@ func (s *Service) registerWorkspaces(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("name", CheckName(" "))), ErrNotFound, ErrDenied, fault.ErrConflict,
 		},
 	}, s.handleUpdateWorkspace)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "deleteWorkspace", Method: http.MethodDelete, Path: "/api/workspaces/{id}", Tag: tag,
+		Status: http.StatusAccepted, Summary: "Delete a workspace",
+		Description: "Owners can delete a workspace with all its projects, sites and webhooks. It cannot be undone. " +
+			"Immediately, nothing of the workspace can be read or changed, no event is delivered, no build goes live, and " +
+			"its invitations end. Sites are offline within 60 seconds. The data is deleted within 24 hours. `confirm` must be " +
+			"the name of the workspace. The session must have started within the last 10 minutes. A personal workspace " +
+			"cannot be deleted. Emits no event.",
+		Errors: []*fault.Error{
+			errConfirm, ErrNotFound, ErrDenied, httpapi.ErrNotFresh, errDeletePersonal, fault.ErrConflict,
+		},
+	}, s.handleDeleteWorkspace)
 }
 
 // WorkspaceItem is a workspace as clients see it.
@@ -82,6 +94,17 @@ func (in *updateWorkspaceInput) Validate(v *httpapi.Validation) {
 	if in.Body.Name != nil {
 		v.Field("name", CheckName(*in.Body.Name))
 	}
+}
+
+type deleteWorkspaceInput struct {
+	ID   string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Body struct {
+		Confirm string `json:"confirm" maxLength:"100" doc:"The name of the workspace, exactly" example:"Team"`
+	}
+}
+
+var workspaceDeleted = httpapi.Done{
+	Success: true, Message: "The workspace has been deleted. Its data will be removed within 24 hours.",
 }
 
 type detailsOutput struct{ Body WorkspaceDetails }
@@ -142,4 +165,13 @@ func (s *Service) handleUpdateWorkspace(
 		return nil, err
 	}
 	return d.output(), nil
+}
+
+func (s *Service) handleDeleteWorkspace(
+	ctx context.Context, caller httpapi.Caller, in *deleteWorkspaceInput,
+) (*httpapi.DoneOutput, error) {
+	if err := s.DeleteWorkspace(ctx, caller, in.ID, in.Body.Confirm); err != nil {
+		return nil, err
+	}
+	return &httpapi.DoneOutput{Body: workspaceDeleted}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/removal"
 )
 
 // store stores workspaces and memberships in the projects table.
@@ -49,18 +50,41 @@ func (s store) create(ctx context.Context, w Workspace, owner Membership) error 
 
 // rename stores the name of a workspace. Call it within db.Retry. Error: db.ErrStale.
 func (s store) rename(ctx context.Context, d Details) error {
-	name := expression.Set(expression.Name("name"), expression.Value(d.Workspace.Name))
+	name := expression.Set(attrName, expression.Value(d.Workspace.Name))
 	return s.client.Tx(
 		s.hasRole(d.Membership),
 		s.Projects.Update(db.WorkspaceKey(d.Workspace.ID), name).If(s.Projects.Exists()),
 	).CommitOnce(ctx)
 }
 
-// EndWrite returns the write that ends a workspace, on the condition that it has the owners and members that were read.
-// The transaction must also add its removal (package removal). Error: db.ErrStale.
+// MembershipsUnchanged returns a check that the user's number of memberships is the stored one. Call it before the
+// memberships are read: a transaction with the check fails if the user has joined, created or left a workspace since.
+// Error of the check: db.ErrStale.
+func (s Access) MembershipsUnchanged(ctx context.Context, userID string) (db.Write, error) {
+	key := db.MembershipCountKey(userID)
+	items, err := s.Projects.BatchGet(ctx, key)
+	unchanged := attrCount.AttributeNotExists()
+	if n := items[key]["n"]; n != nil {
+		unchanged = attrCount.Equal(expression.Value(n))
+	}
+	return s.Projects.Check(key, unchanged).Else(db.ErrStale), err
+}
+
+// EndWrite returns the write that ends a workspace, on the condition that it has the name and the numbers of owners and
+// members that were read. The removal of its data must be added in the same transaction (package removal). Error:
+// db.ErrStale.
 func (s Access) EndWrite(w Workspace) db.Write {
-	unchanged := attrOwners.Equal(expression.Value(w.Owners)).And(attrMembers.Equal(expression.Value(w.Members)))
+	unchanged := attrName.Equal(expression.Value(w.Name)).And(attrOwners.Equal(expression.Value(w.Owners))).
+		And(attrMembers.Equal(expression.Value(w.Members)))
 	return s.Projects.Delete(db.WorkspaceKey(w.ID)).If(unchanged).Else(db.ErrStale)
+}
+
+// end ends a workspace of an owner, and adds the removal of its data. Call it within db.Retry. Error: db.ErrStale.
+func (s store) end(ctx context.Context, d Details, now time.Time) error {
+	return s.client.Tx(
+		s.hasRole(d.Membership), s.EndWrite(d.Workspace),
+		removal.Create(s.Projects, removal.Workspace, d.Workspace.ID, now),
+	).CommitOnce(ctx)
 }
 
 // maxMembers limits a list without a page limit. A response of 4 MiB has space for fewer members than this.

@@ -72,6 +72,7 @@ func (c change) suspendedOwners() int {
 }
 
 var (
+	attrName    = expression.Name("name")
 	attrRole    = expression.Name("role")
 	attrOwners  = expression.Name("owners")
 	attrMembers = expression.Name("members")

@@ -152,6 +152,31 @@ func (s *Service) RenameWorkspace(
 	return d, err
 }
 
+// DeleteWorkspace ends a workspace. From then on, nothing of it can be read, delivered, built or visited, and it does
+// not count for its members' limits after its removal. The removal deletes its data in the background. confirm must be
+// the name of the workspace.
+// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, AUTH_REAUTHENTICATION_REQUIRED, VALIDATION_FAILED, CONFLICT.
+func (s *Service) DeleteWorkspace(ctx context.Context, caller httpapi.Caller, workspaceID, confirm string) error {
+	return db.Retry(ctx, "delete a workspace", func(ctx context.Context) error {
+		d, err := s.ReadWorkspace(ctx, caller, workspaceID)
+		if err != nil {
+			return err
+		}
+		now := s.now()
+		switch {
+		case d.Membership.Role != Owner:
+			return ErrDenied
+		case d.Workspace.Personal:
+			return errDeletePersonal
+		case !caller.IsFresh(now):
+			return httpapi.ErrNotFresh
+		case confirm != d.Workspace.Name:
+			return errConfirm
+		}
+		return s.store.end(ctx, d, now)
+	})
+}
+
 // ListWorkspaces returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next
 // page. Error: VALIDATION_FAILED if the cursor is not from this list.
 func (s *Service) ListWorkspaces(

@@ -33,6 +33,7 @@ const (
 	IdentityLinked  Type = "identity.linked"
 	IdentityRemoved Type = "identity.removed"
 	SessionEnded    Type = "session.ended"
+	AccountDeleted  Type = "account.deleted"
 
 	// Acts of operators. Their entries have no IP address and no User-Agent.
 	Suspended       Type = "operator.suspended"

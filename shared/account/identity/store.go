@@ -37,6 +37,19 @@ func (s store) owner(ctx context.Context, at oauth.Identity) (user.User, error) 
 	return u, err
 }
 
+// Endings returns the writes after which the identities of a user can be linked to other accounts, in the transaction
+// that ends the account. They do not remove the copies under the user.
+func Endings(ctx context.Context, accounts db.Table, userID string) ([]db.Write, error) {
+	identities, err := store{accounts: accounts}.list(ctx, userID)
+	writes := make([]db.Write, len(identities))
+	for n, i := range identities {
+		isOwn := expression.AttributeNotExists(expression.Name("id")).
+			Or(expression.Name("userId").Equal(expression.Value(userID)))
+		writes[n] = accounts.Delete(db.IdentityKey(i.Provider, i.Subject)).If(isOwn)
+	}
+	return writes, err
+}
+
 // list reads the identities that are linked to a user, in the order in which they were linked.
 func (s store) list(ctx context.Context, userID string) ([]Identity, error) {
 	items, err := s.accounts.QueryAll(ctx, db.IdentitiesOf(userID))

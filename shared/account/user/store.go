@@ -3,9 +3,11 @@ package user
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/workspace"
@@ -21,6 +23,19 @@ func NewStore(client *db.Client, tables config.Tables) Store {
 
 type usernameRecord struct {
 	UserID string `dynamodbav:"userId"`
+	// ExpiresAt is the time until which the username of an account that has ended is reserved, in seconds since 1970.
+	ExpiresAt int64 `dynamodbav:"expiresAt,omitempty"`
+}
+
+// usernameReserved is the time for which nobody can have the username of an account that has ended.
+const usernameReserved = 90 * 24 * time.Hour
+
+// Ended is what the removal of an account that has ended needs to know about its user. The attribute names are part of
+// the data format.
+type Ended struct {
+	Email    string          `dynamodbav:"email"` // "" if the account had none
+	Username string          `dynamodbav:"username"`
+	EndedAt  clock.Timestamp `dynamodbav:"endedAt"`
 }
 
 // Read reads a user. Error: db.ErrNotFound.
@@ -49,6 +64,28 @@ func (s Store) Change(before, after User) db.Write {
 	after.Revision = before.Revision + 1
 	isUnchanged := expression.Name("revision").Equal(expression.Value(before.Revision))
 	return s.accounts.Put(db.UserKey(before.ID), after).If(isUnchanged).Else(db.ErrStale)
+}
+
+// End returns the writes that end the account of a user: the record of the user, on which all sessions depend, is
+// deleted, the address is free, and the username is reserved. Error: db.ErrStale if the record changed since it was
+// read.
+func (s Store) End(u User, now time.Time) []db.Write {
+	isUnchanged := expression.Name("revision").Equal(expression.Value(u.Revision))
+	reserved := usernameRecord{UserID: u.ID, ExpiresAt: now.Add(usernameReserved).Unix()}
+	writes := []db.Write{
+		s.accounts.Delete(db.UserKey(u.ID)).If(isUnchanged).Else(db.ErrStale),
+		s.accounts.Put(db.UsernameKey(u.Username), reserved).If(belongsTo(u.ID)).Else(db.ErrStale),
+		s.accounts.Put(db.EndedUserKey(u.ID), Ended{Email: u.Email, Username: u.Username, EndedAt: clock.Stamp(now)}),
+	}
+	if u.Email != "" {
+		writes = append(writes, s.Release(u.Email, u.ID))
+	}
+	return writes
+}
+
+// Exists returns the check that a user exists.
+func (s Store) Exists(userID string) db.Write {
+	return s.accounts.Check(db.UserKey(userID), s.accounts.Exists())
 }
 
 // Touch returns the write that increments the revision of a user. Error: db.ErrStale if the user does not exist, or

@@ -8,6 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
 )
 
@@ -45,6 +47,8 @@ const (
 	recallItems = 1 + 2*16
 	// maxPageBytes is the size of the JSON after which Messages stops reading, so that a page fits into one response.
 	maxPageBytes = 4 << 20
+	// questionPage is the number of messages that Questions keeps in memory.
+	questionPage = 100
 	// deletePageSize is the number of items that DeleteCleared reads and deletes between two calls of shouldContinue.
 	deletePageSize = 200
 )
@@ -139,6 +143,33 @@ func (s Store) messages(ctx context.Context, projectID, after string, n, size in
 			return a.messages, nil
 		}
 		q.After = page.Next
+	}
+}
+
+// Question is a message that a user wrote, for the export of the user's account.
+type Question struct {
+	ID        string          `json:"id"`
+	ProjectID string          `json:"projectId"`
+	Content   string          `json:"content"`
+	CreatedAt clock.Timestamp `json:"createdAt"`
+}
+
+// Questions calls use with each message of a user in a conversation that is not cleared, oldest first. It stops at the
+// first error of use.
+func (s Store) Questions(ctx context.Context, userID, projectID string, use func(any) error) error {
+	for after := ""; ; {
+		messages, err := s.Messages(ctx, projectID, after, questionPage)
+		if err != nil || len(messages) == 0 {
+			return err
+		}
+		for _, m := range messages {
+			if after = m.ID; m.Role != model.User || m.AuthorID != userID {
+				continue
+			}
+			if err := use(Question{ID: m.ID, ProjectID: projectID, Content: m.Content, CreatedAt: m.CreatedAt}); err != nil {
+				return err
+			}
+		}
 	}
 }
 

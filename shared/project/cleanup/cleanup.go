@@ -10,13 +10,15 @@ import (
 	"log/slog"
 	"time"
 
+	"devplatform/shared/archive"
+
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/content"
-	"devplatform/shared/retry"
+	"devplatform/shared/removal"
 )
 
 // Deps are the dependencies of a Cleanup.
@@ -50,13 +52,10 @@ type Cleanup struct {
 
 // New returns a Cleanup. It makes no calls to storage.
 func New(d Deps) *Cleanup {
-	if d.Sleep == nil {
-		d.Sleep = retry.Sleep
-	}
 	return &Cleanup{
 		store: store{
 			client: d.DB, projects: d.Projects, contents: d.Contents, conversations: d.Conversations, bucket: d.Bucket,
-			sleep: d.Sleep,
+			Deleter: removal.Deleter{Sleep: d.Sleep},
 		},
 		now: d.Clock, logger: d.Logger,
 	}
@@ -74,7 +73,7 @@ func (c *Cleanup) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 	}
 	switch e.Type {
 	case event.ProjectDeleted:
-		err = c.removeProject(ctx, e.ProjectID)
+		err = c.RemoveProject(ctx, e.ProjectID)
 	case event.FileUpdated, event.FileDeleted:
 		err = c.expireReplaced(ctx, e)
 	default:
@@ -109,15 +108,15 @@ func (c *Cleanup) expireReplaced(ctx context.Context, e event.Record) error {
 	return c.store.expireChunk(ctx, chunk[0], at.Add(content.Retention))
 }
 
-// removeProject deletes all stored data of a deleted project. Errors: errInvalidEvent if the project exists;
+// RemoveProject deletes all stored data of a deleted project: one whose tree does not exist. Errors: errInvalidEvent if the project exists;
 // db.ErrUnavailable.
 //
 // The records are the project's items in the projects table. A record is deleted after its chunks. So after an
 // interruption the remaining chunks can still be found through the records, without reading up to 200 MiB of contents.
-// Finally, removeRest deletes chunks without a record: the chunks of versions that expired earlier. If a save is in
+// Finally, DeleteAll deletes chunks without a record: the chunks of versions that expired earlier. If a save is in
 // progress, its object can be stored after the project's objects were removed. Its transaction fails, and Sweep removes
 // the object.
-func (c *Cleanup) removeProject(ctx context.Context, projectID string) error {
+func (c *Cleanup) RemoveProject(ctx context.Context, projectID string) error {
 	exists, err := c.store.exists(ctx, projectID)
 	if err != nil {
 		return err
@@ -130,16 +129,20 @@ func (c *Cleanup) removeProject(ctx context.Context, projectID string) error {
 	if err != nil {
 		return err
 	}
-	objects, err := c.store.bucket.DeletePrefix(ctx, content.ProjectObjects(projectID))
-	if err != nil {
-		return err
+	objects := 0
+	for _, prefix := range []string{content.ProjectObjects(projectID), archive.Objects(projectID)} {
+		n, err := c.store.bucket.DeletePrefix(ctx, prefix)
+		if err != nil {
+			return err
+		}
+		objects += n
 	}
 	messages := 0
 	for _, rest := range []struct {
 		table db.Table
 		count *int
 	}{{c.store.contents, &removed.chunks}, {c.store.conversations, &messages}, {c.store.projects, &removed.records}} {
-		n, err := c.store.removeRest(ctx, rest.table, projectID)
+		n, err := c.store.DeleteAll(ctx, rest.table, db.ProjectPartition(projectID), db.Key.IsJob)
 		if err != nil {
 			return err
 		}

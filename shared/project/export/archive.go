@@ -27,7 +27,7 @@ func writeArchive(ctx context.Context, w io.Writer, snapshot *file.Snapshot) err
 	if err != nil {
 		return err
 	}
-	a := archive{Writer: zip.NewWriter(w)}
+	a := zipWriter{Writer: zip.NewWriter(w)}
 	a.RegisterCompressor(zip.Deflate, a.compressor.open)
 	var latest time.Time
 	err = snapshot.Each(ctx, func(f file.File, data io.Reader) error {
@@ -45,15 +45,15 @@ func writeArchive(ctx context.Context, w io.Writer, snapshot *file.Snapshot) err
 	return a.Close()
 }
 
-// archive writes the entries of a zip archive.
-type archive struct {
+// zipWriter writes the entries of a zip archive.
+type zipWriter struct {
 	*zip.Writer
 
 	compressor compressor
 }
 
 // add writes a file with a level of compression.
-func (a *archive) add(name string, modified time.Time, level int, data io.Reader) error {
+func (a *zipWriter) add(name string, modified time.Time, level int, data io.Reader) error {
 	header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: modified}
 	header.SetMode(0o644)
 	a.compressor.level = level

@@ -69,7 +69,7 @@ func (f *fixture) clients(through aws.HTTPClient) *clients {
 	projects, bucket := client.Table(f.Tables.Projects), objectstore.Wrap(s3test.Of(objects)).Bucket(f.Bucket)
 	files, _ := f.NewServices(client, objects)
 	q := queue.Wrap(queues).Queue(f.queue)
-	worker := export.NewWorker(export.WorkerDeps{
+	kind := export.NewKind(export.WorkerDeps{
 		DB: client, Projects: projects, Files: files, Bucket: bucket, Clock: f.Clock.Now, Logger: logger,
 	})
 	return &clients{
@@ -78,7 +78,7 @@ func (f *fixture) clients(through aws.HTTPClient) *clients {
 			HourlyLimit: export.DefaultHourlyLimit,
 		}),
 		worker: job.NewWorker(job.Deps{
-			Jobs: job.Store{DB: client, Projects: projects}, Kinds: worker.Kinds(), Send: q.SendOne, ReturnAfter: q.ReturnAfter,
+			Jobs: job.Store{DB: client, Projects: projects}, Kinds: []job.Kind{kind}, Send: q.SendOne, ReturnAfter: q.ReturnAfter,
 			Clock: f.Clock.Now, Logger: logger, Metrics: metric.New(logger, "stack", f.Clock.Now),
 		}),
 	}

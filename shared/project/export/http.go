@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"devplatform/shared/archive"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/limit"
@@ -37,13 +38,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 
 type startExportInput struct{ file.InProject }
 
-// ExportRef is an export that was started, as clients see it.
-type ExportRef struct {
-	ID     string `json:"id" doc:"The export's ID" example:"exp_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Status Status `json:"status" enum:"running,ready" doc:"The state of the export" example:"running"`
-}
-
-type startExportOutput struct{ Body ExportRef }
+type startExportOutput struct{ Body archive.ExportRef }
 
 func (s *Service) handleStartExport(
 	ctx context.Context, caller httpapi.Caller, in *startExportInput,
@@ -60,15 +55,7 @@ type readExportInput struct {
 	ExportID string `path:"exportId" doc:"The export's ID" example:"exp_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-// ExportItem is an export as clients see it.
-type ExportItem struct {
-	ID     string `json:"id" doc:"The export's ID" example:"exp_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Status Status `json:"status" enum:"running,ready,failed" doc:"The state of the export. An export that is not ready after 15 minutes has failed" example:"ready"`
-	URL    string `json:"url,omitzero" doc:"The URL of the archive, if it is ready. It needs no session, is valid for 5 minutes, and delivers an attachment" example:"https://bucket.s3.eu-central-1.amazonaws.com/exports/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK/exp_01K9ZQ3V7M8T5XW2ABCDEFGHJK?X-Amz-Signature=0123456789abcdef"`
-	Size   int    `json:"size,omitzero" doc:"The size of the archive in bytes, if it is ready" example:"48213"`
-}
-
-type readExportOutput struct{ Body ExportItem }
+type readExportOutput struct{ Body archive.ExportItem }
 
 func (s *Service) handleReadExport(
 	ctx context.Context, caller httpapi.Caller, in *readExportInput,

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"devplatform/shared/archive"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -44,7 +45,7 @@ type Service struct {
 // New returns a Service. It makes no calls to storage.
 func New(d Deps) *Service {
 	return &Service{
-		store: store{Access: workspace.Access{Projects: d.Projects}, client: d.DB}, bucket: d.Bucket, send: d.Send,
+		store: newStore(d.DB, d.Projects), bucket: d.Bucket, send: d.Send,
 		counters: limit.New(d.DB, d.Projects, d.Clock), now: d.Clock, logger: d.Logger,
 		rule: limit.Rule{Name: "exports", Limit: d.HourlyLimit, Window: time.Hour},
 	}
@@ -53,8 +54,8 @@ func New(d Deps) *Service {
 // Start starts an export of the current files of a project. If the files in their current state have an export that is
 // running or ready, Start returns this export and does not count.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED.
-func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID string) (ExportRef, error) {
-	var r record
+func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID string) (archive.ExportRef, error) {
+	var r archive.Record
 	var j job.Job
 	var isNew bool
 	err := db.Retry(ctx, "start an export", func(ctx context.Context) (err error) {
@@ -62,11 +63,11 @@ func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID st
 			return err
 		}
 		now := s.now()
-		if isNew = r.statusAt(now) != Running && r.statusAt(now) != Ready; !isNew {
+		if isNew = r.StatusAt(now) != archive.Running && r.StatusAt(now) != archive.Ready; !isNew {
 			return nil
 		}
 		old := r
-		r = record{ID: r.ID, Status: Running, StartedAt: clock.Stamp(now), ExpiresAt: now.Add(lifetime).Unix()}
+		r = archive.NewRecord(r.ID, now)
 		// Users are the message groups, so that a user with many exports does not delay the others.
 		j = job.New(Kind, projectID, r.ID, caller.UserID, now)
 		return s.store.start(ctx, j, r, old, s.counters.Write(s.rule, caller.UserID))
@@ -77,60 +78,56 @@ func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID st
 				"cause", err.Error())
 		}
 	}
-	return ExportRef{ID: r.ID, Status: r.Status}, err
+	return r.Ref(), err
 }
 
 // exportOfFiles returns the export of a project's files in their current state. If there is none, it returns a record
 // that has only an ID. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
-func (s *Service) exportOfFiles(ctx context.Context, caller httpapi.Caller, projectID string) (record, error) {
+func (s *Service) exportOfFiles(ctx context.Context, caller httpapi.Caller, projectID string) (archive.Record, error) {
 	access, err := s.store.Locate(ctx, projectID)
 	if err != nil {
-		return record{}, err
+		return archive.Record{}, err
 	}
 	tree, err := db.Decode[file.Tree](access.Items[db.TreeKey(projectID)])
 	if err != nil {
-		return record{}, err
+		return archive.Record{}, err
 	}
 	id := exportID(projectID, tree.Changes)
 	key := db.ExportKey(projectID, id)
 	if err := s.store.Load(ctx, caller.UserID, &access, s.store.Projects.Ref(key)); err != nil {
-		return record{}, err
+		return archive.Record{}, err
 	}
 	if err := access.Check(workspace.Read); err != nil {
-		return record{}, err
+		return archive.Record{}, err
 	}
-	r, err := db.Decode[record](access.Items[key])
+	r, err := db.Decode[archive.Record](access.Items[key])
 	r.ID = id
 	return r, err
 }
 
 // Get returns an export, and the URL of its archive if it is ready.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, EXPORT_NOT_FOUND.
-func (s *Service) Get(ctx context.Context, caller httpapi.Caller, projectID, exportID string) (ExportItem, error) {
+func (s *Service) Get(ctx context.Context, caller httpapi.Caller, projectID, exportID string) (archive.ExportItem, error) {
 	key := db.ExportKey(projectID, exportID)
 	access, err := s.store.Project(ctx, caller.UserID, projectID, key)
 	if err != nil {
-		return ExportItem{}, err
+		return archive.ExportItem{}, err
 	}
 	if err := access.Check(workspace.Read); err != nil {
-		return ExportItem{}, err
+		return archive.ExportItem{}, err
 	}
 	if access.Items[key] == nil {
-		return ExportItem{}, errNotFound
+		return archive.ExportItem{}, errNotFound
 	}
-	r, err := db.Decode[record](access.Items[key])
-	item := ExportItem{ID: r.ID, Status: r.statusAt(s.now()), Size: r.Size}
-	if err != nil || item.Status != Ready {
-		return item, err
+	r, err := db.Decode[archive.Record](access.Items[key])
+	if err != nil {
+		return archive.ExportItem{}, err
 	}
 	project, err := db.Decode[struct {
 		Slug string `dynamodbav:"slug"`
 	}](access.Items[db.ProjectKey(access.WorkspaceID, projectID)])
 	if err != nil {
-		return item, err
+		return archive.ExportItem{}, err
 	}
-	item.URL, err = s.bucket.PresignGet(ctx, objectstore.Download{
-		Key: r.Archive, Filename: cmp.Or(project.Slug, "project") + ".zip", ContentType: contentType,
-	}, urlValid)
-	return item, err
+	return r.Item(ctx, s.bucket, cmp.Or(project.Slug, "project")+".zip", contentType, s.now())
 }

@@ -1,0 +1,100 @@
+package deployment
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/workspace"
+)
+
+// leaveLabel reserves the label of a site that moves to another label. Error of the transaction: errBlocked.
+func (c *change) leaveLabel() { c.reserveLabel(expression.Not(hasBlock())) }
+
+// reserveLabel reserves the label of the site for the workspace, on the condition that conditions hold. A record of the
+// workspace lists the label, so that its removal finds it. Error of the transaction: errBlocked if a condition fails.
+func (c *change) reserveLabel(conditions ...expression.ConditionBuilder) {
+	expires := c.now.Add(reservedTime).Unix()
+	reserve := c.store.Sites.Update(db.AddressKey(c.site.Label), set("deploymentId", "").
+		Set(expression.Name("reservedFor"), expression.Value(c.workspaceID)).
+		Set(expression.Name(db.AttrExpiresAt), expression.Value(expires))).
+		If(equals("projectId", c.projectID))
+	for _, condition := range conditions {
+		reserve = reserve.If(condition).Else(errBlocked)
+	}
+	c.add(reserve, c.store.Projects.Put(db.LabelKey(c.workspaceID, c.site.Label), labelRecord{expires}))
+}
+
+// labelRecord is the record of a label that is reserved for a workspace, in the projects table under db.LabelKey. It
+// expires with the reservation. The attribute names are part of the data format.
+type labelRecord struct {
+	ExpiresAt int64 `dynamodbav:"expiresAt"` // Unix time in seconds
+}
+
+// RemoveSite returns the writes that remove all addresses of a project and cancel its deployments that have not
+// ended, as part of the transaction that deletes the project. The label of the site stays reserved for the workspace.
+// deleted is the event of the deletion. item is the record of the site as it was read; nil if there is none. If the
+// condition of a write fails, the site has changed since then: read it again. The records and the objects of the
+// deployments are removed later.
+func (s *Service) RemoveSite(deleted event.Change, item db.Item, now time.Time) ([]db.Write, error) {
+	p := workspace.ProjectAccess{
+		ProjectID: deleted.ProjectID, WorkspaceID: deleted.WorkspaceID, Name: deleted.Data.Project.Name,
+	}
+	return s.store.removeSite(p, item, now, func(c *change, id string) { c.markCanceled(id, deleted.Data.Actor) })
+}
+
+// RemoveSite is like Service.RemoveSite, for a project of a workspace that has ended. It adds no events.
+func (s Store) RemoveSite(workspaceID, projectID string, item db.Item, now time.Time) ([]db.Write, error) {
+	p := workspace.ProjectAccess{ProjectID: projectID, WorkspaceID: workspaceID}
+	return s.removeSite(p, item, now, func(*change, string) {})
+}
+
+// removeSite returns the writes that remove the site of a project. cancel is called with the ID of each deployment that
+// has not ended, after the writes that end its build.
+func (s Store) removeSite(
+	p workspace.ProjectAccess, item db.Item, now time.Time, cancel func(c *change, id string),
+) ([]db.Write, error) {
+	if item == nil {
+		none := expression.AttributeNotExists(expression.Name(db.AttrPK))
+		return []db.Write{s.Projects.Check(db.SiteKey(p.ProjectID), none)}, nil
+	}
+	stored, err := db.Decode[Site](item)
+	if err != nil {
+		return nil, err
+	}
+	c := s.newChange(state{site: stored, hasSite: true, ProjectAccess: p}, now)
+	c.reserveLabel()
+	for id, d := range c.site.Deployments {
+		switch {
+		case d.Status == Ready:
+			c.add(s.Sites.Delete(db.AddressKey(d.Label)))
+			c.addedBytes[d.AccountID] -= d.Bytes
+		case !d.Status.hasEnded():
+			c.removeOutput(id)
+			cancel(c, id)
+		}
+	}
+	writes := []db.Write{s.Projects.Delete(db.SiteKey(p.ProjectID)).If(equals("version", c.before.Version))}
+	return slices.Concat(writes, c.writes, c.outputWrites()), c.err
+}
+
+// RemoveLabels ends the reservations of labels for a workspace that has ended. It keeps labels that an operator has
+// blocked: they stay reserved until the reservation expires, so that no other workspace can use a blocked label at once.
+// Errors: the errors of storage.
+func (s Store) RemoveLabels(ctx context.Context, workspaceID string) error {
+	prefix := db.LabelsOf(workspaceID)
+	return s.Projects.Each(ctx, prefix, func(item db.Item) error {
+		key := db.KeyOf(item)
+		isReserved := equals("reservedFor", workspaceID).And(expression.Not(hasBlock()))
+		_, err := s.DB.Do(ctx, s.Sites.Delete(db.AddressKey(prefix.Rest(key))).If(isReserved))
+		if err == nil || errors.Is(err, db.ErrConditionFailed) {
+			_, err = s.DB.Do(ctx, s.Projects.Delete(key))
+		}
+		return err
+	})
+}
