@@ -54,7 +54,8 @@ func (f *fixture) deployments() deployment.Deps {
 // site returns the handler of sites.
 func (f *fixture) site() http.Handler {
 	return site.New(site.Deps{
-		DB: f.client, Sites: f.tables["sites"], Bucket: f.bucket, Origin: origin, TrafficLimit: 1 << 30, Clock: time.Now,
+		DB: f.client, Sites: f.tables["sites"], Projects: f.tables["projects"], Bucket: f.bucket, Origin: origin,
+		TrafficLimit: 1 << 30, Clock: time.Now,
 		Logger: slog.New(slog.DiscardHandler), RequestID: func(context.Context) string { return "" },
 	})
 }

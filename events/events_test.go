@@ -63,6 +63,7 @@ var requests = []struct {
 	{"projects-members-list", 401, noSession},
 	{"projects-workspace-read", 401, noSession},
 	{"projects-workspace-update", 401, noSession},
+	{"projects-workspace-delete", 401, noSession},
 	{"projects-invitation-create", 401, noSession},
 	{"projects-invitations-list", 401, noSession},
 	{"projects-invitation-revoke", 401, noSession},
@@ -140,7 +141,7 @@ var (
 	}
 	triggers = []string{
 		"webhook-delivery-messages", "webhook-slow-delivery-creation", "webhook-slow-delivery-turn",
-		"webhook-retry-schedule", "project-cleanup-schedule", "jobs-message", "jobs-schedule",
+		"webhook-retry-schedule", "project-cleanup-schedule", "project-cleanup-removals-schedule", "jobs-message", "jobs-schedule",
 		"mailer-reports",
 	}
 )

@@ -2,9 +2,11 @@ package events_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,7 +18,9 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
 	"devplatform/shared/project/cleanup"
+	"devplatform/shared/removal"
 )
 
 // decodeStream decodes a sample with stream records. It rejects fields that the types of aws-lambda-go do not have.
@@ -114,6 +118,32 @@ func TestStreamSamplesPassTheFilters(t *testing.T) {
 	}
 }
 
+// runRemovals checks that the sample of a schedule runs the removals that are due.
+func (f *fixture) runRemovals(t *testing.T, handler *lambdafn.StreamHandler) {
+	t.Helper()
+	const workspaceID = "ws_01KGA4V5N4ABCDEFGHJKMNPQRS"
+	projects, logger := f.tables["projects"], slog.New(slog.DiscardHandler)
+	ended := removal.Create(projects, removal.Workspace, workspaceID, time.Now().Add(-removal.Delay))
+	if _, err := f.client.Do(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	var removed []string
+	worker := removal.NewWorker(removal.Deps{
+		DB: f.client, Projects: projects, Clock: time.Now, Logger: logger, Metrics: metric.New(logger, "", time.Now),
+		Removers: map[removal.Kind]removal.Remover{removal.Workspace: func(_ context.Context, id string) error {
+			removed = append(removed, id)
+			return nil
+		}},
+	})
+	sample := read(t, "project-cleanup-removals-schedule.json")
+	for range 2 {
+		if response, err := handler.WithTask("removals", worker.Run).Invoke(t.Context(), sample); err != nil ||
+			string(response) != "null" || !slices.Equal(removed, []string{workspaceID}) {
+			t.Errorf("project-cleanup-removals-schedule: got %s, error %v and the removals %q, want null and one", response, err, removed)
+		}
+	}
+}
+
 // TestCleanupSamples checks that project-cleanup processes its samples.
 func TestCleanupSamples(t *testing.T) {
 	t.Parallel()
@@ -166,4 +196,5 @@ func TestCleanupSamples(t *testing.T) {
 	if _, err := contents.Get(t.Context(), db.SweepKey()); err != nil {
 		t.Errorf("the sweep has no position: %v", err)
 	}
+	f.runRemovals(t, handler)
 }

@@ -43,22 +43,26 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.S
 	})
 	removals := removal.NewWorker(removal.Deps{
 		DB: client, Projects: projects, Clock: now, Logger: logger,
-		Metrics:  metric.New(logger, cfg.Metrics.Namespace, now),
-		Removers: map[removal.Kind]removal.Remover{removal.Workspace: workspaceRemover(cfg, client, c, now)},
+		Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
+		Removers: map[removal.Kind]removal.Remover{
+			removal.Workspace: workspaceRemover(cfg, client, c, removal.Deleter{}, now),
+		},
 	})
 	handler := lambdafn.Stream(logger, c.Handle, queue.New(cfg.AWS).Queue(cfg.Failures).Poison)
 	return handler.WithSchedule(c.Sweep).WithTask("removals", removals.Run), nil
 }
 
 // workspaceRemover returns the function that removes the data of workspaces that have ended.
-func workspaceRemover(cfg settings, client *db.Client, c *cleanup.Cleanup, now clock.Clock) removal.Remover {
+func workspaceRemover(
+	cfg settings, client *db.Client, c *cleanup.Cleanup, d removal.Deleter, now clock.Clock,
+) removal.Remover {
 	projects := client.Table(cfg.Projects)
-	members := workspace.Remover{DB: client, Projects: projects}
+	members := workspace.Remover{DB: client, Projects: projects, Deleter: d}
 	deployments := deployment.Store{DB: client, Projects: projects, Sites: client.Table(cfg.Sites)}
 	contents := project.Remover{
 		DB: client, Projects: projects, RemoveSite: deployments.RemoveSite, Clean: c.RemoveProject, Clock: now,
 	}
-	webhooks := delivery.Remover{Webhooks: client.Table(cfg.Webhooks.Webhooks)}
+	webhooks := delivery.Remover{Webhooks: client.Table(cfg.Webhooks.Webhooks), Deleter: d}
 	return removal.InOrder(
 		members.RemoveMembers, contents.Remove, deployments.RemoveLabels, webhooks.Remove, members.RemoveRest,
 	)

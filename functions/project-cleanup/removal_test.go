@@ -6,24 +6,27 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
+	"devplatform/infra/testmode"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/project/content"
 	"devplatform/shared/removal"
 )
 
 // endedWorld is a world with a workspace that its owner has deleted, and another one with the same data.
 type endedWorld struct {
 	*world
-	ada, grace   *projecttest.User
-	kept, ended  string
-	keptProjects []string
-	gone         []string // the IDs of the ended workspace and its projects
+	ada, grace  *projecttest.User
+	kept, ended string
+	keptIDs     []string
+	gone        []string // the IDs of the ended workspace, its projects and webhooks
 }
 
 func newEndedWorld(t *testing.T, projects, files, deliveries int) *endedWorld {
@@ -32,7 +35,7 @@ func newEndedWorld(t *testing.T, projects, files, deliveries int) *endedWorld {
 	w.ada, w.grace = w.NewUser("ada"), w.NewUser("grace")
 	bob := w.NewUser("bob")
 	w.kept = w.team("Kept", w.grace, w.ada, bob)
-	w.keptProjects = w.fill(w.kept, w.grace, 1, 2, 3)
+	w.keptIDs = w.fill(w.kept, w.grace, 1, 2, 3)
 	w.ended = w.team("Ended", w.ada, w.grace, bob)
 	w.gone = append(w.fill(w.ended, w.ada, projects, files, deliveries), w.ended)
 	w.login(w.ada)
@@ -44,7 +47,7 @@ func (w *endedWorld) delete() slicetest.Response {
 	return w.ada.Do(http.MethodDelete, "/api/workspaces/"+w.ended, projecttest.Object{"confirm": "Ended"})
 }
 
-// remains returns the keys of all items and objects that name the ended workspace or one of its projects, except counters
+// remains returns the keys of all items and objects that name the ended workspace, one of its projects or webhooks, except counters
 // of limits and usage, which expire.
 func (w *endedWorld) remains() (found []string) {
 	s := w.dump()
@@ -78,7 +81,7 @@ func (w *endedWorld) wantGone(before stored) {
 		w.T.Errorf("these items and objects remain:\n%s", strings.Join(found, "\n"))
 	}
 	after := w.dump()
-	for _, id := range append(slices.Clone(w.keptProjects), w.kept) {
+	for _, id := range append(slices.Clone(w.keptIDs), w.kept) {
 		for _, table := range w.tables {
 			if !reflect.DeepEqual(itemsOf(before.items[table], id), itemsOf(after.items[table], id)) {
 				w.T.Errorf("the items of %s in %s changed", id, table)
@@ -144,4 +147,60 @@ func TestKilledRemoval(t *testing.T) {
 		w.finishJobs()
 		w.wantGone(before)
 	})
+}
+
+// TestLargeRemoval removes a workspace of the largest usual size, or a fiftieth of it, and checks the number of calls on
+// which the costs in infra/COSTS.md are based.
+func TestLargeRemoval(t *testing.T) {
+	t.Parallel()
+	projects, files, deliveries := 4, 100, 2_000
+	if testmode.IsNightly() {
+		projects, files, deliveries = 200, 100, 100_000
+	}
+	w := newEndedWorld(t, 0, 0, 0)
+	w.keptIDs = nil
+	large := w.ada.Do(http.MethodPost, "/api/workspaces", projecttest.Object{"name": "Ended"}).
+		Want(t, http.StatusCreated).Text("id")
+	w.gone = []string{large, w.ended}
+	for i := range projects {
+		p := w.ada.Project(large, fmt.Sprintf("Large %d", i), "team")
+		w.gone = append(w.gone, p)
+		w.deploy(w.ada, p, true)
+		records, chunks := map[db.Key]db.Item{}, map[db.Key]db.Item{}
+		for n := range files {
+			contentID := fmt.Sprintf("CONTENT%d", n)
+			records[db.FileKey(p, fmt.Sprintf("/%d.txt", n))] = projecttest.Encode(t, content.Ref{ContentID: contentID, Chunks: 1})
+			chunks[db.ChunkKey(p, contentID, 0)] = db.Item{}
+		}
+		w.Put(w.cfg.Projects, records)
+		w.Put(w.cfg.Contents, chunks)
+	}
+	for range 10 {
+		w.gone = append(w.gone, w.addWebhook(large, deliveries/10))
+	}
+	w.login(w.ada)
+	w.ended = large
+	w.delete().Want(t, http.StatusAccepted)
+	before := w.dump()
+	w.Clock.Advance(removal.Delay)
+	counter := &callCounter{}
+	if err := w.remove(counter); err != nil {
+		t.Error(err)
+	}
+	w.finishJobs()
+	w.wantGone(before)
+	got := counter.calls.Load()
+	t.Logf("%d projects, %d files and %d deliveries: %d calls", projects, projects*files, deliveries, got)
+	// A project has 30 calls and one for each 25 items, and so have the deliveries.
+	if limit := int64(60 + 30*projects + (2*projects*files+deliveries)/20); got > limit {
+		t.Errorf("got %d calls, want at most %d", got, limit)
+	}
+}
+
+// callCounter is an HTTP client that counts the calls to AWS.
+type callCounter struct{ calls atomic.Int64 }
+
+func (c *callCounter) Do(r *http.Request) (*http.Response, error) {
+	c.calls.Add(1)
+	return slicetest.Transfers.Do(r)
 }

@@ -89,16 +89,19 @@ func (w *world) remove(calls aws.HTTPClient) error {
 		})
 	}
 	client, logger := db.Wrap(sdk, w.Clock.Now), slog.New(w.Log)
+	deleter := removal.Deleter{Sleep: func(ctx context.Context, _ time.Duration) bool { return ctx.Err() == nil }}
 	c := cleanup.New(cleanup.Deps{
 		DB: client, Projects: client.Table(w.cfg.Projects), Contents: client.Table(w.cfg.Contents),
 		Conversations: client.Table(w.cfg.Conversations.Conversations),
 		Bucket:        objectstore.Wrap(s3test.Of(objects)).Bucket(w.Bucket), Clock: w.Clock.Now, Logger: logger,
-		Sleep: func(ctx context.Context, _ time.Duration) bool { return ctx.Err() == nil },
+		Sleep: deleter.Sleep,
 	})
 	worker := removal.NewWorker(removal.Deps{
 		DB: client, Projects: client.Table(w.cfg.Projects), Clock: w.Clock.Now, Logger: logger,
-		Metrics:  metric.New(logger, "test", w.Clock.Now),
-		Removers: map[removal.Kind]removal.Remover{removal.Workspace: workspaceRemover(w.cfg, client, c, w.Clock.Now)},
+		Metrics: metric.New(logger, "test", w.Clock.Now),
+		Removers: map[removal.Kind]removal.Remover{
+			removal.Workspace: workspaceRemover(w.cfg, client, c, deleter, w.Clock.Now),
+		},
 	})
 	return worker.Run(w.T.Context())
 }
@@ -127,12 +130,12 @@ func (w *world) team(name string, owner, member, invited *projecttest.User) (wor
 
 // fill creates projects with everything that a workspace can have: files, an old version, an object, a comment,
 // variables, a live site, a deployment that is building, a label that was given up, a conversation, an archive, a
-// webhook and its deliveries. It returns the IDs of the projects.
-func (w *world) fill(workspaceID string, owner *projecttest.User, projects, files, deliveries int) (projectIDs []string) {
+// webhook and its deliveries. It returns the IDs of the projects and webhooks.
+func (w *world) fill(workspaceID string, owner *projecttest.User, projects, files, deliveries int) (ids []string) {
 	w.T.Helper()
 	for i := range projects {
 		p := owner.Project(workspaceID, fmt.Sprintf("%s %d", strings.ToLower(workspaceID[len(workspaceID)-6:]), i), "team")
-		projectIDs = append(projectIDs, p)
+		ids = append(ids, p)
 		client := owner.FilesOf(p)
 		for n := range files {
 			client.Save(fmt.Sprintf("/%d.txt", n), strings.Repeat("x", n)).Want(w.T, http.StatusCreated)
@@ -148,10 +151,8 @@ func (w *world) fill(workspaceID string, owner *projecttest.User, projects, file
 		w.put(w.cfg.Conversations.Conversations, db.MessageKey(p, w.IDs.New(id.Message), 0), db.SummaryKey(p))
 		w.PutObject("exports/"+p+"/exp/lease", []byte("archive"))
 	}
-	w.addWebhook(workspaceID, deliveries)
-	w.addWebhook(workspaceID, 3)
 	w.put(w.cfg.Webhooks.Webhooks, db.WebhookCountKey(workspaceID))
-	return projectIDs
+	return append(ids, w.addWebhook(workspaceID, deliveries), w.addWebhook(workspaceID, 3))
 }
 
 // deploy deploys a project. If finish is set, the deployment goes live, otherwise a worker is building it.
@@ -174,14 +175,15 @@ func (w *world) deploy(owner *projecttest.User, projectID string, finish bool) {
 	}
 }
 
-// addWebhook stores a webhook with deliveries.
-func (w *world) addWebhook(workspaceID string, deliveries int) {
-	webhookID := w.IDs.New(id.Webhook)
+// addWebhook stores a webhook with deliveries, and returns its ID.
+func (w *world) addWebhook(workspaceID string, deliveries int) (webhookID string) {
+	webhookID = w.IDs.New(id.Webhook)
 	keys := []db.Key{db.WebhookKey(workspaceID, webhookID), db.WebhookWorkspaceKey(webhookID)}
 	for range deliveries {
 		keys = append(keys, db.DeliveryKey(webhookID, w.IDs.New(id.Delivery)))
 	}
 	w.put(w.cfg.Webhooks.Webhooks, keys...)
+	return webhookID
 }
 
 // put stores items without attributes.

@@ -75,9 +75,10 @@ var sampleSteps = []sampleStep{
 	{sample: "auth-identity-delete", status: 404}, // no identity is linked
 
 	{sample: "projects-workspaces-list", status: 200, capture: []string{"ws_01KGA4V5N2ABCDEFGHJKMNPQRS", `"id":"(ws_\w+)"`}},
-	{sample: "projects-workspace-create", status: 201},
+	{sample: "projects-workspace-create", status: 201, capture: []string{"ws_01KGA4V5N4ABCDEFGHJKMNPQRS", `"id":"(ws_\w+)"`}},
 	{sample: "projects-workspace-read", status: 200},
 	{sample: "projects-workspace-update", status: 200},
+	{sample: "projects-workspace-delete", status: 202},
 	{sample: "projects-invitation-create", status: 201, capture: sampleInvitation},
 	{sample: "projects-invitations-list", status: 200},
 	{sample: "projects-invitation-revoke", status: 200},

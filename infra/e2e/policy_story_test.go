@@ -38,11 +38,13 @@ func (w *watched) callEverything() {
 	w.mails()
 	w.callRareOperations(ada, workspace, project)
 	ada.Do("DELETE", "/api/projects/"+project, "").Want(w.t, http.StatusOK)
+	w.removal(ada)
 	w.poison()
 	w.waitFor(map[string][]permission{
 		"ProjectCleanupFunction": {
 			"s3:DeleteObject FilesBucket/contents/*", "s3:DeleteObject FilesBucket/sites/*", "dynamodb:BatchWriteItem ContentsTable",
 			"dynamodb:BatchWriteItem ConversationsTable", "sqs:SendMessage CleanupFailuresQueue",
+			"s3:DeleteObject FilesBucket/exports/*",
 		},
 		"WebhookFanoutFunction":       {"sqs:SendMessage FanoutFailuresQueue"},
 		"MailerFunction":              {"sqs:SendMessage MailerFailuresQueue"},
@@ -188,6 +190,18 @@ func (w *watched) webhooks(ada *platformtest.Client, workspace, project string) 
 	w.run("WebhookRetryFunction", "{}")
 	w.run("ProjectCleanupFunction", "{}")
 	ada.Do("DELETE", at, "").Want(w.t, http.StatusOK)
+}
+
+// removal deletes a workspace with a site, and removes its data.
+func (w *watched) removal(ada *platformtest.Client) {
+	w.t.Helper()
+	workspace, _ := ada.Do("POST", "/api/workspaces", `{"name":"Gone"}`).Want(w.t, http.StatusCreated)["id"].(string)
+	ada.NewProject("Without a site", platformtest.Object{"workspaceId": workspace})
+	project := ada.NewProject("With a site", platformtest.Object{"workspaceId": workspace})
+	ada.Do("POST", "/api/projects/"+project+"/deployments", `{"target":"preview"}`).Want(w.t, http.StatusAccepted)
+	ada.Do("DELETE", "/api/workspaces/"+workspace, `{"confirm":"Gone"}`).Want(w.t, http.StatusAccepted)
+	w.change("ProjectsTable", "REMOVAL", "dueAt", "2026-01-01T00:00:00.000Z")
+	w.run("ProjectCleanupFunction", `{"task":"removals"}`)
 }
 
 // redeliver requests a redelivery of the newest delivery of a webhook.

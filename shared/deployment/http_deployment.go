@@ -23,7 +23,7 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 		Description: "The deployment is built in the background. A queued deployment of the project with the same target is canceled. If the target is production, the deployment goes live when it is ready, unless a newer deployment went live, another one was promoted or the site was taken offline since the request. The first deployment creates the site. Deploying a private project publishes it. The number of deployments of a project in a minute and of an account in a day is limited. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
 			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, errOutput(DefaultLimits().AccountBytes),
-			errNotConfigured, fault.ErrConflict,
+			errProjectBlocked, errNotConfigured, fault.ErrConflict,
 		},
 	}, s.handleCreateDeployment)
 	httpapi.Private(r, httpapi.Operation{
@@ -49,7 +49,7 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 		Summary:     "Make a deployment live",
 		Description: "The address of the site shows the deployment from now on. This promotes a preview, or rolls back to an older deployment. Nothing is rebuilt. Builds that were requested earlier do not replace it. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
-			workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errNotReady, errNotConfigured,
+			workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errProjectBlocked, errNotReady, errNotConfigured,
 		},
 	}, s.handlePromoteDeployment)
 	httpapi.Private(r, httpapi.Operation{

@@ -67,7 +67,7 @@ func NewWorker(d Deps) *Worker {
 
 // Run makes an attempt of each removal that is due, the most overdue first, until the time of the function ends. It also
 // reports the age of the oldest removal. Run it every minute: runs may overlap, so a long removal does not delay others.
-// Failed attempts are logged, and no error of Run.
+// Failed attempts are logged, and are no errors of Run. Errors: an item that cannot be decoded; the errors of storage.
 func (w *Worker) Run(ctx context.Context) error {
 	now := w.Clock()
 	all, unreadable := w.store.due(ctx, now.Add(max(maxWait, LeaseTime)), runPage)
@@ -82,6 +82,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	limited, cancel := async.WithMargin(ctx, reserve)
 	defer cancel()
+	errs := []error{unreadable}
 	start, stop := async.WithMargin(limited, minTime)
 	defer stop()
 	for _, r := range all {
@@ -91,11 +92,11 @@ func (w *Worker) Run(ctx context.Context) error {
 		if r.DueAt.Time().After(w.Clock()) {
 			continue
 		}
-		if err := w.attempt(limited, r.ID); err != nil && !errors.Is(err, errLost) {
-			return err
+		if err := w.attempt(limited, r.ID); !errors.Is(err, errLost) {
+			errs = append(errs, err)
 		}
 	}
-	return unreadable
+	return errors.Join(errs...)
 }
 
 // attempt makes an attempt of a removal. Errors: errLost; the errors of storage if the record can't be written.

@@ -23,6 +23,7 @@ type snapshot struct {
 	// contains the workspace IDs by "invitationID userID-or-email".
 	invitations map[string][]string
 	pointers    map[string]string
+	removals    map[string]bool // the IDs of workspaces that have ended
 }
 
 func decode[T any](f *fixture, item db.Item) T {
@@ -42,6 +43,7 @@ func (f *fixture) snapshot() snapshot {
 		counts:      map[string]int{},
 		invitations: map[string][]string{},
 		pointers:    map[string]string{},
+		removals:    map[string]bool{},
 	}
 	for key, item := range slicetest.Dump(f.t, f.sdk, f.projectsTable) {
 		_, partitionID, _ := strings.Cut(key.PK, "#")
@@ -54,6 +56,9 @@ func (f *fixture) snapshot() snapshot {
 		case "WS":
 			s.memberships[sortID+" "+partitionID] = decode[workspace.Membership](f, item)
 		case "MEMBERSHIPS":
+			if item["n"] == nil { // only the mark of a suspension
+				continue
+			}
 			s.counts[partitionID] = decode[struct {
 				N int `dynamodbav:"n"`
 			}](f, item).N
@@ -65,6 +70,8 @@ func (f *fixture) snapshot() snapshot {
 				s.invitations[partitionID] = append(s.invitations[partitionID],
 					i.ID+" "+i.UserID+i.Email+" "+string(i.Role)+" "+i.InviterID)
 			}
+		case "REMOVAL":
+			s.removals[partitionID] = true
 		case "INVITATION": // partitionID is a user or an address
 			s.pointers[sortID+" "+partitionID] = decode[struct {
 				WorkspaceID string `dynamodbav:"workspaceId"`
@@ -101,12 +108,16 @@ func (f *fixture) checkConsistency() {
 		f.t.Errorf("the two copies of the memberships differ: %s", diff)
 	}
 	owners, memberships, personal := map[string]int{}, map[string]int{}, map[string]int{}
+	suspended := map[string]int{} // owners, by workspace ID
 	members := map[string]int{}
 	for _, m := range s.members {
 		memberships[m.UserID]++
 		members[m.WorkspaceID]++
 		if m.Role == workspace.Owner {
 			owners[m.WorkspaceID]++
+			if m.Suspended {
+				suspended[m.WorkspaceID]++
+			}
 		}
 		if m.Personal {
 			personal[m.UserID]++
@@ -118,6 +129,16 @@ func (f *fixture) checkConsistency() {
 		}
 		if ws.Owners != owners[wsID] || ws.Owners < 1 {
 			f.t.Errorf("%s: the stored number of owners is %d, want %d and at least 1", wsID, ws.Owners, owners[wsID])
+		}
+	}
+	for wsID, ws := range s.workspaces {
+		if ws.SuspendedOwners != suspended[wsID] {
+			f.t.Errorf("%s: the stored number of suspended owners is %d, want %d", wsID, ws.SuspendedOwners, suspended[wsID])
+		}
+	}
+	for wsID := range members {
+		if _, exists := s.workspaces[wsID]; exists == s.removals[wsID] {
+			f.t.Errorf("%s: exists: %v, with a removal: %v", wsID, exists, s.removals[wsID])
 		}
 	}
 	for userID, n := range memberships {

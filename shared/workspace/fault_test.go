@@ -51,6 +51,8 @@ func revoke(f *teamFixture) response {
 func rename(f *teamFixture) response {
 	return f.owner1.Do(http.MethodPut, "/api/workspaces/"+f.ws, map[string]string{"name": "New"})
 }
+func deleteTeam(f *teamFixture) response    { return f.owner1.delete(f.ws, "Team") }
+func deleteByOther(f *teamFixture) response { return f.owner2.delete(f.ws, "Team") }
 func demoteAdmin(f *teamFixture) response { return f.owner1.setRole(f.ws, f.admin, workspace.Viewer) }
 func removeAdmin(f *teamFixture) response { return f.owner1.remove(f.ws, f.admin) }
 func adminLeaves(f *teamFixture) response { return f.admin.remove(f.ws, f.admin) }
@@ -78,6 +80,7 @@ var changes = map[string]struct {
 	"leave":              {do: adminLeaves, wantStatus: http.StatusOK, wantEvents: 1},
 	"step down as owner": {do: ownerStepsDown, wantStatus: http.StatusOK, wantEvents: 0},
 	"leave as owner":     {do: ownerLeaves, wantStatus: http.StatusOK, wantEvents: 1},
+	"delete":             {do: deleteTeam, wantStatus: http.StatusAccepted, wantEvents: 0},
 }
 
 // A change is stored completely, with both copies of the membership, the counters and its event, or not at all. If a
@@ -199,6 +202,46 @@ func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 		},
 		"joined before invitation": {
 			acceptInvitation, changeInvitation, http.StatusConflict, fault.CodeConflict,
+		},
+		"caller demoted before deletion": {
+			demoteCaller, deleteTeam, http.StatusForbidden, fault.CodeAccessDenied,
+		},
+		"caller removed before deletion": {
+			removeCaller, deleteTeam, http.StatusNotFound, fault.CodeWorkspaceNotFound,
+		},
+		"caller replaced before deletion": { // the numbers of owners and members are the same
+			func(f *teamFixture) response {
+				acceptOffer(f)
+				return demoteCaller(f)
+			},
+			deleteTeam, http.StatusForbidden, fault.CodeAccessDenied,
+		},
+		"renamed before deletion": {
+			rename, deleteTeam, http.StatusBadRequest, fault.CodeValidationFailed,
+		},
+		"joined before deletion": {
+			acceptInvitation, deleteTeam, http.StatusAccepted, "",
+		},
+		"left before deletion": {
+			otherOwnerLeaves, deleteTeam, http.StatusAccepted, "",
+		},
+		"deleted before deletion": {
+			deleteByOther, deleteTeam, http.StatusNotFound, fault.CodeWorkspaceNotFound,
+		},
+		"deleted before inviting": {
+			deleteByOther, inviteEve, http.StatusNotFound, fault.CodeWorkspaceNotFound,
+		},
+		"deleted before acceptance": {
+			deleteByOther, acceptInvitation, http.StatusNotFound, fault.CodeInvitationNotFound,
+		},
+		"deleted before acceptance of ownership": {
+			deleteByOther, acceptOffer, http.StatusNotFound, fault.CodeInvitationNotFound,
+		},
+		"deleted before leaving": {
+			deleteByOther, adminLeaves, http.StatusNotFound, fault.CodeWorkspaceNotFound,
+		},
+		"deleted before renaming": {
+			deleteByOther, rename, http.StatusNotFound, fault.CodeWorkspaceNotFound,
 		},
 		"caller demoted before removing": {
 			demoteCaller, removeAdmin, http.StatusForbidden, fault.CodeAccessDenied,

@@ -203,6 +203,20 @@ func (u *user) remove(ws string, other *user) response {
 	return u.Do(http.MethodDelete, "/api/workspaces/"+ws+"/members/"+other.id, nil)
 }
 
+// login begins a new session.
+func (u *user) login() {
+	u.f.accounts.Add(httpapi.NewCaller(u.id, "").Confirm(httpapi.Account{
+		Username: u.username, Email: u.username + "@example.com", LoggedInAt: u.f.clock.Now(),
+	}, nil))
+}
+
+// delete logs in, and sends the request to delete a workspace.
+func (u *user) delete(ws, confirm string) response {
+	u.f.t.Helper()
+	u.login()
+	return u.Do(http.MethodDelete, "/api/workspaces/"+ws, map[string]string{"confirm": confirm})
+}
+
 func (u *user) members(ws string) response {
 	u.f.t.Helper()
 	return u.Do(http.MethodGet, "/api/workspaces/"+ws+"/members", nil)

@@ -62,9 +62,9 @@ func (s store) notMember(workspaceID string, user invitee) db.Write {
 	return s.Projects.Check(db.MemberKey(workspaceID, user.UserID), attrRole.AttributeNotExists()).Else(errAlreadyMember)
 }
 
-// hasRole returns a check that a member still has the role.
+// hasRole returns a check that a member still has the role, and that the account of the user was not suspended since.
 func (s store) hasRole(m Membership) db.Write {
-	return s.Projects.Check(db.MemberKey(m.WorkspaceID, m.UserID), hasRole(m.Role))
+	return s.Projects.Check(db.MemberKey(m.WorkspaceID, m.UserID), m.isUnchanged())
 }
 
 // invite stores an invitation by the caller of the team. open contains it. replaced is the ID of the invitation that it
@@ -100,9 +100,9 @@ func (s store) endInvitation(
 }
 
 // acceptWrites returns writes of the acceptance of an invitation. The transaction fails with errInvitationNotFound if
-// the inviter may no longer grant the role.
+// the inviter may no longer grant the role, or if the inviter's account is suspended.
 func (s store) acceptWrites(workspaceID string, i Invitation) []db.Write {
-	mayGrant := hasRoleIn(func(r Role) bool { return r.mayGrant(i.Role) })
+	mayGrant := hasRoleIn(func(r Role) bool { return r.mayGrant(i.Role) }).And(attrSuspended.AttributeNotExists())
 	return []db.Write{
 		s.Projects.Check(db.MemberKey(workspaceID, i.InviterID), mayGrant).Else(errInvitationNotFound),
 		s.Projects.Delete(i.pointerKey()),

@@ -19,8 +19,8 @@ func (s Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listActivity", Method: http.MethodGet, Path: "/api/auth/activity", Tag: tag,
 		Summary: "List what happened to the caller's account",
-		Description: "Returns logins, failed logins, and changes of the password, the address, the identities and the sessions " +
-			"of the last 90 days, newest first. The failed logins from one network in one hour are one entry.",
+		Description: "Returns logins, failed logins, and changes of the password, the address, the identities and the sessions, " +
+			"and acts of operators of the last 90 days, newest first. The failed logins from one network in one hour are one entry.",
 	}, s.handleList)
 }
 

@@ -174,7 +174,7 @@ func (s *Service) move(
 	if err != nil {
 		return nil, err
 	}
-	moved := user.Credential{UserID: c.ID, PasswordHash: current.PasswordHash, Generation: after.Generation}
+	moved := after.Credential(current.PasswordHash)
 	writes := []db.Write{s.Users.Take(after.Email, moved)}
 	if target.UserID != "" {
 		writes[0] = s.Users.Replace(after.Email, moved)

@@ -27,7 +27,7 @@ func TestOpenPage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	sites := site.New(site.Deps{
-		DB: f.Client, Sites: f.Client.Table(f.sites), Bucket: f.bucket, Origin: origin,
+		DB: f.Client, Sites: f.Client.Table(f.sites), Projects: f.Projects, Bucket: f.bucket, Origin: origin,
 		TrafficLimit: 1 << 40, Clock: f.Clock.Now,
 		Logger: slog.New(f.Log), RequestID: func(context.Context) string { return "" },
 	})
