@@ -5,8 +5,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"devplatform/infra/operator/operatortest"
 	"devplatform/infra/platformtest"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
 )
 
 // TestMailsInBrowser goes through the life of an account in Chromium, with the links of the mails in the mailbox of the
@@ -19,8 +23,8 @@ func TestMailsInBrowser(t *testing.T) {
 		t: t, p: p, page: openMailPage(t, chromium, p.URL), email: "ada@example.com", password: platformtest.Password,
 		ada: platformtest.NewClient(t, p.URL),
 	}
-	l.ada.SignUp("ada")
-	for _, step := range []func(){l.confirm, l.invite, l.forget, l.move, l.undo, l.export, l.end} {
+	l.userID = l.ada.SignUp("ada")
+	for _, step := range []func(){l.confirm, l.invite, l.forget, l.move, l.undo, l.suspend, l.export, l.end} {
 		step()
 	}
 	l.page.checkProblems()
@@ -32,6 +36,7 @@ type life struct {
 	p               *platformtest.Platform
 	page            *mailPage
 	ada             *platformtest.Client
+	userID          string
 	email, password string
 	reset           string // the link of the last mail that resets the password
 	workspace       string // the path of a workspace with two members
@@ -92,6 +97,25 @@ func (l *life) undo() {
 	l.wantAddress(l.email)
 }
 
+// suspend suspends the account, as an operator, and lifts the suspension.
+func (l *life) suspend() {
+	client := db.Wrap(l.p.DynamoDB(), time.Now)
+	tables := config.Tables{Accounts: "local-AccountsTable", Projects: "local-ProjectsTable"}
+	operator := operatortest.New(l.t, client, tables, "local-WebhooksTable", time.Now)
+	operator.MustSuspend(l.userID)
+	l.ada.Do(http.MethodGet, "/api/auth/me", "").WantError(l.t, http.StatusForbidden, "AUTH_SUSPENDED")
+	l.logIn().WantError(l.t, http.StatusForbidden, "AUTH_SUSPENDED")
+	operator.MustLift(l.userID)
+	l.noSession()
+	l.logIn().Want(l.t, http.StatusOK)
+}
+
+// noSession checks that the session has ended.
+func (l *life) noSession() {
+	l.t.Helper()
+	l.ada.Do(http.MethodGet, "/api/auth/me", "").WantError(l.t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
+}
+
 // export downloads everything that is stored about the user.
 func (l *life) export() {
 	document := string(download(l.t, l.ada, "/api/auth/export", "account.json"))
@@ -136,7 +160,7 @@ func (l *life) setPassword(password string) {
 	l.page.fill("New password again", password)
 	l.page.press("Set the password")
 	l.page.eventually(buttons, "")
-	l.ada.Do(http.MethodGet, "/api/auth/me", "").WantError(l.t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
+	l.noSession()
 	l.logIn().Want(l.t, http.StatusOK)
 }
 
