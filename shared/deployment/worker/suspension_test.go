@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"devplatform/infra/operator/operatortest"
+	"devplatform/infra/operator/takedown"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -128,4 +129,54 @@ func TestDeploymentsInAReadOnlyWorkspace(t *testing.T) {
 	o.MustLift(ada.UserID)
 	checkStatus("live")
 	p.Do(http.MethodPost, p.url(id, "/promote"), nil).Want(t, http.StatusOK)
+}
+
+// A blocked project is not deployed, and a build in progress ends. After the block, everything works again.
+func TestBlockedProject(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.newUser("ada").newProject(small("Hello"))
+	first := p.deploy().Text("id")
+	id := p.request()
+	f.messages()
+	j, err := f.jobs.Claim(t.Context(), p.id, id, f.Clock.Now())
+	if err == nil {
+		_, err = f.builder.Store.Begin(t.Context(), j, f.Clock.Now())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := takedown.Store{DB: f.Client, Projects: f.Projects, Sites: f.Client.Table(f.sites)}
+	set := func(blocked bool) {
+		t.Helper()
+		workspaceID, err := blocks.Project(t.Context(), p.id)
+		if err == nil {
+			err = blocks.SetProject(t.Context(), workspaceID, p.id, blocked)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(true)
+	if _, err := f.builder.Store.Finish(t.Context(), j, deployment.Outcome{}, f.Clock.Now()); !errors.Is(err, job.ErrLost) {
+		t.Errorf("got the error %v, want ErrLost", err)
+	}
+	if got := p.record(id).Status; got != deployment.Canceled {
+		t.Errorf("got the status %s, want canceled", got)
+	}
+	for label, a := range p.addresses() {
+		if !a.Blocked {
+			t.Errorf("the address %s is not blocked", label)
+		}
+	}
+	path := "/api/projects/" + p.id
+	p.Do(http.MethodPost, path+"/deployments", object{}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+	p.Do(http.MethodPost, p.url(first, "/promote"), nil).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+	p.Do(http.MethodPut, path+"/site", object{"label": "another"}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+	set(false)
+	f.sweep(3 * time.Minute)
+	if got := p.deploy().Text("status"); got != "ready" {
+		t.Errorf("got the status %s after the block, want ready", got)
+	}
+	p.checkLive("Hello")
 }
