@@ -193,10 +193,10 @@ compare-s3: ## compare the S3 of the local platform with versitygw, which the fi
 	@mkdir -p $(BUILD) && CGO_ENABLED=0 go build -modfile=infra/s3oracle/go.mod -o $(BUILD)/versitygw github.com/versity/versitygw/cmd/versitygw
 	@S3_ORACLE=$(CURDIR)/$(BUILD)/versitygw go test -count=1 -v -run '^TestOracle$$' ./infra/local/s3
 
-# AWS_REGION, WEBHOOKS_TABLE and KEYS_SECRET name the table and the key ring. AWS_ENDPOINT_URL selects a local platform.
-.PHONY: reencrypt
-reencrypt: ## encrypt the secrets of webhooks with the current key (infra/RUNBOOK.md)
-	@go run ./infra/reencrypt
+# AWS_ENDPOINT_URL selects a local platform.
+.PHONY: operator
+operator: ## find, suspend and delete accounts, and block sites: ARGS='find ada' (infra/RUNBOOK.md)
+	@go run ./infra/operator $(ARGS)
 
 .PHONY: invoke
 invoke: ## invoke a function of a running platform (FUNCTION=… EVENT=events/….json)
