@@ -171,8 +171,8 @@ mutations: ## count the changes of the code that tests notice (SEED=1 MUTATIONS=
 # KEEP=1 keeps the account, the project and the webhooks, and prints how to log in.
 .PHONY: demo
 demo: binaries ## show all features on the running platform or its own (URL=… KEEP=1)
-	@go build -o $(BUILD)/demo ./infra/demo
-	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL) $(if $(KEEP),-keep)
+	@go build -o $(BUILD)/ ./infra/demo ./infra/operator
+	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL) -operator $(BUILD)/operator $(if $(KEEP),-keep)
 
 .PHONY: bench
 bench: binaries ## measure the speed of the local platform, about ten minutes (ONLY=cold,warm)

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +22,44 @@ func (s *story) history(ctx context.Context) error {
 	}
 	for _, entry := range list.Activity {
 		s.screen.fields(entry.At, entry.Type)
+	}
+	return nil
+}
+
+// suspension is the title of the chapter about suspensions.
+const suspension = "A suspension"
+
+// suspend suspends the account as an operator, and lifts the suspension.
+func (s *story) suspend(ctx context.Context) error {
+	s.screen.say("Operators use a command with the credentials of AWS. Each of its acts is in the audit log.")
+	if err := s.operate(ctx, "suspend"); err != nil {
+		return err
+	}
+	me := call{method: http.MethodGet, path: "/api/auth/me", want: http.StatusForbidden}
+	if err := s.refuse(ctx, me); err != nil {
+		return err
+	}
+	if err := s.operate(ctx, "lift"); err != nil {
+		return err
+	}
+	return s.logIn(ctx)
+}
+
+// operate runs a command of operators about the account, and shows its output.
+func (s *story) operate(ctx context.Context, act string) error {
+	arguments := []string{act, s.username, "--reason", "demonstration", "--yes", s.username}
+	command := exec.CommandContext(ctx, s.operator, arguments...)
+	region := cmp.Or(os.Getenv("AWS_REGION"), "us-east-1")
+	command.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+s.aws, "AWS_REGION="+region,
+		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_SESSION_TOKEN=")
+	output, err := command.CombinedOutput()
+	shown := elide("make operator ARGS='"+strings.Join(arguments, " ")+"'", s.screen.width-2)
+	s.screen.line("  " + s.screen.paint(dim, shown))
+	for line := range strings.Lines(string(output)) {
+		s.screen.remark("%s", line)
+	}
+	if err != nil {
+		return fmt.Errorf("the command of operators: %w", err)
 	}
 	return nil
 }

@@ -25,16 +25,21 @@ func (m mail) link() (page, token string) {
 	return page, token
 }
 
-// mailboxLink matches the link to the mailbox in the page of addresses of a local platform.
-var mailboxLink = regexp.MustCompile(`<th>console<td><a href="([^"]+)"`)
+// The addresses of the mailbox and of the AWS services in the page of a local platform.
+var (
+	mailboxAddress = regexp.MustCompile(`<th>console<td><a href="([^"]+)"`)
+	awsAddress     = regexp.MustCompile(`<th>AWS<td>(\S+)`)
+)
 
-// findMailbox returns the URL of the mailbox of a platform, or "" if it has none: only a local platform has one.
-func findMailbox(ctx context.Context, base string) string {
+// findLocal returns the URLs of the mailbox and of the AWS services of a platform. Both are "" if the platform is not a
+// local one.
+func findLocal(ctx context.Context, base string) (mailbox, aws string) {
 	page, err := fetch(ctx, base+"/")
-	if found := mailboxLink.FindSubmatch(page); err == nil && found != nil {
-		return string(found[1])
+	console, services := mailboxAddress.FindSubmatch(page), awsAddress.FindSubmatch(page)
+	if err != nil || console == nil || services == nil {
+		return "", ""
 	}
-	return ""
+	return string(console[1]), string(services[1])
 }
 
 // fetch returns the body of a response. It is not shown.

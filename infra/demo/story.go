@@ -29,23 +29,26 @@ type story struct {
 	older                     int      // the number of events before the first webhook
 	retried                   time.Duration
 	secrets                   map[string]string // of the webhooks, by the path of the endpoint
-	mailbox                   string            // the URL of the platform's mailbox, "" if it has none
+	mailbox, aws              string            // URLs of a local platform, "" if the platform is not a local one
+	operator                  string            // the program of operators
 	opened                    map[string]bool   // the tokens of the mails that were opened
 	workspace                 string            // the ID of the workspace of two users, while it exists
 	grace                     *client           // the other user, while the account exists
 	shown                     int               // the number of requests to the receiver that were shown
 }
 
-func newStory(ctx context.Context, screen *screen, base string, keep bool) (*story, error) {
+func newStory(ctx context.Context, screen *screen, base string, o options) (*story, error) {
 	client, err := newClient(screen, base)
 	if err != nil {
 		return nil, err
 	}
 	s := &story{
-		screen: screen, client: client, began: time.Now(), keep: keep, receiver: hooktest.New(nil), visitor: newVisitor(),
+		screen: screen, client: client, began: time.Now(), receiver: hooktest.New(nil), visitor: newVisitor(),
+		keep: o.keep, operator: o.operator,
 		username: "ada-" + strings.ToLower(rand.Text()[:6]), password: rand.Text(), secrets: map[string]string{},
-		mailbox: findMailbox(ctx, base), opened: map[string]bool{},
+		opened: map[string]bool{},
 	}
+	s.mailbox, s.aws = findLocal(ctx, base)
 	s.email = s.username + "@example.com"
 	return s, nil
 }
@@ -65,8 +68,12 @@ func (s *story) chapters() []chapter {
 		{"An invitation to a workspace", s.invite},
 		{"A forgotten password", s.forget},
 		{"Another address, and back", s.move},
+		{suspension, s.suspend},
 		{"What happened to the account", s.history},
 		{"Everything that is stored about the user", s.export},
+	}
+	if s.keep { // a suspension disables the webhooks
+		life = slices.DeleteFunc(life, func(c chapter) bool { return c.title == suspension })
 	}
 	if s.mailbox == "" { // not a local platform
 		confirmation, life = nil, nil
