@@ -171,8 +171,8 @@ mutations: ## count the changes of the code that tests notice (SEED=1 MUTATIONS=
 # KEEP=1 keeps the account, the project and the webhooks, and prints how to log in.
 .PHONY: demo
 demo: binaries ## show all features on the running platform or its own (URL=… KEEP=1)
-	@go build -o $(BUILD)/demo ./infra/demo
-	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL) $(if $(KEEP),-keep)
+	@go build -o $(BUILD)/ ./infra/demo ./infra/operator
+	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL) -operator $(BUILD)/operator $(if $(KEEP),-keep)
 
 .PHONY: bench
 bench: binaries ## measure the speed of the local platform, about ten minutes (ONLY=cold,warm)
@@ -193,10 +193,10 @@ compare-s3: ## compare the S3 of the local platform with versitygw, which the fi
 	@mkdir -p $(BUILD) && CGO_ENABLED=0 go build -modfile=infra/s3oracle/go.mod -o $(BUILD)/versitygw github.com/versity/versitygw/cmd/versitygw
 	@S3_ORACLE=$(CURDIR)/$(BUILD)/versitygw go test -count=1 -v -run '^TestOracle$$' ./infra/local/s3
 
-# AWS_REGION, WEBHOOKS_TABLE and KEYS_SECRET name the table and the key ring. AWS_ENDPOINT_URL selects a local platform.
-.PHONY: reencrypt
-reencrypt: ## encrypt the secrets of webhooks with the current key (infra/RUNBOOK.md)
-	@go run ./infra/reencrypt
+# AWS_ENDPOINT_URL selects a local platform.
+.PHONY: operator
+operator: ## find, suspend and delete accounts, and block sites: ARGS='find ada' (infra/RUNBOOK.md)
+	@go run ./infra/operator $(ARGS)
 
 .PHONY: invoke
 invoke: ## invoke a function of a running platform (FUNCTION=… EVENT=events/….json)

@@ -108,7 +108,8 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			Cursors: cursors, IDs: ids, Clock: now, Quotas: cfg.Quotas.Quotas(),
 		})
 		ai := assistant.New(assistant.Deps{
-			DB: client, Conversations: client.Table(cfg.Conversations.Conversations), Files: files,
+			DB: client, Conversations: client.Table(cfg.Conversations.Conversations),
+			Projects: client.Table(cfg.Tables.Projects), Files: files,
 			Cursors: cursors, IDs: ids, Clock: now, Logger: logger, Model: provider, Limits: cfg.Limits,
 		})
 		return httpapi.NewRouter(httpapi.Config{

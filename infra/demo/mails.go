@@ -25,16 +25,21 @@ func (m mail) link() (page, token string) {
 	return page, token
 }
 
-// mailboxLink matches the link to the mailbox in the page of addresses of a local platform.
-var mailboxLink = regexp.MustCompile(`<th>console<td><a href="([^"]+)"`)
+// The addresses of the mailbox and of the AWS services in the page of a local platform.
+var (
+	mailboxAddress = regexp.MustCompile(`<th>console<td><a href="([^"]+)"`)
+	awsAddress     = regexp.MustCompile(`<th>AWS<td>(\S+)`)
+)
 
-// findMailbox returns the URL of the mailbox of a platform, or "" if it has none: only a local platform has one.
-func findMailbox(ctx context.Context, base string) string {
+// findLocal returns the URLs of the mailbox and of the AWS services of a platform. Both are "" if the platform is not a
+// local one.
+func findLocal(ctx context.Context, base string) (mailbox, aws string) {
 	page, err := fetch(ctx, base+"/")
-	if found := mailboxLink.FindSubmatch(page); err == nil && found != nil {
-		return string(found[1])
+	console, services := mailboxAddress.FindSubmatch(page), awsAddress.FindSubmatch(page)
+	if err != nil || console == nil || services == nil {
+		return "", ""
 	}
-	return ""
+	return string(console[1]), string(services[1])
 }
 
 // fetch returns the body of a response. It is not shown.
@@ -117,19 +122,23 @@ func (s *story) showMe(ctx context.Context) error {
 	return nil
 }
 
+// workspaceName is the name of the workspace of two users.
+const workspaceName = "Café Déjà"
+
 // invite invites another user to a workspace, who accepts with the link of the mail.
 func (s *story) invite(ctx context.Context) error {
 	s.screen.say("Nobody becomes a member of a workspace without consent. Grace gets a mail, and accepts.")
-	var workspace struct{ ID string }
-	if err := s.post(ctx, "/api/workspaces", object{"name": "Café Déjà"}, &workspace); err != nil {
+	var created struct{ ID string }
+	if err := s.post(ctx, "/api/workspaces", object{"name": workspaceName}, &created); err != nil {
 		return err
 	}
-	at := "/api/workspaces/" + workspace.ID
+	s.workspace = created.ID
+	at := "/api/workspaces/" + created.ID
 	grace, err := newClient(s.screen, s.client.base)
 	if err != nil {
 		return err
 	}
-	name := strings.Replace(s.username, "ada", "grace", 1)
+	name := s.graceName()
 	user := object{"email": name + "@example.com", "username": name, "password": s.password}
 	to := name + "@example.com"
 	if err := s.post(ctx, at+"/invitations", object{"email": to, "role": "member"}, nil); err != nil {
@@ -148,6 +157,7 @@ func (s *story) invite(ctx context.Context) error {
 		if _, err := grace.do(ctx, call); err != nil {
 			return err
 		}
+		s.grace = grace
 	}
 	var list struct {
 		Members []struct{ Username, Role string }
@@ -160,6 +170,9 @@ func (s *story) invite(ctx context.Context) error {
 	}
 	return nil
 }
+
+// graceName returns the username of the second account.
+func (s *story) graceName() string { return strings.Replace(s.username, "ada", "grace", 1) }
 
 // forget resets a forgotten password with the code of a mail. All sessions end.
 func (s *story) forget(ctx context.Context) error {
@@ -229,16 +242,4 @@ func (s *story) undo(ctx context.Context) error {
 		return err
 	}
 	return s.showMe(ctx)
-}
-
-// history shows what happened to the account.
-func (s *story) history(ctx context.Context) error {
-	var list struct{ Activity []struct{ Type, At string } }
-	if err := s.get(ctx, "/api/auth/activity", &list); err != nil {
-		return err
-	}
-	for _, entry := range list.Activity {
-		s.screen.fields(entry.At, entry.Type)
-	}
-	return nil
 }

@@ -43,8 +43,8 @@ func main() {
 
 // options are the flags.
 type options struct {
-	url, binaries, template string
-	keep                    bool
+	url, binaries, template, operator string
+	keep                              bool
 }
 
 // run runs the demo and returns the exit code. It reports an error as one line on stderr.
@@ -55,6 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.url, "url", "http://localhost:3000", "base URL of the platform")
 	flags.StringVar(&o.binaries, "binaries", ".build/local", "folder of the binaries of the demo's own platform")
 	flags.StringVar(&o.template, "template", "template.yaml", "template that the demo's own platform runs")
+	flags.StringVar(&o.operator, "operator", ".build/operator", "program of operators")
 	flags.BoolVar(&o.keep, "keep", false,
 		"keep the account, the projects, the site and the webhooks, and print how to log in")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -108,7 +109,7 @@ func perform(ctx context.Context, o options, screen *screen) error {
 	default:
 		screen.say("The demo uses the platform at %s.", base)
 	}
-	story, err := newStory(ctx, screen, base, o.keep)
+	story, err := newStory(ctx, screen, base, o)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type story struct {
 	keep     bool // whether everything is kept
 
 	username, email, password string
+	hasAccount                bool   // whether the account exists
 	project, published        string // the IDs of the projects, while they exist
 	site                      string // the URL of the site of the second project, if it has one
 	visitor                   *http.Client
@@ -28,21 +29,26 @@ type story struct {
 	older                     int      // the number of events before the first webhook
 	retried                   time.Duration
 	secrets                   map[string]string // of the webhooks, by the path of the endpoint
-	mailbox                   string            // the URL of the platform's mailbox, "" if it has none
+	mailbox, aws              string            // URLs of a local platform, "" if the platform is not a local one
+	operator                  string            // the program of operators
 	opened                    map[string]bool   // the tokens of the mails that were opened
+	workspace                 string            // the ID of the workspace of two users, while it exists
+	grace                     *client           // the other user, while the account exists
 	shown                     int               // the number of requests to the receiver that were shown
 }
 
-func newStory(ctx context.Context, screen *screen, base string, keep bool) (*story, error) {
+func newStory(ctx context.Context, screen *screen, base string, o options) (*story, error) {
 	client, err := newClient(screen, base)
 	if err != nil {
 		return nil, err
 	}
 	s := &story{
-		screen: screen, client: client, began: time.Now(), keep: keep, receiver: hooktest.New(nil), visitor: newVisitor(),
+		screen: screen, client: client, began: time.Now(), receiver: hooktest.New(nil), visitor: newVisitor(),
+		keep: o.keep, operator: o.operator,
 		username: "ada-" + strings.ToLower(rand.Text()[:6]), password: rand.Text(), secrets: map[string]string{},
-		mailbox: findMailbox(ctx, base), opened: map[string]bool{},
+		opened: map[string]bool{},
 	}
+	s.mailbox, s.aws = findLocal(ctx, base)
 	s.email = s.username + "@example.com"
 	return s, nil
 }
@@ -62,7 +68,12 @@ func (s *story) chapters() []chapter {
 		{"An invitation to a workspace", s.invite},
 		{"A forgotten password", s.forget},
 		{"Another address, and back", s.move},
+		{suspension, s.suspend},
 		{"What happened to the account", s.history},
+		{"Everything that is stored about the user", s.export},
+	}
+	if s.keep { // a suspension disables the webhooks
+		life = slices.DeleteFunc(life, func(c chapter) bool { return c.title == suspension })
 	}
 	if s.mailbox == "" { // not a local platform
 		confirmation, life = nil, nil
@@ -112,6 +123,7 @@ func (s *story) account(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.hasAccount = true
 	for _, cookie := range header.Values("Set-Cookie") {
 		_, attributes, _ := strings.Cut(cookie, "; ")
 		name, _, _ := strings.Cut(cookie, "=")
@@ -120,7 +132,7 @@ func (s *story) account(ctx context.Context) error {
 	return s.get(ctx, "/api/auth/me", &struct{}{})
 }
 
-// tidy deletes the webhooks and the projects, and checks that a project and the site are gone.
+// tidy deletes the webhooks, the projects and the accounts, and checks that a project and the site are gone.
 func (s *story) tidy(ctx context.Context) error {
 	project := "/api/projects/" + s.project
 	if err := s.removeAll(ctx); err != nil {
@@ -135,10 +147,10 @@ func (s *story) tidy(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.post(ctx, "/api/auth/logout", nil, nil); err != nil {
+	if err := s.end(ctx); err != nil {
 		return err
 	}
-	s.screen.remark("The accounts and the workspaces remain, because the API cannot delete them.")
+	s.screen.remark("The e-mail address is free. The platform removes the data within 24 hours.")
 	return nil
 }
 
@@ -183,13 +195,17 @@ func (s *story) removeAll(ctx context.Context) error {
 
 // abandon deletes what an incomplete story has created.
 func (s *story) abandon(ctx context.Context) {
-	if len(s.hooks) == 0 && s.project == "" && s.published == "" {
+	if !s.hasAccount {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	s.screen.say("The demo was stopped. It deletes what it has created:")
-	if err := s.removeAll(ctx); err != nil {
+	err := s.removeAll(ctx)
+	if err == nil {
+		err = s.end(ctx)
+	}
+	if err != nil {
 		s.screen.say("Deleting failed: %v", err)
 	}
 }

@@ -106,7 +106,7 @@ var testOfTarget = map[string]string{
 	"compilers": "CI: make compilers",
 	"nightly":   "nightly: mutations", "race": "nightly: race", "faults": "nightly: faults", "bench": "nightly: bench",
 	"vulnerable": "nightly: vulnerable", "mutations": "infra/mutate: TestRun", "soak": "infra/soak: TestSoak",
-	"compare-s3": "infra/local/s3: TestOracle", "fuzz": "infra/fuzz: TestRun",
+	"compare-s3": "infra/local/s3: TestOracle", "fuzz": "infra/fuzz: TestRun", "operator": "TestOperatorProcedures",
 }
 
 // hasTest reports whether a test exists. by is a test of this package, "folder: test", "CI: command", or

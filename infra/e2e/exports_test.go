@@ -60,7 +60,8 @@ func TestExport(t *testing.T) {
 		want[path[1:]] = data
 	}
 	save("/src/é.ts", []byte("export {}\n"))
-	small := exportProject(t, ada, project)
+	at := "/api/projects/" + project + "/exports"
+	small := download(t, ada, at, "photos.zip")
 	checkArchive(t, small, want)
 	before := peakMemory(p, "jobs")
 	data := make([]byte, 1<<20)
@@ -69,7 +70,7 @@ func TestExport(t *testing.T) {
 		save(fmt.Sprintf("/photos/%03d.bin", i), bytes.Clone(data))
 	}
 	began := time.Now()
-	large := exportProject(t, ada, project)
+	large := download(t, ada, at, "photos.zip")
 	took := time.Since(began)
 	checkArchive(t, large, want)
 	after := peakMemory(p, "jobs")
@@ -83,10 +84,9 @@ func TestExport(t *testing.T) {
 // part of the archive, and a batch of contents.
 const maxGrowth = 100
 
-// exportProject starts an export, waits until it is ready, and returns its archive.
-func exportProject(t *testing.T, c *platformtest.Client, project string) []byte {
+// download starts an export with a request to a path, waits until it is ready, and returns its file, which has a name.
+func download(t *testing.T, c *platformtest.Client, at, name string) []byte {
 	t.Helper()
-	at := "/api/projects/" + project + "/exports"
 	id, _ := c.Do("POST", at, "").Want(t, http.StatusAccepted)["id"].(string)
 	var export map[string]any
 	platformtest.EventuallyWithin(t, exportLimit, "an export that is ready", func() bool {
@@ -102,7 +102,7 @@ func exportProject(t *testing.T, c *platformtest.Client, project string) []byte 
 	data, err := io.ReadAll(response.Body)
 	must(t, err)
 	disposition := response.Header.Get("Content-Disposition")
-	if response.StatusCode != http.StatusOK || disposition != "attachment; filename=photos.zip" {
+	if response.StatusCode != http.StatusOK || disposition != "attachment; filename="+name {
 		t.Errorf("got status %d and the disposition %q, want 200 and an attachment", response.StatusCode, disposition)
 	}
 	return data

@@ -16,11 +16,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"devplatform/infra/hooktest"
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/platformtest"
 	"devplatform/infra/process"
 	"devplatform/infra/testmode"
@@ -43,7 +41,7 @@ const movedClock = `func System() time.Time {
 	return time.Now().Add(offset)
 }`
 
-// buildWithMovedClock builds the platform, the functions and make reencrypt into a folder, with a clock that moveClock
+// buildWithMovedClock builds the platform, the functions and make operator into a folder, with a clock that moveClock
 // moves.
 func buildWithMovedClock(t *testing.T, dir string) {
 	t.Helper()
@@ -63,7 +61,7 @@ func buildWithMovedClock(t *testing.T, dir string) {
 	must(t, os.WriteFile(filepath.Join(dir, "clock.go"), []byte(moved), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
 	must(t, process.Build(t.Context(), root, "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir+"/",
-		"./infra/local", "./infra/reencrypt", "./functions/..."))
+		"./infra/local", "./infra/operator", "./functions/..."))
 	moveClock(t, dir, 0)
 }
 
@@ -165,18 +163,15 @@ func (r *rehearsal) deliver(c *platformtest.Client, project string) {
 	}
 }
 
-// reencrypt runs make reencrypt's program and returns its output.
+// reencrypt runs make operator's program and returns its output.
 func (r *rehearsal) reencrypt() string {
 	r.t.Helper()
-	tables, err := dynamotest.Client(r.AWS).ListTables(r.t.Context(), &dynamodb.ListTablesInput{})
-	must(r.t, err)
-	i := slices.IndexFunc(tables.TableNames, func(name string) bool { return strings.HasSuffix(name, "WebhooksTable") })
-	command := exec.CommandContext(context.Background(), filepath.Join(r.binaries, "reencrypt"))
+	command := exec.CommandContext(context.Background(), filepath.Join(r.binaries, "operator"), "reencrypt")
 	command.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+r.AWS, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
-		"WEBHOOKS_TABLE="+tables.TableNames[i], "KEYS_SECRET="+keyRing)
+		"KEYS_SECRET="+keyRing)
 	output, err := command.CombinedOutput()
 	if err != nil {
-		r.t.Fatalf("make reencrypt: %v\n%s", err, output)
+		r.t.Fatalf("operator reencrypt: %v\n%s", err, output)
 	}
 	return string(output)
 }
@@ -212,7 +207,7 @@ func TestLeakedKey(t *testing.T) {
 	r.deliver(ada, project)
 
 	if got := r.reencrypt(); !strings.Contains(got, "of 1 webhooks") || strings.Contains(got, "k1") {
-		t.Fatalf("make reencrypt: got %s, want one webhook and no secret of k1", got)
+		t.Fatalf("operator reencrypt: got %s, want one webhook and no secret of k1", got)
 	}
 	r.deliver(ada, project)
 	r.change(func(ring map[string]any) {

@@ -3,9 +3,14 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
+	"devplatform/infra/operator/operatortest"
 	"devplatform/infra/platformtest"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
 )
 
 // TestMailsInBrowser goes through the life of an account in Chromium, with the links of the mails in the mailbox of the
@@ -18,8 +23,8 @@ func TestMailsInBrowser(t *testing.T) {
 		t: t, p: p, page: openMailPage(t, chromium, p.URL), email: "ada@example.com", password: platformtest.Password,
 		ada: platformtest.NewClient(t, p.URL),
 	}
-	l.ada.SignUp("ada")
-	for _, step := range []func(){l.confirm, l.invite, l.forget, l.move, l.undo} {
+	l.userID = l.ada.SignUp("ada")
+	for _, step := range []func(){l.confirm, l.invite, l.forget, l.move, l.undo, l.suspend, l.export, l.end} {
 		step()
 	}
 	l.page.checkProblems()
@@ -31,8 +36,10 @@ type life struct {
 	p               *platformtest.Platform
 	page            *mailPage
 	ada             *platformtest.Client
+	userID          string
 	email, password string
 	reset           string // the link of the last mail that resets the password
+	workspace       string // the path of a workspace with two members
 }
 
 // confirm confirms the address.
@@ -46,6 +53,7 @@ func (l *life) invite() {
 	platformtest.NewClient(l.t, l.p.URL).SignUp("grace")
 	created := l.ada.Do(http.MethodPost, "/api/workspaces", `{"name":"Team"}`).Want(l.t, http.StatusCreated)
 	at := fmt.Sprint("/api/workspaces/", created["id"])
+	l.workspace = at
 	invited := `{"email":"grace@example.com","role":"viewer"}`
 	l.ada.Do(http.MethodPost, at+"/invitations", invited).Want(l.t, http.StatusCreated)
 	l.page.open(l.p.Link("grace@example.com", "/api/auth/page/invitation#token="))
@@ -89,6 +97,51 @@ func (l *life) undo() {
 	l.wantAddress(l.email)
 }
 
+// suspend suspends the account, as an operator, and lifts the suspension.
+func (l *life) suspend() {
+	client := db.Wrap(l.p.DynamoDB(), time.Now)
+	tables := config.Tables{Accounts: "local-AccountsTable", Projects: "local-ProjectsTable"}
+	operator := operatortest.New(l.t, client, tables, "local-WebhooksTable", time.Now)
+	operator.MustSuspend(l.userID)
+	l.ada.Do(http.MethodGet, "/api/auth/me", "").WantError(l.t, http.StatusForbidden, "AUTH_SUSPENDED")
+	l.logIn().WantError(l.t, http.StatusForbidden, "AUTH_SUSPENDED")
+	operator.MustLift(l.userID)
+	l.noSession()
+	l.logIn().Want(l.t, http.StatusOK)
+}
+
+// noSession checks that the session has ended.
+func (l *life) noSession() {
+	l.t.Helper()
+	l.ada.Do(http.MethodGet, "/api/auth/me", "").WantError(l.t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
+}
+
+// export downloads everything that is stored about the user.
+func (l *life) export() {
+	document := string(download(l.t, l.ada, "/api/auth/export", "account.json"))
+	for _, want := range []string{l.email, `"Team"`, `"email.restored"`} {
+		if !strings.Contains(document, want) {
+			l.t.Errorf("the export does not contain %s: %s", want, document)
+		}
+	}
+}
+
+// end deletes the account, after the workspace that has another member. The address is free again.
+func (l *life) end() {
+	const confirm = `{"confirm":"ada"}`
+	l.ada.Do(http.MethodDelete, "/api/auth/me", confirm).WantError(l.t, http.StatusConflict, "CONFLICT")
+	l.ada.Do(http.MethodDelete, l.workspace, `{"confirm":"Team"}`).Want(l.t, http.StatusAccepted)
+	l.ada.Do(http.MethodDelete, "/api/auth/me", confirm).Want(l.t, http.StatusAccepted)
+	platformtest.Eventually(l.t, "a mail reports the deletion", func() bool {
+		return l.p.Mails(l.email)[0].Subject == "Your account at devplatform was deleted"
+	})
+	if response := l.logIn(); response.Status != http.StatusUnauthorized {
+		l.t.Errorf("login after the deletion: got %d %s", response.Status, response.Body)
+	}
+	again := platformtest.Object{"email": l.email, "username": "ada2", "password": l.password}
+	l.ada.Do(http.MethodPost, "/api/auth/signup", again.String()).Want(l.t, http.StatusCreated)
+}
+
 // use opens a link, and presses the button of its page.
 func (l *life) use(link, button string) {
 	l.t.Helper()
@@ -107,7 +160,7 @@ func (l *life) setPassword(password string) {
 	l.page.fill("New password again", password)
 	l.page.press("Set the password")
 	l.page.eventually(buttons, "")
-	l.ada.Do(http.MethodGet, "/api/auth/me", "").WantError(l.t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
+	l.noSession()
 	l.logIn().Want(l.t, http.StatusOK)
 }
 

@@ -35,7 +35,7 @@ func errorsOf(op *huma.Operation, e *httpapi.Endpoint) []*fault.Error {
 		errs = append(errs, invalidRequest(op))
 	}
 	if e.Session {
-		errs = append(errs, httpapi.ErrNoSession)
+		errs = append(errs, httpapi.ErrNoSession, httpapi.ErrSuspended)
 	}
 	if e.Method != http.MethodGet {
 		errs = append(errs, httpapi.ErrCrossSite, e.TooLarge, httpapi.ErrMediaType)

@@ -1,6 +1,7 @@
 package templatetest_test
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -86,7 +87,7 @@ var serviceRoles = map[string]struct {
 	"DeployRole": {service: "codedeploy.amazonaws.com"}, // TestDeployRolePermissions checks its permissions
 }
 
-// TestRolesHaveLeastPrivilege checks that every role belongs to a function or is listed in serviceRoles, that only its
+// TestRolesHaveLeastPrivilege checks that every role belongs to a function, to operators, or is listed in serviceRoles, that only its
 // service can assume it, and that its permissions have no wildcards except those in wildcards.
 func TestRolesHaveLeastPrivilege(t *testing.T) {
 	t.Parallel()
@@ -98,9 +99,10 @@ func TestRolesHaveLeastPrivilege(t *testing.T) {
 	for role, expected := range serviceRoles {
 		owners[role] = expected.service
 	}
+	owners[operatorRole] = "people" // see TestOperatorRole
 	for _, role := range resourcesOf(tpl, "AWS::IAM::Role") {
 		trust := List(At(tpl.Resources[role].Properties, "AssumeRolePolicyDocument", "Statement"))
-		if len(trust) != 1 || Name(At(trust[0], "Principal", "Service")) != owners[role] {
+		if len(trust) != 1 || role != operatorRole && Name(At(trust[0], "Principal", "Service")) != owners[role] {
 			t.Errorf("%s: got the trust policy %v, want only %q", role, trust, owners[role])
 		}
 		granted := tpl.Granted(t, role)
@@ -227,6 +229,48 @@ func TestSitesRole(t *testing.T) {
 		isLimited := slices.Contains(s.Actions, "dynamodb:UpdateItem") || slices.Contains(s.Resources, "ProjectsTable")
 		if isLimited && !s.HasCondition {
 			t.Errorf("the statement %+v has no condition on the keys of the items", s)
+		}
+	}
+}
+
+const operatorRole = "OperatorRole"
+
+// TestOperatorRole checks that people of the account can assume the role of operators, that the role can only add audit
+// records, below a key with the identity of the caller and in the transaction of an act, and that it can add no item to
+// the table with the audit records in another way. No other role can use the table.
+func TestOperatorRole(t *testing.T) {
+	t.Parallel()
+	tpl := Transformed(t)
+	const role, table = operatorRole, auditTable
+	trust := List(At(tpl.Resources[role].Properties, "AssumeRolePolicyDocument", "Statement"))
+	if principal := Name(At(trust[0], "Principal", "AWS")); !strings.HasSuffix(principal, ":root") {
+		t.Errorf("got the principal %s, want the account", principal)
+	}
+	var got []string
+	for _, s := range tpl.Statements(t, role) {
+		if !slices.ContainsFunc(s.Resources, func(r string) bool { return strings.HasPrefix(r, table) }) {
+			continue
+		}
+		for _, action := range s.Actions {
+			got = append(got, action+" "+strings.Join(s.Resources, " "))
+		}
+		if s.Actions[0] == "dynamodb:PutItem" && !slices.Equal(s.LeadingKeys, []string{"OPERATOR#${aws:userid}"}) {
+			t.Errorf("an operator can put items below the keys %q", s.LeadingKeys)
+		}
+	}
+	want := []string{"dynamodb:PutItem AuditTable", "dynamodb:Query AuditTable/index/target"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got the permissions %q for the audit records, want %q", got, want)
+	}
+	text, err := json.Marshal(tpl.Resources[role].Properties)
+	if err != nil || !strings.Contains(string(text), `"ForAnyValue:StringEquals":{"dynamodb:EnclosingOperation":["TransactWriteItems"]}`) {
+		t.Errorf("an audit record can be put without a transaction: %s, %v", text, err)
+	}
+	for _, other := range resourcesOf(tpl, "AWS::IAM::Role") {
+		for p := range tpl.Granted(t, other) {
+			if other != role && strings.Contains(string(p), table) {
+				t.Errorf("%s has the permission %s", other, p)
+			}
 		}
 	}
 }

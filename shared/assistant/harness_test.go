@@ -98,7 +98,8 @@ func (f *fixture) startServices(sdk *dynamodb.Client) {
 		Cursors: cursors, Files: files, IDs: f.ids, Clock: f.clock.Now, Logger: logger,
 	})
 	f.service = New(Deps{
-		DB: f.client, Conversations: f.client.Table(f.tables.conversations), Files: files,
+		DB: f.client, Conversations: f.client.Table(f.tables.conversations),
+		Projects: f.client.Table(f.tables.projects), Files: files,
 		Cursors: cursors, IDs: f.ids, Clock: f.clock.Now, Logger: logger, Model: f.provider, Limits: f.limits,
 	})
 	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{

@@ -20,6 +20,7 @@ import (
 type Deps struct {
 	DB            *db.Client
 	Conversations db.Table
+	Projects      db.Table // only read
 	Files         *file.Service
 	Cursors       *db.Cursors
 	IDs           *id.Generator
@@ -46,7 +47,7 @@ type Service struct {
 func New(d Deps) *Service {
 	return &Service{
 		conversations: conversation.NewStore(d.DB, d.Conversations),
-		quota:         quota.New(d.DB, d.Conversations, d.Clock, d.Logger, d.Limits.Limits),
+		quota:         quota.New(d.DB, d.Conversations, d.Projects, d.Clock, d.Logger, d.Limits.Limits),
 		files:         d.Files,
 		cursors:       d.Cursors,
 		ids:           d.IDs,

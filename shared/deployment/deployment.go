@@ -137,6 +137,9 @@ func (s *Service) CreateDeployment(
 		if p, d.AccountID, err = s.openToDeploy(ctx, caller, projectID); err != nil {
 			return err
 		}
+		if p.site.Blocked {
+			return errProjectBlocked
+		}
 		d.ID = s.ids.New(id.Deployment) // IDs and numbers have the same order
 		d.WorkspaceID, d.CreatedBy = p.WorkspaceID, actorOf(caller)
 		c := s.store.newChange(p, s.now())
@@ -277,7 +280,10 @@ func (s *Service) PromoteDeployment(
 		if err := s.checkConfigured(); err != nil {
 			return err
 		}
-		if c.site.Deployments[deploymentID].Status != Ready {
+		switch {
+		case c.site.Blocked:
+			return errProjectBlocked
+		case c.site.Deployments[deploymentID].Status != Ready:
 			return errNotReady
 		}
 		c.goLive(deploymentID, c.nextSequence(), actorOf(caller), reasonPromote)

@@ -21,6 +21,8 @@ var (
 		"The deployment is live. Promote another deployment or take the site offline first.")
 	errBlocked = fault.New(fault.CodeAccessDenied,
 		"The address of the site is blocked, so its label cannot be changed. Ask the operator of the service.")
+	errProjectBlocked = fault.New(fault.CodeAccessDenied,
+		"The operator of the service has blocked the deployments of this project.")
 	errLabelTaken = fault.New(fault.CodeConflict, "The label is taken by another site. Choose another label.")
 )
 

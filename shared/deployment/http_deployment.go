@@ -27,7 +27,7 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 			"in a minute and of an account in a day is limited. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
 			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, errOutput(DefaultLimits().AccountBytes),
-			errNotConfigured, fault.ErrConflict,
+			errProjectBlocked, errNotConfigured, fault.ErrConflict,
 		},
 	}, s.handleCreateDeployment)
 	httpapi.Private(r, httpapi.Operation{
@@ -57,7 +57,7 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 			"to an older deployment. Nothing is rebuilt. Builds that were requested earlier do not replace it. Requires " +
 			"the role member or higher in the workspace.",
 		Errors: []*fault.Error{
-			workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errNotReady, errNotConfigured,
+			workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errProjectBlocked, errNotReady, errNotConfigured,
 		},
 	}, s.handlePromoteDeployment)
 	httpapi.Private(r, httpapi.Operation{

@@ -37,6 +37,9 @@ type Site struct {
 	Number       int             `dynamodbav:"number"`  // of the last deployment
 	Version      int             `dynamodbav:"version"` // incremented by every transaction that changes the record
 	UpdatedAt    clock.Timestamp `dynamodbav:"updatedAt"`
+	// Blocked reports that an operator has blocked the project: nothing is built or made live, and all its addresses are
+	// blocked.
+	Blocked bool `dynamodbav:"blocked,omitempty"`
 	// Deployments are the deployments that are not removed, by ID.
 	Deployments map[string]Summary `dynamodbav:"deployments"`
 }

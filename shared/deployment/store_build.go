@@ -30,7 +30,12 @@ func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deploymen
 		if err != nil {
 			return err
 		}
-		slot, err := s.beginBuild(ctx, j, p.WorkspaceID, now)
+		builds := db.BuildsKey(j.Group)
+		items, err := s.readInUse(ctx, j, &p, now, builds)
+		if err != nil {
+			return err
+		}
+		slot, err := s.beginBuild(j, items[builds], now)
 		if err != nil {
 			return err
 		}
@@ -60,17 +65,46 @@ func (s Store) readBuild(ctx context.Context, j job.Job) (state, error) {
 	return p, job.ErrLost
 }
 
-// checkWorkspace ends the job of a build if its workspace has ended. item is the record of the workspace. Error:
-// job.ErrLost.
-func (s Store) checkWorkspace(ctx context.Context, j job.Job, item db.Item) error {
-	w, err := record.Decode(item)
-	if err != nil || w != nil {
-		return err
+// readInUse reads the items that a build needs before it begins and before its outcome is stored: the project, whose
+// name p gets, and more items. If the build must stop, it ends the job: if the workspace has ended, it leaves the rest
+// to the removal of the workspace. If the workspace is read-only, the account of the user who deployed is suspended, or
+// an operator has blocked the project, it cancels the deployment. It makes one call to storage. Error: job.ErrLost.
+func (s Store) readInUse(
+	ctx context.Context, j job.Job, p *state, now time.Time, more ...db.Key,
+) (map[db.Key]db.Item, error) {
+	project, ws := db.ProjectKey(p.WorkspaceID, j.OwnerID), db.WorkspaceKey(p.WorkspaceID)
+	member := db.MemberKey(p.WorkspaceID, p.deployment.CreatedBy.ID)
+	items, err := s.Projects.BatchGet(ctx, append(more, project, ws, member)...)
+	if err != nil {
+		return nil, err
 	}
-	if err := s.jobs().Finish(ctx, j); err != nil {
-		return err
+	w, err := record.Decode(items[ws])
+	if err == nil && w == nil {
+		if err = s.jobs().Finish(ctx, j); err == nil {
+			err = job.ErrLost
+		}
 	}
-	return job.ErrLost
+	if err != nil {
+		return nil, err
+	}
+	if items[project] == nil {
+		return nil, fmt.Errorf("%w: %w", job.ErrLost, workspace.ErrProjectNotFound)
+	}
+	named, err := db.Decode[workspace.ProjectAccess](items[project]) // events contain its name
+	if err != nil {
+		return nil, err
+	}
+	p.Name = named.Name
+	by, err := db.Decode[workspace.Membership](items[member])
+	if err != nil || !w.IsReadOnly() && !by.Suspended && !p.site.Blocked {
+		return items, err
+	}
+	c := s.newChange(*p, now)
+	c.cancel(j.ID, p.deployment.CreatedBy)
+	if err := asLost(c.commit(ctx)); err != nil {
+		return nil, err
+	}
+	return nil, job.ErrLost
 }
 
 // asLost returns job.ErrLost if a change failed because the project was deleted.
@@ -119,22 +153,10 @@ func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) 
 		if err != nil {
 			return err
 		}
-		project, key := db.ProjectKey(p.WorkspaceID, j.OwnerID), db.WorkspaceKey(p.WorkspaceID)
-		items, err := s.Projects.BatchGet(ctx, project, key)
-		if err == nil {
-			err = s.checkWorkspace(ctx, j, items[key])
-		}
-		if err != nil {
+		if _, err := s.readInUse(ctx, j, &p, now); err != nil {
 			return err
 		}
-		if items[project] == nil {
-			return fmt.Errorf("%w: %w", job.ErrLost, workspace.ErrProjectNotFound)
-		}
-		named, err := db.Decode[workspace.ProjectAccess](items[project]) // events contain its name
-		if err != nil {
-			return err
-		}
-		p.Name, d = named.Name, o.applyTo(p.deployment, now)
+		d = o.applyTo(p.deployment, now)
 		c := s.newChange(p, now)
 		c.putDeployment(d, equals("status", p.deployment.Status))
 		c.finish(j, d, o.Log)
@@ -173,19 +195,11 @@ func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
 }
 
 // beginBuild returns the write that adds a build to the builds in progress of its account, with the end of its lease,
-// and removes the builds whose lease has expired. The item has one attribute for each build. Its version changes
-// whenever a build is added, so that two workers cannot both add the last one. Errors: job.ErrBusy; job.ErrLost if the
-// workspace has ended.
-func (s Store) beginBuild(ctx context.Context, j job.Job, workspaceID string, now time.Time) (db.Write, error) {
-	key, version := db.BuildsKey(j.Group), expression.Name("version")
-	items, err := s.Projects.BatchGet(ctx, key, db.WorkspaceKey(workspaceID))
-	if err == nil {
-		err = s.checkWorkspace(ctx, j, items[db.WorkspaceKey(workspaceID)])
-	}
-	if err != nil {
-		return db.Write{}, err
-	}
-	item := items[key]
+// and removes the builds whose lease has expired. item is the item of these builds, which has one attribute for each of
+// them. Its version changes whenever a build is added, so that two workers cannot both add the last one. Error:
+// job.ErrBusy.
+func (s Store) beginBuild(j job.Job, item db.Item, now time.Time) (db.Write, error) {
+	version := expression.Name("version")
 	update := expression.Add(version, expression.Value(1)).
 		Set(expression.Name(j.ID), expression.Value(j.LeaseEnds.String()))
 	n, past, never := 0, clock.Stamp(now).String(), clock.Stamp(now.Add(2*job.LeaseTime)).String()
@@ -206,7 +220,7 @@ func (s Store) beginBuild(ctx context.Context, j job.Job, workspaceID string, no
 	if before := item["version"]; before != nil {
 		isUnchanged = version.Equal(expression.Value(before))
 	}
-	return s.Projects.Update(key, update).If(isUnchanged), nil
+	return s.Projects.Update(db.BuildsKey(j.Group), update).If(isUnchanged), nil
 }
 
 // EndBuild ends an attempt to build that has no outcome, so that the account can start another build.

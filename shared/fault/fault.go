@@ -19,6 +19,7 @@ const (
 	CodeInvalidToken         Code = "AUTH_INVALID_TOKEN" //nolint:gosec // a code
 	CodeReauthRequired       Code = "AUTH_REAUTHENTICATION_REQUIRED"
 	CodeCodeInvalid          Code = "AUTH_CODE_INVALID"
+	CodeSuspended            Code = "AUTH_SUSPENDED"
 	CodeCSRFRejected         Code = "AUTH_CSRF_REJECTED"
 	CodeOAuthNotConfigured   Code = "AUTH_OAUTH_NOT_CONFIGURED"
 	CodeOAuthStateInvalid    Code = "AUTH_OAUTH_STATE_INVALID"
@@ -65,6 +66,7 @@ var StatusOf = map[Code]int{
 	CodeInvalidToken:         http.StatusUnauthorized,
 	CodeReauthRequired:       http.StatusForbidden,
 	CodeCodeInvalid:          http.StatusBadRequest,
+	CodeSuspended:            http.StatusForbidden,
 	CodeCSRFRejected:         http.StatusForbidden,
 	CodeOAuthNotConfigured:   http.StatusNotImplemented,
 	CodeOAuthStateInvalid:    http.StatusBadRequest,

@@ -19,6 +19,10 @@ const (
 // ErrNoSession reports that a request has no valid session.
 var ErrNoSession = fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
 
+// ErrSuspended reports that an operator has suspended the account.
+var ErrSuspended = fault.New(fault.CodeSuspended,
+	"The account is suspended. Nothing was deleted. Please contact the operator of the service.")
+
 // Authenticator checks the session of a request in two steps, so that the handler's first read of the database can also
 // read the session.
 type Authenticator interface {

@@ -94,7 +94,7 @@ type ProjectItem struct {
 type siteRef struct {
 	URL          string  `json:"url" doc:"The address of the site" example:"https://cafe-deja.example.app"`
 	DeploymentID *string `json:"deploymentId" nullable:"true" doc:"The ID of the live deployment, null if the site is offline" example:"dpl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Status       string  `json:"status" enum:"live,offline,blocked" doc:"live: the address shows the live deployment; offline: it shows none; blocked: an operator of the service has blocked the address" example:"live"`
+	Status       string  `json:"status" enum:"live,offline,blocked" doc:"live: the address shows the live deployment; offline: it shows none; blocked: an operator of the service has blocked the address, or suspended all owners of the workspace" example:"live"`
 }
 
 // site returns the site of a project, nil if it has none.

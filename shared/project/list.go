@@ -83,6 +83,7 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 				(f.Visibility == "" || p.Visibility == f.Visibility) &&
 				(text == "" || strings.Contains(foldCase(p.Name), text) || strings.Contains(p.Slug, text))
 			if matches && access.CanSee() {
+				p.SiteBlocked = p.SiteBlocked || member.ReadOnly
 				items = append(items, p.item(member.Name, s.sites))
 			}
 		}

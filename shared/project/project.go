@@ -84,8 +84,8 @@ func (s *Service) Create(ctx context.Context, caller httpapi.Caller, in Draft) (
 	if err != nil {
 		return ProjectDetails{}, err
 	}
-	if !member.Role.May(workspace.Write) {
-		return ProjectDetails{}, workspace.ErrDenied
+	if err := member.Check(workspace.Write); err != nil {
+		return ProjectDetails{}, err
 	}
 	now := s.now()
 	at := clock.Stamp(now)
@@ -127,6 +127,7 @@ func (s *Service) Read(
 	if err == nil && access.Member.Role != "" {
 		p.LastOpenedAt = s.updateLastOpened(ctx, p)
 	}
+	p.SiteBlocked = p.SiteBlocked || access.Workspace.IsReadOnly()
 	return p.details(access.Workspace.Name, s.sites), files, next, err
 }
 

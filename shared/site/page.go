@@ -19,7 +19,7 @@ var pages = map[int][]byte{
 		"The sites of this account have reached their traffic limit for this month. "+
 			"The site is available again when the next month begins."),
 	http.StatusUnavailableForLegalReasons: htmlPage("Site blocked",
-		"This site is not available, because its address was blocked."),
+		"This site is not available, because it was blocked."),
 	http.StatusInternalServerError: htmlPage("Something went wrong",
 		"The page could not be shown because of an error on our side. Please try again later."),
 	http.StatusServiceUnavailable: htmlPage("Temporarily unavailable",

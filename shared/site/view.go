@@ -74,6 +74,8 @@ func (v *view) show() error {
 		return err
 	case workspace == nil:
 		return v.page(http.StatusNotFound)
+	case workspace.IsReadOnly():
+		return v.page(http.StatusUnavailableForLegalReasons)
 	}
 	exceeded, err := v.traffic.isExceeded(v.ctx, v.address.AccountID)
 	if err != nil { // the last known value is good enough

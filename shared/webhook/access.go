@@ -10,14 +10,16 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// checkWorkspace returns an error if the caller may not manage the webhooks of a workspace.
-// Errors: workspace.ErrNotFound, workspace.ErrDenied.
-func (s *Service) checkWorkspace(ctx context.Context, caller httpapi.Caller, workspaceID string) error {
+// checkWorkspace returns an error if the caller may not do an action with the webhooks of a workspace.
+// Errors: workspace.ErrNotFound, workspace.ErrDenied, workspace.ErrReadOnly.
+func (s *Service) checkWorkspace(
+	ctx context.Context, caller httpapi.Caller, workspaceID string, action workspace.Action,
+) error {
 	member, err := s.access.Membership(ctx, caller.UserID, workspaceID)
-	if err == nil && !member.Role.May(workspace.ManageWebhooks) {
-		return workspace.ErrDenied
+	if err != nil {
+		return err
 	}
-	return err
+	return member.Check(action)
 }
 
 // checkNew returns the ID of the workspace of a new webhook: the project's workspace if the request names a project,
@@ -26,8 +28,8 @@ func (s *Service) checkWorkspace(ctx context.Context, caller httpapi.Caller, wor
 func (s *Service) checkNew(ctx context.Context, caller httpapi.Caller, in NewWebhook) (workspaceID string, err error) {
 	if in.ProjectID == nil {
 		member, err := s.access.MembershipOrPersonal(ctx, caller.UserID, in.WorkspaceID)
-		if err == nil && !member.Role.May(workspace.ManageWebhooks) {
-			return "", workspace.ErrDenied
+		if err == nil {
+			err = member.Check(workspace.ManageWebhooks)
 		}
 		return member.WorkspaceID, err
 	}
@@ -44,12 +46,12 @@ func (s *Service) checkNew(ctx context.Context, caller httpapi.Caller, in NewWeb
 	return project.WorkspaceID, nil
 }
 
-// readIfAllowed finds the workspace of a webhook and calls read. While read runs, it checks whether the caller may
-// manage the webhook. If both fail, it returns the error of the check. It makes two calls to storage in addition to the
+// readIfAllowed finds the workspace of a webhook and calls read. While read runs, it checks whether the caller may do
+// the action with the webhook. If both fail, it returns the error of the check. It makes two calls to storage in addition to the
 // calls of read. Errors: errNoWebhook if the webhook does not exist or the caller is not a member of its workspace,
-// workspace.ErrDenied, the errors of read.
+// workspace.ErrDenied, workspace.ErrReadOnly, the errors of read.
 func (s *Service) readIfAllowed(
-	ctx context.Context, caller httpapi.Caller, webhookID string, read func(workspaceID string) error,
+	ctx context.Context, caller httpapi.Caller, webhookID string, action workspace.Action, read func(workspaceID string) error,
 ) error {
 	workspaceID, err := s.store.workspaceOf(ctx, webhookID)
 	if errors.Is(err, db.ErrNotFound) {
@@ -60,7 +62,7 @@ func (s *Service) readIfAllowed(
 	}
 	var reading async.Group
 	reading.Go(func() error { return read(workspaceID) })
-	err = s.checkWorkspace(ctx, caller, workspaceID)
+	err = s.checkWorkspace(ctx, caller, workspaceID, action)
 	readErr := reading.Wait()
 	if errors.Is(err, workspace.ErrNotFound) {
 		return errNoWebhook

@@ -12,6 +12,7 @@ import (
 	"devplatform/shared/id"
 	"devplatform/shared/limit"
 	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/workspace"
 )
 
 // ListDeliveries returns a page of the deliveries of a webhook, newest first, and the cursor of the next page. See
@@ -27,7 +28,7 @@ func (s *Service) ListDeliveries(
 	limit := cmp.Or(page.Limit, httpapi.DefaultLimit)
 	var deliveries []delivery.Delivery
 	var last string
-	err = s.readIfAllowed(ctx, caller, webhookID, func(string) (err error) {
+	err = s.readIfAllowed(ctx, caller, webhookID, workspace.ReadWebhooks, func(string) (err error) {
 		deliveries, last, err = s.log.List(ctx, webhookID, status, after, limit+1)
 		return err
 	})
@@ -49,8 +50,15 @@ func (s *Service) ListDeliveries(
 // ReadDelivery returns one delivery of a webhook with its payload.
 func (s *Service) ReadDelivery(
 	ctx context.Context, caller httpapi.Caller, webhookID, deliveryID string,
+) (delivery.Delivery, error) {
+	return s.deliveryFor(ctx, caller, webhookID, deliveryID, workspace.ReadWebhooks)
+}
+
+// deliveryFor reads a delivery of a webhook with which the caller may do an action.
+func (s *Service) deliveryFor(
+	ctx context.Context, caller httpapi.Caller, webhookID, deliveryID string, action workspace.Action,
 ) (d delivery.Delivery, err error) {
-	err = s.readIfAllowed(ctx, caller, webhookID, func(string) (err error) {
+	err = s.readIfAllowed(ctx, caller, webhookID, action, func(string) (err error) {
 		d, err = s.log.Read(ctx, webhookID, deliveryID)
 		return err
 	})
@@ -69,7 +77,7 @@ func deliveryError(err error) error {
 func (s *Service) Redeliver(
 	ctx context.Context, caller httpapi.Caller, webhookID, deliveryID string,
 ) (delivery.Delivery, error) {
-	d, err := s.ReadDelivery(ctx, caller, webhookID, deliveryID)
+	d, err := s.deliveryFor(ctx, caller, webhookID, deliveryID, workspace.ManageWebhooks)
 	if err != nil {
 		return d, err
 	}
@@ -85,7 +93,7 @@ func (s *Service) Redeliver(
 func (s *Service) RecoverDeliveries(
 	ctx context.Context, caller httpapi.Caller, webhookID string, since, until time.Time,
 ) (delivery.Recovery, error) {
-	w, err := s.ReadWebhook(ctx, caller, webhookID)
+	w, err := s.webhookFor(ctx, caller, webhookID, workspace.ManageWebhooks)
 	if err != nil {
 		return delivery.Recovery{}, err
 	}
@@ -103,7 +111,7 @@ func (s *Service) RecoverDeliveries(
 func (s *Service) TestWebhook(
 	ctx context.Context, caller httpapi.Caller, webhookID string, kind event.Type,
 ) (delivery.Delivery, error) {
-	w, err := s.ReadWebhook(ctx, caller, webhookID)
+	w, err := s.webhookFor(ctx, caller, webhookID, workspace.ManageWebhooks)
 	if err != nil {
 		return delivery.Delivery{}, err
 	}

@@ -216,11 +216,17 @@ func (s *Service) ListWebhooks(
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(item WebhookItem) string { return item.ID })
 }
 
-// ReadWebhook reads a webhook that the caller may manage. Errors: errNoWebhook, workspace.ErrDenied.
-func (s *Service) ReadWebhook(
-	ctx context.Context, caller httpapi.Caller, webhookID string,
+// ReadWebhook reads a webhook that the caller may see. Errors: errNoWebhook, workspace.ErrDenied.
+func (s *Service) ReadWebhook(ctx context.Context, caller httpapi.Caller, webhookID string) (delivery.Webhook, error) {
+	return s.webhookFor(ctx, caller, webhookID, workspace.ReadWebhooks)
+}
+
+// webhookFor reads a webhook with which the caller may do an action. Errors: errNoWebhook, workspace.ErrDenied,
+// workspace.ErrReadOnly.
+func (s *Service) webhookFor(
+	ctx context.Context, caller httpapi.Caller, webhookID string, action workspace.Action,
 ) (w delivery.Webhook, err error) {
-	err = s.readIfAllowed(ctx, caller, webhookID, func(workspaceID string) (err error) {
+	err = s.readIfAllowed(ctx, caller, webhookID, action, func(workspaceID string) (err error) {
 		w, err = s.store.Webhook(ctx, workspaceID, webhookID)
 		return err
 	})
@@ -234,7 +240,7 @@ func (s *Service) ReadWebhook(
 // If workspaceID is "", it returns the IDs of all workspaces in which the caller may manage webhooks.
 func (s *Service) workspacesToManage(ctx context.Context, caller httpapi.Caller, workspaceID string) ([]string, error) {
 	if workspaceID != "" {
-		return []string{workspaceID}, s.checkWorkspace(ctx, caller, workspaceID)
+		return []string{workspaceID}, s.checkWorkspace(ctx, caller, workspaceID, workspace.ReadWebhooks)
 	}
 	members, err := s.access.Memberships(ctx, caller.UserID)
 	if err == nil {
@@ -265,7 +271,7 @@ func (s *Service) UpdateWebhook(
 		secret, generated = secretOrNew(in.Secret.Value)
 	}
 	err = db.Retry(ctx, "update webhook", func(ctx context.Context) error {
-		if w, err = s.ReadWebhook(ctx, caller, webhookID); err != nil {
+		if w, err = s.webhookFor(ctx, caller, webhookID, workspace.ManageWebhooks); err != nil {
 			return err
 		}
 		next, changed := in.applyTo(w, s.now())
@@ -293,14 +299,12 @@ func (s *Service) UpdateWebhook(
 // due, because the webhook no longer exists. Pending deliveries of the slow lane are not attempted. All stored
 // deliveries expire as usual.
 func (s *Service) DeleteWebhook(ctx context.Context, caller httpapi.Caller, webhookID string) error {
-	workspaceID, err := s.store.workspaceOf(ctx, webhookID)
-	if err == nil {
-		err = s.checkWorkspace(ctx, caller, workspaceID)
-	}
-	switch {
-	case errors.Is(err, db.ErrNotFound), errors.Is(err, workspace.ErrNotFound):
-		return errNoWebhook
-	case err != nil:
+	var workspaceID string
+	err := s.readIfAllowed(ctx, caller, webhookID, workspace.ManageWebhooks, func(found string) error {
+		workspaceID = found
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	err = s.store.delete(ctx, workspaceID, webhookID)

@@ -98,7 +98,7 @@ func (s *Service) AcceptToken(
 // accept stores the acceptance of an invitation. Call it within db.Retry. Errors: db.ErrStale, INVITATION_NOT_FOUND,
 // QUOTA_EXCEEDED, CONFLICT.
 func (s *Service) accept(ctx context.Context, caller httpapi.Caller, t team, i Invitation) (Membership, error) {
-	if err := checkAccept(t.target, i); err != nil {
+	if err := checkAccept(t, i); err != nil {
 		return Membership{}, err
 	}
 	now := s.now()
@@ -123,13 +123,15 @@ func (s *Service) accept(ctx context.Context, caller httpapi.Caller, t team, i I
 	return *c.after, err
 }
 
-// checkAccept returns an error if a user with this membership, nil for none, may not accept an invitation.
-func checkAccept(target *Membership, i Invitation) error {
+// checkAccept returns an error if the target of a team, nil for no member, may not accept an invitation.
+func checkAccept(t team, i Invitation) error {
 	switch {
-	case target == nil && i.Role == Owner:
+	case t.target == nil && i.Role == Owner:
 		return errInvitationNotFound // ownership is offered only to members
-	case target != nil && i.Role != Owner:
+	case t.target != nil && i.Role != Owner:
 		return errSelfMember
+	case t.workspace.IsReadOnly():
+		return ErrReadOnly
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (a ProjectAccess) CanSee() bool {
 
 // Check returns nil if the user may do the action with the project. It is the only implementation of project access
 // rules. Errors: ErrProjectNotFound if the user cannot see the project; ErrDenied if the user can see the project but
-// may not do the action.
+// may not do the action; ErrReadOnly.
 func (a ProjectAccess) Check(action Action) error {
 	if !a.CanSee() {
 		return ErrProjectNotFound
@@ -59,10 +59,10 @@ func (a ProjectAccess) Check(action Action) error {
 	if action == DeleteOwnProject && a.CreatedBy != a.UserID {
 		action = Moderate // only moderators may delete the project of another user
 	}
-	if action != View && !a.Member.Role.May(action) {
-		return ErrDenied
+	if action == View {
+		return nil
 	}
-	return nil
+	return a.Member.Check(action)
 }
 
 // Access reads memberships and project access from the projects table. Every package that checks a role or access to a
@@ -119,7 +119,7 @@ func (s Access) withRecords(ctx context.Context, members []Membership) ([]Detail
 			continue
 		}
 		if w, ok := db.DecodeListed(ctx, items[keys[i]], db.Decode[Workspace]); ok {
-			m.Name = w.Name
+			m.Name, m.ReadOnly = w.Name, w.IsReadOnly()
 			all = append(all, Details{w, m})
 		}
 	}
@@ -158,7 +158,7 @@ func memberOf(workspace, member db.Item) (w Workspace, m Membership, err error) 
 	if err == nil && !m.Role.May(Read) {
 		return w, m, ErrNotFound
 	}
-	m.Name = w.Name
+	m.Name, m.ReadOnly = w.Name, w.IsReadOnly()
 	return w, m, err
 }
 
@@ -268,6 +268,7 @@ func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, more 
 		return err
 	}
 	a.Member, err = db.Decode[Membership](items[member]) // zero if there is no item
+	a.Member.ReadOnly = a.Workspace.IsReadOnly()
 	return err
 }
 

@@ -62,6 +62,9 @@ func (f *fixture) snapshot() snapshot {
 		case "WS":
 			s.memberships[sortID+" "+partitionID] = decode[workspace.Membership](f, item)
 		case "MEMBERSHIPS":
+			if item["n"] == nil { // only the mark of a suspension
+				continue
+			}
 			s.counts[partitionID] = decode[struct {
 				N int `dynamodbav:"n"`
 			}](f, item).N
@@ -109,12 +112,16 @@ func (f *fixture) checkConsistency() {
 		f.t.Errorf("the two copies of the memberships differ: %s", diff)
 	}
 	owners, memberships, personal := map[string]int{}, map[string]int{}, map[string]int{}
+	suspended := map[string]int{} // owners, by workspace ID
 	members := map[string]int{}
 	for _, m := range s.members {
 		memberships[m.UserID]++
 		members[m.WorkspaceID]++
 		if m.Role == workspace.Owner {
 			owners[m.WorkspaceID]++
+			if m.Suspended {
+				suspended[m.WorkspaceID]++
+			}
 		}
 		if m.Personal {
 			personal[m.UserID]++
@@ -126,6 +133,11 @@ func (f *fixture) checkConsistency() {
 		}
 		if ws.Owners != owners[wsID] || ws.Owners < 1 {
 			f.t.Errorf("%s: the stored number of owners is %d, want %d and at least 1", wsID, ws.Owners, owners[wsID])
+		}
+	}
+	for wsID, ws := range s.workspaces {
+		if ws.SuspendedOwners != suspended[wsID] {
+			f.t.Errorf("%s: the stored number of suspended owners is %d, want %d", wsID, ws.SuspendedOwners, suspended[wsID])
 		}
 	}
 	for wsID := range members {

@@ -49,6 +49,9 @@ var (
 		"The project does not exist, or you do not have access to it.")
 	ErrDenied = fault.New(fault.CodeAccessDenied,
 		"Your role in the workspace does not allow this. Ask an admin or owner of the workspace.")
+	// ErrReadOnly reports that nothing in the workspace can be changed.
+	ErrReadOnly = fault.New(fault.CodeAccessDenied,
+		"The workspace is read-only, because the accounts of all its owners are suspended.")
 )
 
 // errUserNotFound is the documented example of the error that People returns for an unknown username.

@@ -256,8 +256,8 @@ func (s *Service) RevokeInvitation(
 		if err != nil {
 			return err
 		}
-		if !t.caller.Role.May(ManageMembers) {
-			return ErrDenied
+		if err := t.caller.Check(ManageMembers); err != nil {
+			return err
 		}
 		i, err := t.open.find(func(i Invitation) bool { return i.ID == invitationID }, s.now())
 		if err != nil {

@@ -130,10 +130,10 @@ func (c change) eventType() event.Type {
 
 // checkGrant returns an error if the caller may not invite a user with a role.
 func checkGrant(caller Membership, role Role) error {
-	switch {
-	case !caller.Role.May(ManageMembers):
-		return ErrDenied
-	case !caller.Role.Covers(role):
+	if err := caller.Check(ManageMembers); err != nil {
+		return err
+	}
+	if !caller.Role.Covers(role) {
 		return errRoleTooHigh
 	}
 	return nil
@@ -142,9 +142,10 @@ func checkGrant(caller Membership, role Role) error {
 // checkRoleChange returns an error if the caller may not give the target this role. If role is nil, the target keeps
 // its role. The transaction that writes the change checks that an owner remains.
 func checkRoleChange(caller Membership, target *Membership, role *Role) error {
+	if err := caller.Check(ManageMembers); err != nil {
+		return err
+	}
 	switch {
-	case !caller.Role.May(ManageMembers):
-		return ErrDenied
 	case target == nil:
 		return errMemberNotFound
 	case !caller.Role.Covers(target.Role) || role != nil && !caller.Role.Covers(*role):
@@ -155,12 +156,15 @@ func checkRoleChange(caller Membership, target *Membership, role *Role) error {
 	return nil
 }
 
-// checkRemove returns an error if the caller may not remove the target. Every member may leave.
+// checkRemove returns an error if the caller may not remove the target. Every member may leave, also if the workspace is
+// read-only.
 func checkRemove(caller Membership, target *Membership) error {
-	isLeaving := target != nil && target.UserID == caller.UserID
+	if target == nil || target.UserID != caller.UserID {
+		if err := caller.Check(ManageMembers); err != nil {
+			return err
+		}
+	}
 	switch {
-	case !isLeaving && !caller.Role.May(ManageMembers):
-		return ErrDenied
 	case target == nil:
 		return errMemberNotFound
 	case !caller.Role.Covers(target.Role):

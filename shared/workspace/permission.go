@@ -1,5 +1,7 @@
 package workspace
 
+import "devplatform/shared/httpapi"
+
 // Action is an action that requires a permission. Every endpoint for a workspace or its content requires one action.
 // The map permissions is the only definition of the actions that a role may perform.
 type Action string
@@ -18,7 +20,9 @@ const (
 	Moderate Action = "moderate"
 	// ManageMembers adds, changes and removes members whose role is not above the caller's.
 	ManageMembers Action = "manage-members"
-	// ManageWebhooks creates, reads and changes webhooks.
+	// ReadWebhooks reads webhooks and their deliveries.
+	ReadWebhooks Action = "read-webhooks"
+	// ManageWebhooks creates, changes and tests webhooks, and sends deliveries again.
 	ManageWebhooks Action = "manage-webhooks"
 )
 
@@ -31,11 +35,29 @@ var permissions = map[Role]map[Action]bool{
 }
 
 var allActions = map[Action]bool{
-	View: true, Read: true, Write: true, DeleteOwnProject: true, Moderate: true, ManageMembers: true, ManageWebhooks: true,
+	View: true, Read: true, Write: true, DeleteOwnProject: true, Moderate: true, ManageMembers: true,
+	ReadWebhooks: true, ManageWebhooks: true,
 }
+
+// reads are the actions that change nothing.
+var reads = map[Action]bool{View: true, Read: true, ReadWebhooks: true}
 
 // May reports whether the role allows the action. An unknown role allows no action.
 func (r Role) May(a Action) bool { return permissions[r][a] }
+
+// Check returns nil if the member may do the action now. An action that the role allows is rejected if it changes
+// something and the workspace is read-only. Errors: ErrDenied, ErrReadOnly, AUTH_SUSPENDED.
+func (m Membership) Check(a Action) error {
+	switch {
+	case !m.Role.May(a):
+		return ErrDenied
+	case m.Suspended: // after the session was read
+		return httpapi.ErrSuspended
+	case m.ReadOnly && !reads[a]:
+		return ErrReadOnly
+	}
+	return nil
+}
 
 // ranks maps each role to its rank. An unknown role has rank 0.
 var ranks = map[Role]int{Viewer: 1, Member: 2, Admin: 3, Owner: 4}

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"errors"
 	"testing"
 
 	"devplatform/shared/workspace"
@@ -21,6 +22,7 @@ func TestPermissions(t *testing.T) {
 		{action: workspace.DeleteOwnProject, owner: true, admin: true, member: true},
 		{action: workspace.Moderate, owner: true, admin: true},
 		{action: workspace.ManageMembers, owner: true, admin: true},
+		{action: workspace.ReadWebhooks, owner: true, admin: true},
 		{action: workspace.ManageWebhooks, owner: true, admin: true},
 		{action: "unknown"},
 	}
@@ -33,6 +35,29 @@ func TestPermissions(t *testing.T) {
 		for _, unknown := range []workspace.Role{"", "Owner", "guest"} {
 			if unknown.May(row.action) {
 				t.Errorf("%q.May(%s) = true, want false for an unknown role", unknown, row.action)
+			}
+		}
+	}
+}
+
+// In a read-only workspace, each role may only read what it could read before.
+func TestReadOnlyPermissions(t *testing.T) {
+	t.Parallel()
+	reads := map[workspace.Action]bool{workspace.View: true, workspace.Read: true, workspace.ReadWebhooks: true}
+	for _, role := range append(roles, "guest") {
+		for _, action := range []workspace.Action{
+			workspace.View, workspace.Read, workspace.Write, workspace.DeleteOwnProject, workspace.Moderate,
+			workspace.ManageMembers, workspace.ReadWebhooks, workspace.ManageWebhooks, "unknown",
+		} {
+			var want error
+			switch {
+			case !role.May(action):
+				want = workspace.ErrDenied
+			case !reads[action]:
+				want = workspace.ErrReadOnly
+			}
+			if err := (workspace.Membership{Role: role, ReadOnly: true}).Check(action); !errors.Is(err, want) {
+				t.Errorf("%s, %s: got the error %v, want %v", role, action, err, want)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func creationWrites(projects db.Table, w Workspace, owner Membership) []db.Write
 // create creates a workspace with its first owner. Error: errCallerQuota.
 func (s store) create(ctx context.Context, w Workspace, owner Membership) error {
 	tx := s.client.Tx(creationWrites(s.Projects, w, owner)...)
-	tx.Add(s.countUp(owner.UserID).Else(errCallerQuota(s.quota)))
+	tx.Add(s.countUp(owner.UserID))
 	return tx.Commit(ctx)
 }
 
@@ -52,7 +52,7 @@ func (s store) create(ctx context.Context, w Workspace, owner Membership) error 
 func (s store) rename(ctx context.Context, d Details) error {
 	name := expression.Set(attrName, expression.Value(d.Workspace.Name))
 	return s.client.Tx(
-		s.Projects.Check(db.MemberKey(d.Workspace.ID, d.Membership.UserID), hasRole(d.Membership.Role)),
+		s.checkRole(d.Membership),
 		s.Projects.Update(db.WorkspaceKey(d.Workspace.ID), name).If(s.Projects.Exists()),
 	).CommitOnce(ctx)
 }

@@ -71,9 +71,9 @@ func (s store) checkNotMember(workspaceID string, user invitee) db.Write {
 	return s.Projects.Check(db.MemberKey(workspaceID, user.UserID), attrRole.AttributeNotExists()).Else(errAlreadyMember)
 }
 
-// checkRole returns a check that a member still has the role.
+// checkRole returns a check that a member still has the role, and that the account of the user was not suspended since.
 func (s store) checkRole(m Membership) db.Write {
-	return s.Projects.Check(db.MemberKey(m.WorkspaceID, m.UserID), hasRole(m.Role))
+	return s.Projects.Check(db.MemberKey(m.WorkspaceID, m.UserID), m.isUnchanged())
 }
 
 // invite stores an invitation by the caller of the team. open contains it. replaced is the ID of the invitation that it
@@ -109,9 +109,9 @@ func (s store) endInvitation(
 }
 
 // acceptWrites returns writes of the acceptance of an invitation. The transaction fails with errInvitationNotFound if
-// the inviter may no longer grant the role.
+// the inviter may no longer grant the role, or if the inviter's account is suspended.
 func (s store) acceptWrites(workspaceID string, i Invitation) []db.Write {
-	mayGrant := hasRoleIn(func(r Role) bool { return r.mayGrant(i.Role) })
+	mayGrant := hasRoleIn(func(r Role) bool { return r.mayGrant(i.Role) }).And(attrSuspended.AttributeNotExists())
 	return []db.Write{
 		s.Projects.Check(db.MemberKey(workspaceID, i.InviterID), mayGrant).Else(errInvitationNotFound),
 		s.Projects.Delete(i.pointerKey()),

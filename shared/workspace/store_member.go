@@ -63,12 +63,24 @@ func (c change) owners() int {
 	return n
 }
 
+// suspendedOwners returns the change in the workspace's number of owners whose accounts are suspended: -1, 0 or 1.
+func (c change) suspendedOwners() int {
+	if !c.member().Suspended {
+		return 0
+	}
+	return c.owners()
+}
+
 var (
 	attrName    = expression.Name("name")
 	attrRole    = expression.Name("role")
 	attrOwners  = expression.Name("owners")
 	attrMembers = expression.Name("members")
 	attrCount   = expression.Name("n")
+
+	// attrSuspended is an attribute of members, and of the items that count the memberships of users.
+	attrSuspended       = expression.Name("suspended")
+	attrSuspendedOwners = expression.Name("suspendedOwners")
 )
 
 func hasRole(r Role) expression.ConditionBuilder { return attrRole.Equal(expression.Value(r)) }
@@ -84,9 +96,19 @@ func hasRoleIn(allowed func(Role) bool) expression.ConditionBuilder {
 	return cond
 }
 
-// Allows returns a condition check. Error: ErrDenied if the user's role in the workspace does not allow the action.
+// isUnchanged returns the condition that a stored membership still has the role of m, and that the account of the user
+// is still suspended or not.
+func (m Membership) isUnchanged() expression.ConditionBuilder {
+	if m.Suspended {
+		return hasRole(m.Role).And(attrSuspended.AttributeExists())
+	}
+	return hasRole(m.Role).And(attrSuspended.AttributeNotExists())
+}
+
+// Allows returns a condition check. Error: ErrDenied if the user's role in the workspace does not allow the action, or
+// if the account of the user is suspended.
 func (s Access) Allows(userID, workspaceID string, a Action) db.Write {
-	allowed := hasRoleIn(func(r Role) bool { return r.May(a) })
+	allowed := hasRoleIn(func(r Role) bool { return r.May(a) }).And(attrSuspended.AttributeNotExists())
 	return s.Projects.Check(db.MemberKey(workspaceID, userID), allowed).Else(ErrDenied)
 }
 
@@ -97,7 +119,7 @@ func (s store) apply(ctx context.Context, c change) error {
 	m := c.member()
 	tx := s.client.Tx()
 	if c.caller.UserID != "" && c.caller.UserID != m.UserID {
-		tx.Add(s.Projects.Check(db.MemberKey(m.WorkspaceID, c.caller.UserID), hasRole(c.caller.Role)))
+		tx.Add(s.Projects.Check(db.MemberKey(m.WorkspaceID, c.caller.UserID), c.caller.isUnchanged()))
 	}
 	// If the decision is stale, the other conditions are irrelevant.
 	tx.Add(s.invitationsWrites(c)...)
@@ -105,12 +127,12 @@ func (s store) apply(ctx context.Context, c change) error {
 	tx.Add(s.membershipWrites(c)...)
 	switch {
 	case c.before == nil:
-		tx.Add(s.countUp(m.UserID).Else(errCallerQuota(s.quota)))
+		tx.Add(s.countUp(m.UserID))
 	case c.after == nil:
 		tx.Add(s.countDown(m.UserID))
 	}
 	if members, owners := c.members(), c.owners(); members != 0 || owners != 0 {
-		tx.Add(s.countMembers(m.WorkspaceID, members, owners))
+		tx.Add(s.countMembers(m.WorkspaceID, members, owners, c.suspendedOwners()))
 	}
 	return tx.CommitOnce(ctx)
 }
@@ -124,20 +146,23 @@ func (s store) membershipWrites(c change) (writes []db.Write) {
 		case c.before == nil:
 			writes = append(writes, s.Projects.Create(key, m).Else(errSelfMember))
 		case c.after == nil:
-			writes = append(writes, s.Projects.Delete(key).If(hasRole(c.before.Role)))
+			writes = append(writes, s.Projects.Delete(key).If(c.before.isUnchanged()))
 		default:
 			role := expression.Set(attrRole, expression.Value(m.Role))
-			writes = append(writes, s.Projects.Update(key, role).If(hasRole(c.before.Role)))
+			writes = append(writes, s.Projects.Update(key, role).If(c.before.isUnchanged()))
 		}
 	}
 	return writes
 }
 
-// countMembers returns the write that adds to the workspace's numbers of members and owners. Errors: ErrNotFound;
-// errLastOwner if no owner would remain.
-func (s store) countMembers(workspaceID string, members, owners int) db.Write {
+// countMembers returns the write that adds to the workspace's numbers of members, of owners, and of owners whose
+// accounts are suspended. Errors: ErrNotFound; errLastOwner if no owner would remain.
+func (s store) countMembers(workspaceID string, members, owners, suspendedOwners int) db.Write {
 	update := expression.Set(attrMembers, attrMembers.Plus(expression.Value(members))).
 		Set(attrOwners, attrOwners.Plus(expression.Value(owners)))
+	if suspendedOwners != 0 {
+		update = update.Add(attrSuspendedOwners, expression.Value(suspendedOwners))
+	}
 	return s.Projects.Update(db.WorkspaceKey(workspaceID), update).
 		If(attrOwners.GreaterThan(expression.Value(max(0, -owners)))).
 		ElseFunc(func(stored db.Item) error {
@@ -148,19 +173,29 @@ func (s store) countMembers(workspaceID string, members, owners int) db.Write {
 		})
 }
 
+// IsSuspended reports whether the account of a user is suspended, by the item that counts the user's memberships.
+func IsSuspended(memberships db.Item) bool { return memberships["suspended"] != nil }
+
 // firstMembership is a user's number of memberships while no number is stored. The user then has only the personal
 // workspace.
 const firstMembership = 1
 
 // countUp returns the write that increments the user's number of memberships, on the condition that the user has not
-// reached the quota.
+// reached the quota, and that the account of the user is not suspended. Errors: errCallerQuota, AUTH_SUSPENDED.
 func (s store) countUp(userID string) db.Write {
 	belowQuota := attrCount.LessThan(expression.Value(s.quota))
 	if s.quota > firstMembership {
 		belowQuota = belowQuota.Or(attrCount.AttributeNotExists())
 	}
 	next := expression.Plus(attrCount.IfNotExists(expression.Value(firstMembership)), expression.Value(1))
-	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(belowQuota)
+	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).
+		If(belowQuota.And(attrSuspended.AttributeNotExists())).
+		ElseFunc(func(stored db.Item) error {
+			if IsSuspended(stored) {
+				return httpapi.ErrSuspended
+			}
+			return errCallerQuota(s.quota)
+		})
 }
 
 // countDown returns the write that decrements the user's number of memberships. The number is always stored at this

@@ -52,6 +52,12 @@ type Membership struct {
 	// CreatedAt is a copy of the workspace's field, which never changes.
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 
+	// ReadOnly reports whether the workspace is read-only. Like Name, it is not stored in the membership.
+	ReadOnly bool `dynamodbav:"-"`
+
+	// Suspended reports that the account of the user is suspended. Operators set it (see IsReadOnly).
+	Suspended bool `dynamodbav:"suspended,omitempty"`
+
 	// Personal means that this is the user's own personal workspace. The user remains an owner of it. Every user has
 	// exactly one personal workspace. The field is false for other members of that workspace.
 	Personal bool `dynamodbav:"personal"`
@@ -134,8 +140,8 @@ func (s *Service) RenameWorkspace(
 		if d, err = s.ReadWorkspace(ctx, caller, workspaceID); err != nil {
 			return err
 		}
-		if !d.Membership.Role.May(ManageMembers) {
-			return ErrDenied
+		if err := d.Membership.Check(ManageMembers); err != nil {
+			return err
 		}
 		if name == nil || *name == d.Workspace.Name {
 			return nil

@@ -1,5 +1,6 @@
-// Package activity contains the log of each account: its logins, failed logins, and changes of its password, address,
-// identities and sessions. Only the user reads the log. No decision of the service may depend on it.
+// Package activity contains the log of each account: its logins, failed logins, changes of its password, address,
+// identities and sessions, and acts of operators. Only the user reads the log. No decision of the service may depend on
+// it.
 package activity
 
 import (
@@ -34,6 +35,13 @@ const (
 	IdentityRemoved Type = "identity.removed"
 	SessionEnded    Type = "session.ended"
 	AccountDeleted  Type = "account.deleted"
+
+	// Acts of operators. Their entries have no IP address and no User-Agent.
+	Suspended       Type = "operator.suspended"
+	SuspensionEnded Type = "operator.suspension-lifted"
+	ResetSent       Type = "operator.reset-sent"
+	SiteBlocked     Type = "operator.site-blocked"
+	SiteUnblocked   Type = "operator.site-unblocked"
 )
 
 // Retention is the time for which an entry is stored.
@@ -54,8 +62,8 @@ type Detail struct {
 type Entry struct {
 	At        clock.Timestamp `json:"at" dynamodbav:"at" doc:"When it happened. For failed logins, the beginning of the hour" example:"2026-01-31T08:15:30.123Z"`
 	Type      Type            `json:"type" dynamodbav:"type" doc:"What happened. More types can be added" example:"login"`
-	IP        string          `json:"ip" dynamodbav:"ip" doc:"The IP address of the client" example:"203.0.113.7"`
-	UserAgent string          `json:"userAgent" dynamodbav:"userAgent" doc:"The User-Agent of the client" example:"Mozilla/5.0"`
+	IP        string          `json:"ip" dynamodbav:"ip" doc:"The IP address of the client; empty for an act of an operator" example:"203.0.113.7"`
+	UserAgent string          `json:"userAgent" dynamodbav:"userAgent" doc:"The User-Agent of the client; empty for an act of an operator" example:"Mozilla/5.0"`
 	Detail    Detail          `json:"detail" dynamodbav:"detail" doc:"More about the entry. Which fields it has depends on the type"`
 
 	ID        string `json:"-" dynamodbav:"id"`

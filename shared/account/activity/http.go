@@ -13,8 +13,8 @@ func (l *Log) Register(r *httpapi.Routes, tag httpapi.Tag, cursors *db.Cursors) 
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listActivity", Method: http.MethodGet, Path: "/api/auth/activity", Tag: tag,
 		Summary: "List what happened to the caller's account",
-		Description: "Returns logins, failed logins, and changes of the password, the address, the identities and the sessions " +
-			"of the last 90 days, newest first. The failed logins from one network in one hour are one entry.",
+		Description: "Returns logins, failed logins, changes of the password, the address, the identities and the sessions, " +
+			"and acts of operators of the last 90 days, newest first. The failed logins from one network in one hour are one entry.",
 	}, func(ctx context.Context, caller httpapi.Caller, in *activityInput) (out *activityOutput, err error) {
 		out = &activityOutput{}
 		read := func(ctx context.Context, after string, n int) ([]Entry, error) {

@@ -174,7 +174,7 @@ func (s *Service) move(
 	if err != nil {
 		return nil, err
 	}
-	credential := user.Credential{UserID: c.ID, PasswordHash: current.PasswordHash, Generation: after.Generation}
+	credential := after.Credential(current.PasswordHash)
 	take := s.Users.Take(after.Email, credential)
 	if target.UserID != "" {
 		take = s.Users.Replace(after.Email, credential)

@@ -23,7 +23,7 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			"succeeds while the address is the same. With `reject`, the reader of the mail reports that the account is not " +
 			"theirs: its sessions and mails end, and the address is free again. A confirmed address cannot be rejected.",
 		Errors: []*fault.Error{
-			invalid, mailtoken.ErrInvalid, httpapi.ErrNoSession, attempt.TooMany(attempt.ExampleStatus),
+			invalid, mailtoken.ErrInvalid, httpapi.ErrNoSession, httpapi.ErrSuspended, attempt.TooMany(attempt.ExampleStatus),
 		},
 	}, s.handleConfirm)
 	httpapi.Private(r, httpapi.Operation{
@@ -51,7 +51,7 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			"except for the links that undo a change. The old address gets such a link if it was confirmed, and stays reserved " +
 			"for the account for 7 days. With `reject`, the address does not change, and `pendingEmail` is removed.",
 		Errors: []*fault.Error{
-			invalid, mailtoken.ErrInvalid, errTaken, httpapi.ErrNoSession, attempt.TooMany(attempt.ExampleStatus),
+			invalid, mailtoken.ErrInvalid, errTaken, httpapi.ErrNoSession, httpapi.ErrSuspended, attempt.TooMany(attempt.ExampleStatus),
 		},
 	}, s.handleChange)
 	httpapi.Public(r, httpapi.Operation{

@@ -55,7 +55,7 @@ func (s *Service) restore(
 	for _, token := range earlier.Tokens {
 		reserved[token.Email] = token.ExpiresAt
 	}
-	credential := user.Credential{UserID: c.ID, Generation: after.Generation}
+	credential := after.Credential("")
 	writes := []db.Write{s.Users.Replace(after.Email, credential), s.Tokens.Put(earlier)}
 	done := map[string]bool{after.Email: true}
 	former := []string{c.Email}

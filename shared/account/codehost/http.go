@@ -33,7 +33,7 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			"of a failed sign-in cannot be used again.",
 		Errors: []*fault.Error{
 			errNotConfigured, errBadState, errCodeHost, identity.ErrNoEmail, identity.ErrUnverified, identity.ErrLinked,
-			fault.ErrConflict, httpapi.ErrNoSession, errCodeHostDown,
+			fault.ErrConflict, httpapi.ErrNoSession, httpapi.ErrSuspended, errCodeHostDown,
 		},
 	}, s.handleCallback)
 	httpapi.Private(r, httpapi.Operation{

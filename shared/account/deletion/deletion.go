@@ -72,9 +72,10 @@ func (s *Service) DeleteOwn(ctx context.Context, caller httpapi.Caller, confirm 
 
 const errConfirm = "must be the username of the account"
 
-// Delete ends the account of a user, as the user or an operator wants. Errors: db.ErrNotFound if there is no such
-// account, or if it has ended; CONFLICT if the user is the only owner of a workspace that has other members.
-func (s *Service) Delete(ctx context.Context, userID string) error {
+// Delete ends the account of a user, as the user or an operator wants. more are further writes of the transaction.
+// Errors: db.ErrNotFound if there is no such account, or if it has ended; CONFLICT if the user is the only owner of a
+// workspace that has other members.
+func (s *Service) Delete(ctx context.Context, userID string, more ...db.Write) error {
 	client := httpapi.RequestInfoFrom(ctx) // zero if an operator deletes the account
 	return db.Retry(ctx, "delete an account", func(ctx context.Context) error {
 		u, err := s.Users.Read(ctx, userID)
@@ -95,6 +96,7 @@ func (s *Service) Delete(ctx context.Context, userID string) error {
 		tx.Add(removal.Create(s.Projects, removal.Account, userID, now))
 		tx.Add(s.Activity.Add(userID, activity.AccountDeleted, client, activity.Detail{}))
 		tx.Add(reported...)
+		tx.Add(more...)
 		identities, err := identity.Endings(ctx, s.Accounts, userID)
 		if err != nil {
 			return err

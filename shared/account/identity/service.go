@@ -219,12 +219,15 @@ func (s *Service) Link(
 // with the same e-mail address, if the account has no password, and the address is verified both for the account and at
 // the code host. Otherwise, it creates an account. If another request changes the account or the identity at the same
 // time, it tries again, so that two sign-ins never create two accounts for one identity. Errors: AUTH_OAUTH_FAILED,
-// AUTH_USER_EXISTS, CONFLICT.
+// AUTH_USER_EXISTS, AUTH_SUSPENDED, CONFLICT.
 func (s *Service) SignIn(
 	ctx context.Context, at oauth.Identity, client httpapi.RequestInfo,
 ) (started session.Started, err error) {
 	err = db.Retry(ctx, "sign in with the code host", func(ctx context.Context) error {
 		u, conditions, err := s.account(ctx, at, client)
+		if err == nil && u.SuspendedAt != nil {
+			err = httpapi.ErrSuspended
+		}
 		if err != nil {
 			return err
 		}
@@ -311,7 +314,7 @@ func (s *Service) account(
 	u = user.User{
 		ID: s.IDs.New(id.User), Email: emails[0], Username: free[0], Verified: true, CreatedAt: clock.Stamp(s.Clock()),
 	}
-	account := s.Users.Create(u, user.Credential{UserID: u.ID}, s.IDs.New(id.Workspace))
+	account := s.Users.Create(u, u.Credential(""), s.IDs.New(id.Workspace))
 	return u, append(account, s.store.link(s.identity(u, at))...), nil
 }
 

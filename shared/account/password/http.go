@@ -14,10 +14,12 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "login", Method: http.MethodPost, Path: "/api/auth/login", Tag: tag,
 		Summary:     "Start a session",
-		Description: "While a rate limit is exceeded, a correct password is rejected too.",
+		Description: "While a rate limit is exceeded, a correct password is rejected too. AUTH_SUSPENDED is returned only " +
+			"after a correct password.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("password", "is required")),
-			attempt.ExampleStatus.WithHeaders(errWrongPassword), attempt.TooMany(attempt.ExampleStatus),
+			attempt.ExampleStatus.WithHeaders(errWrongPassword), attempt.ExampleStatus.WithHeaders(httpapi.ErrSuspended),
+			attempt.TooMany(attempt.ExampleStatus),
 		},
 	}, s.handleLogin)
 	httpapi.Private(r, httpapi.Operation{

@@ -47,13 +47,19 @@ func New(d Deps) *Service {
 
 // Login checks a password and starts a session. For an unknown e-mail address, it does the same work, counts the
 // attempt in the same way, and returns the same error as for a wrong password. Errors: AUTH_RATE_LIMITED,
-// AUTH_INVALID_CREDENTIALS.
+// AUTH_INVALID_CREDENTIALS; AUTH_SUSPENDED if the password is correct.
 func (s *Service) Login(
 	ctx context.Context, email, password string, client httpapi.RequestInfo,
 ) (started session.Started, _ limit.Status, _ error) {
 	c, err := s.check(ctx, user.NormalizeEmail(email), password, client)
 	if err != nil {
 		return started, limit.Status{}, err
+	}
+	if c.credential.Suspended {
+		if err := s.DB.Tx(c.attempt.Refunds()...).Commit(ctx); err != nil {
+			return started, limit.Status{}, err
+		}
+		return started, limit.Status{}, c.attempt.RefundedStatus().WithHeaders(httpapi.ErrSuspended)
 	}
 	u := user.User{ID: c.credential.UserID, Generation: c.credential.Generation}
 	if started, err = s.Sessions.New(ctx, s.IDs.New(id.Session), u, client); err != nil {

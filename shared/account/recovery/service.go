@@ -159,10 +159,9 @@ func (s *Service) reset(ctx context.Context, a account, hash string, client http
 	if err != nil {
 		return err
 	}
-	credential := user.Credential{UserID: a.ID, PasswordHash: hash, Generation: after.Generation}
 	tx := s.DB.Tx(
 		s.Users.Change(a.User, after),
-		s.Users.Replace(a.Email, credential),
+		s.Users.Replace(a.Email, after.Credential(hash)),
 		s.Tokens.End(a.resets),
 		s.Mails.Outbox.ClearState(a.Email),
 		s.Activity.Add(a.ID, activity.PasswordReset, client, activity.Detail{}),

@@ -54,6 +54,9 @@ func (s *Service) Authenticate(ctx context.Context, token string) (context.Conte
 		if !session.isActive(u, now) {
 			return httpapi.ErrNoSession
 		}
+		if u.SuspendedAt != nil {
+			return httpapi.ErrSuspended
+		}
 		caller.Confirm(httpapi.Account{
 			Email: u.Email, EmailVerified: u.Verified, PendingEmail: u.PendingEmail, Username: u.Username,
 			CreatedAt: u.CreatedAt.Time(), LoggedInAt: session.CreatedAt.Time(), Generation: session.Generation,

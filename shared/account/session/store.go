@@ -47,7 +47,7 @@ func (s store) read(ctx context.Context, userID, sessionID string) (Session, use
 }
 
 // guard returns a context whose guard reads the caller's session and user. If both exist, check decides. Error of the
-// guard: httpapi.ErrNoSession.
+// guard: httpapi.ErrNoSession, the errors of check.
 func (s store) guard(
 	ctx context.Context, caller httpapi.Caller, check func(Session, user.User) error,
 ) context.Context {

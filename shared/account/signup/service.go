@@ -49,7 +49,7 @@ func (s *Service) Signup(
 	u := user.User{
 		ID: s.IDs.New(id.User), Email: user.NormalizeEmail(email), Username: username, CreatedAt: clock.Stamp(s.Clock()),
 	}
-	credential := user.Credential{UserID: u.ID, PasswordHash: hash}
+	credential := u.Credential(hash)
 	tx := s.DB.Tx(s.Users.Create(u, credential, s.IDs.New(id.Workspace))...)
 	tx.Add(s.Limiter.Know(u.Email, u.ID, client))
 	if s.Mails.Outbox.Enabled() {

@@ -28,9 +28,20 @@ type User struct {
 	PendingEmail string `dynamodbav:"pendingEmail,omitempty"`
 	// Generation is incremented by a password change, which ends the sessions of earlier generations.
 	Generation int `dynamodbav:"generation"`
+	// SuspendedAt is the time at which an operator suspended the account, nil if it is not suspended. The sessions of a
+	// suspended account are rejected. When the suspension is lifted, Generation is incremented.
+	SuspendedAt *clock.Timestamp `dynamodbav:"suspendedAt,omitempty"`
 	// Revision is incremented by every change of the user's record, and when an identity is linked. So a transaction that
 	// depends on the record fails if something changed since it was read.
 	Revision int `dynamodbav:"revision"`
+}
+
+// Credential returns the credential of the user's address with a hash of a password, which may be "". Each credential
+// of an existing account comes from this method, so that no change of the account lifts a suspension.
+func (u User) Credential(passwordHash string) Credential {
+	return Credential{
+		UserID: u.ID, PasswordHash: passwordHash, Generation: u.Generation, Suspended: u.SuspendedAt != nil,
+	}
 }
 
 // Credential is stored under the e-mail address, so that a login needs one read.
@@ -38,6 +49,7 @@ type Credential struct {
 	UserID       string `dynamodbav:"userId"`
 	PasswordHash string `dynamodbav:"passwordHash,omitempty"` // empty if the account signs in with a code host
 	Generation   int    `dynamodbav:"generation"`             // User.Generation
+	Suspended    bool   `dynamodbav:"suspended,omitempty"`    // whether User.SuspendedAt is set
 	// NoticedAt is the time of the last mail about a login from an unknown network, in seconds since 1970.
 	NoticedAt int64 `dynamodbav:"noticedAt,omitempty"`
 	// Reserved reports that the address is a former one of the account: it cannot sign in, but the account can get it back

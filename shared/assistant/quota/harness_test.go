@@ -63,7 +63,7 @@ func newFixture(t *testing.T, change func(*Limits)) *fixture {
 // newLedger replaces the ledger with a new one that calls DynamoDB through sdk.
 func (f *fixture) newLedger(sdk *dynamodb.Client) {
 	client := db.Wrap(sdk, f.clock.Now)
-	f.ledger = New(client, client.Table(f.table), f.clock.Now, slog.New(f.log), f.limits)
+	f.ledger = New(client, client.Table(f.table), client.Table(f.table), f.clock.Now, slog.New(f.log), f.limits)
 }
 
 // startWire starts a wire and replaces the ledger with a new one that calls DynamoDB through it.

@@ -77,6 +77,7 @@ type Settlement struct {
 type Ledger struct {
 	client   *db.Client
 	table    db.Table
+	projects db.Table // only read: whether users are suspended
 	counters *limit.Counters
 	limits   Limits
 	now      clock.Clock
@@ -85,10 +86,12 @@ type Ledger struct {
 	lastReport atomic.Int64
 }
 
-// New returns a Ledger that uses the given table.
-func New(client *db.Client, table db.Table, now clock.Clock, logger *slog.Logger, limits Limits) *Ledger {
+// New returns a Ledger that uses the given tables.
+func New(
+	client *db.Client, table, projects db.Table, now clock.Clock, logger *slog.Logger, limits Limits,
+) *Ledger {
 	return &Ledger{
-		client: client, table: table, counters: limit.New(client, table, now), limits: limits, now: now, logger: logger,
+		client: client, table: table, projects: projects, counters: limit.New(client, table, now), limits: limits, now: now, logger: logger,
 	}
 }
 

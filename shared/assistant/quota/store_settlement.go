@@ -9,6 +9,7 @@ import (
 
 	"devplatform/shared/async"
 	"devplatform/shared/db"
+	"devplatform/shared/workspace"
 )
 
 // ErrCancelled reports that the user cancelled the answer.
@@ -82,10 +83,16 @@ func (l *Ledger) Cancel(ctx context.Context, userID, messageID string) error {
 	return err
 }
 
-// IsCancelled reports whether the user has cancelled the answer of a reservation.
+// IsCancelled reports whether the user has cancelled the answer of a reservation, or the account of the user was
+// suspended. It makes one call to storage.
 func (l *Ledger) IsCancelled(ctx context.Context, r Reservation) (bool, error) {
-	g, err := readOptional[generation](ctx, l.table, db.GenerationKey(r.UserID, r.MessageID))
-	return g.Cancelled, err
+	key, memberships := db.GenerationKey(r.UserID, r.MessageID), db.MembershipCountKey(r.UserID)
+	items, err := l.table.BatchGetWith(ctx, []db.Ref{l.projects.Ref(memberships)}, key)
+	if err != nil {
+		return false, err
+	}
+	g, err := db.Decode[generation](items[key])
+	return g.Cancelled || workspace.IsSuspended(items[memberships]), err
 }
 
 // Usage returns the usage of a user in a month.

@@ -47,7 +47,7 @@ type plan struct {
 
 // The human-readable reasons for which a delivery fails without an attempt.
 const (
-	reasonDeleted  = "the webhook was deleted"
+	reasonDeleted  = "the webhook was deleted, or all owners of its workspace are suspended"
 	reasonDeadline = "the delivery did not succeed within 75 hours"
 )
 

@@ -176,7 +176,7 @@ func (f *Fanout) route(
 	return items, creations
 }
 
-// dropEnded drops the deliveries of workspaces that have ended. It makes one call to storage if there are deliveries. If
+// dropEnded drops the deliveries of workspaces that have ended or are read-only. It makes one call to storage if there are deliveries. If
 // the call fails, dropEnded drops all deliveries, and calls failed with the index of each of their workspaces.
 func (f *Fanout) dropEnded(
 	ctx context.Context, workspaceIDs []string, all []assignment, failed func(i int, err error),
@@ -195,7 +195,7 @@ func (f *Fanout) dropEnded(
 		if r.isEmpty() {
 			continue
 		}
-		if _, exists := workspaces[workspaceIDs[i]]; !exists {
+		if w, exists := workspaces[workspaceIDs[i]]; !exists || !w.MayAct() {
 			all[i] = assignment{}
 		}
 		if err != nil {

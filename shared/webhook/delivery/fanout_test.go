@@ -236,32 +236,38 @@ func TestRejectedDelivery(t *testing.T) {
 	}
 }
 
-// The events of a workspace that has ended have no deliveries, in neither lane. The other workspaces of the batch do.
+// The events of a workspace that has ended, or is read-only, have no deliveries, in neither lane. The other workspaces of
+// the batch do.
 func TestFanoutOfEndedWorkspace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	ended, quiet := f.newWorkspace(), f.newWorkspace()
-	f.subscribe(ended, f.receiver.URL("/ok/ended"))
-	f.subscribe(ended, f.receiver.URL("/ok/ended-slow"), inSlowLane)
+	ended, suspended, quiet := f.newWorkspace(), f.newWorkspace(), f.newWorkspace()
+	for _, workspaceID := range []string{ended, suspended} {
+		f.subscribe(workspaceID, f.receiver.URL("/ok/ended"))
+		f.subscribe(workspaceID, f.receiver.URL("/ok/ended-slow"), inSlowLane)
+	}
 	f.subscribe(quiet, f.receiver.URL("/ok/quiet"))
 	f.endWorkspace(ended)
-	f.publish(f.newEvent(ended), f.newEvent(quiet))
+	f.suspendOwners(suspended)
+	f.publish(f.newEvent(ended), f.newEvent(suspended), f.newEvent(quiet))
 	f.runUntilFinished()
 	if n := len(f.allDeliveries()); n != 1 || len(f.receiver.To("/ok/quiet")) != 1 {
 		t.Errorf("got %d deliveries, want only the one of the other workspace", n)
 	}
 }
 
-// If a workspace ends before its deliveries are created, none is created.
+// If a workspace ends, or becomes read-only, before its deliveries are created, none is created.
 func TestCreationInEndedWorkspace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
-	f.publish(f.newEvent(workspaceID))
-	f.endWorkspace(workspaceID)
-	if n, errs := f.handleMessages(); n != 1 || len(errs) > 0 {
-		t.Errorf("got %d messages and the errors %v, want one message", n, errs)
+	ended, suspended := f.newWorkspace(), f.newWorkspace()
+	f.subscribe(ended, f.receiver.URL("/ok/a"), inSlowLane)
+	f.subscribe(suspended, f.receiver.URL("/ok/b"), inSlowLane)
+	f.publish(f.newEvent(ended), f.newEvent(suspended))
+	f.endWorkspace(ended)
+	f.suspendOwners(suspended)
+	if n, errs := f.handleMessages(); n != 2 || len(errs) > 0 {
+		t.Errorf("got %d messages and the errors %v, want two messages", n, errs)
 	}
 	if n := len(f.allDeliveries()); n != 0 {
 		t.Errorf("got %d deliveries, want none", n)

@@ -167,6 +167,13 @@ func (f *fixture) endWorkspace(workspaceID string) {
 	f.must(f.store.Client.Do(f.t.Context(), f.store.Projects.Delete(db.WorkspaceKey(workspaceID))))
 }
 
+// suspendOwners makes a workspace read-only.
+func (f *fixture) suspendOwners(workspaceID string) {
+	f.t.Helper()
+	f.must(f.store.Client.Do(f.t.Context(), f.store.Projects.Put(
+		db.WorkspaceKey(workspaceID), record.Workspace{ID: workspaceID, Owners: 2, SuspendedOwners: 2})))
+}
+
 func (f *fixture) must(_ db.Item, err error) {
 	f.t.Helper()
 	if err != nil {

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,8 +20,9 @@ func TestWebhookIsSwitchedOffDuringATurn(t *testing.T) {
 			w.Active = false
 			f.putWebhook(w)
 		},
-		"deleted":         (*fixture).deleteWebhook,
-		"workspace ended": func(f *fixture, w Webhook) { f.endWorkspace(w.WorkspaceID) },
+		"deleted":             (*fixture).deleteWebhook,
+		"workspace ended":     func(f *fixture, w Webhook) { f.endWorkspace(w.WorkspaceID) },
+		"workspace suspended": func(f *fixture, w Webhook) { f.suspendOwners(w.WorkspaceID) },
 		"disabled": func(f *fixture, w Webhook) {
 			health := w.after(sender.Result{StatusCode: 410}, f.now())
 			ok, err := f.store.disable(f.t.Context(), w, health, decision{reason: disabledGone}, f.now())
@@ -52,7 +54,7 @@ func TestWebhookIsSwitchedOffDuringATurn(t *testing.T) {
 				t.Errorf("got %d requests, want only the one that was in progress", n)
 			}
 			for _, w := range f.allWebhooks() {
-				if (w.Active && name != "workspace ended") || w.hasTurn(f.now()) {
+				if (w.Active && !strings.HasPrefix(name, "workspace")) || w.hasTurn(f.now()) {
 					t.Errorf("got webhook %+v, want an inactive one without a turn", w)
 				}
 			}

@@ -146,8 +146,9 @@ func TestInactiveOrDeletedBeforeTheAttempt(t *testing.T) {
 			w.Active, w.DisabledReason = false, "x"
 			f.putWebhook(w)
 		}},
-		{"deleted", "the webhook was deleted", func(f *fixture, w Webhook) { f.deleteWebhook(w) }},
-		{"workspace ended", "the webhook was deleted", func(f *fixture, w Webhook) { f.endWorkspace(w.WorkspaceID) }},
+		{"deleted", reasonDeleted, func(f *fixture, w Webhook) { f.deleteWebhook(w) }},
+		{"workspace ended", reasonDeleted, func(f *fixture, w Webhook) { f.endWorkspace(w.WorkspaceID) }},
+		{"workspace suspended", reasonDeleted, func(f *fixture, w Webhook) { f.suspendOwners(w.WorkspaceID) }},
 	} {
 		for lane, prompt := range map[string]bool{"fast": true, "slow": false} {
 			if tc.reason == reasonDeleted && !prompt {

@@ -72,7 +72,7 @@ func (s Store) Webhooks(ctx context.Context, workspaceID string) ([]Webhook, []B
 // target is a delivery, its payload and its webhook as they are stored.
 type target struct {
 	delivery *Delivery // nil: it has expired
-	webhook  *Webhook  // nil: it was deleted, or its workspace has ended
+	webhook  *Webhook  // nil: it was deleted, or its workspace has ended or is read-only
 	payload  event.Text
 	err      error // a record cannot be decoded
 }
@@ -99,7 +99,7 @@ func (s Store) targets(ctx context.Context, messages ...message) ([]target, erro
 		t.delivery, derr = optional(items[s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID))], decodeDelivery)
 		t.webhook, werr = optional(items[s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID))], DecodeWebhook)
 		workspace, err := record.Decode(items[s.Projects.Ref(db.WorkspaceKey(m.WorkspaceID))])
-		if workspace == nil {
+		if !workspace.MayAct() {
 			t.webhook = nil
 		}
 		if t.err = errors.Join(derr, werr, err); t.err == nil && t.delivery != nil && t.delivery.Payload == "" {

@@ -10,6 +10,7 @@
 package revocation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -39,7 +40,8 @@ func Activate(update expression.UpdateBuilder) expression.UpdateBuilder {
 // Store reads and disables webhooks.
 type Store struct {
 	Webhooks db.Table
-	// Notices stores the mails to the users whose webhooks are disabled. If it is nil, they get none.
+	Reason   string // why the webhooks are disabled; "" means the constant Reason
+	// Notices stores the mails to the users who lost the right. If it is nil, they get none.
 	Notices *notice.Mails
 }
 
@@ -88,7 +90,7 @@ func (s Store) Disable(ctx context.Context, workspaceID, userID string, at time.
 func (s Store) disable(key db.Key, userID string, at time.Time) db.Write {
 	active := expression.Name("active")
 	update := expression.Set(active, expression.Value(false)).
-		Set(expression.Name("disabledReason"), expression.Value(Reason)).
+		Set(expression.Name("disabledReason"), expression.Value(cmp.Or(s.Reason, Reason))).
 		Set(expression.Name("updatedAt"), expression.Value(clock.Stamp(at).String())).
 		Add(expression.Name("revision"), expression.Value(1))
 	return s.Webhooks.Update(key, update).

@@ -21,7 +21,17 @@ type Workspace struct {
 	Members   int             `dynamodbav:"members"`  // number of members, including the owners
 	Projects  int             `dynamodbav:"projects"` // number of projects
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
+
+	// SuspendedOwners is the number of owners whose accounts are suspended.
+	SuspendedOwners int `dynamodbav:"suspendedOwners,omitempty"`
 }
+
+// IsReadOnly reports whether the accounts of all owners are suspended. Then nobody can change the workspace, nothing is
+// built or delivered, and its sites show the page of a blocked site.
+func (w Workspace) IsReadOnly() bool { return w.SuspendedOwners > 0 && w.SuspendedOwners >= w.Owners }
+
+// MayAct reports whether deliveries may be made and builds may run for the workspace. A nil Workspace has ended.
+func (w *Workspace) MayAct() bool { return w != nil && !w.IsReadOnly() }
 
 // Decode decodes the record of a workspace. It returns nil for a nil item, which means that the workspace has ended.
 func Decode(item db.Item) (*Workspace, error) {

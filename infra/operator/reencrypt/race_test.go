@@ -1,4 +1,4 @@
-package main
+package reencrypt
 
 import (
 	"encoding/base64"
@@ -52,13 +52,13 @@ func TestSecretChangesDuringTheRun(t *testing.T) {
 		Want(t, http.StatusOK)
 	s.put(newRing)
 	c := s.command()
-	r := result{current: "k2", secrets: map[string]int{}}
+	r := Result{current: "k2", secrets: map[string]int{}}
 	s.must(c.update(t.Context(), &r, read))
 	if r.changed != 1 || r.secrets["k2"] != 2 || len(r.secrets) != 1 {
 		t.Errorf("got the result %+v, want two secrets with k2", r)
 	}
 	w := s.stored()[0]
-	live, err := c.secrets.Live(t.Context(), w, s.clock.Now())
+	live, err := c.Secrets.Live(t.Context(), w, s.clock.Now())
 	if err != nil || !slices.Equal(live, []string{"the second secret", secret}) {
 		t.Errorf("got the secrets %q, %v", live, err)
 	}
@@ -77,7 +77,7 @@ func TestWebhookIsDeletedDuringTheRun(t *testing.T) {
 	read := s.stored()[0]
 	s.client(0, session).Do("DELETE", "/api/webhooks/"+webhookID, nil).Want(t, http.StatusOK)
 	s.put(newRing)
-	r := result{current: "k2", secrets: map[string]int{}}
+	r := Result{current: "k2", secrets: map[string]int{}}
 	s.must(s.command().update(t.Context(), &r, read))
 	if len(s.stored()) != 0 || r.changed != 0 || len(r.secrets) != 0 {
 		t.Errorf("got the webhooks %v and the result %+v, want none", s.stored(), r)

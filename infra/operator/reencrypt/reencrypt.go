@@ -1,4 +1,6 @@
-package main
+// Package reencrypt encrypts the secrets of webhooks with the current key of the key ring, so that the other keys can be
+// removed from the ring. It can be interrupted and repeated. RUNBOOK.md describes when to use it.
+package reencrypt
 
 import (
 	"context"
@@ -18,44 +20,45 @@ import (
 	"devplatform/shared/webhook/delivery"
 )
 
-// command encrypts the secrets in a table of webhooks.
-type command struct {
-	sdk      *dynamodb.Client
-	table    string // the name of the table
-	client   *db.Client
-	webhooks db.Table
-	secrets  delivery.Secrets
-	now      clock.Clock
+// Command encrypts the secrets in a table of webhooks.
+type Command struct {
+	SDK     *dynamodb.Client
+	Table   string // the name of the table
+	Client  *db.Client
+	Secrets delivery.Secrets
+	Clock   clock.Clock
 }
 
-// result is the result of a run.
-type result struct {
+func (c Command) webhooks() db.Table { return c.Client.Table(c.Table) }
+
+// Result is the result of a run.
+type Result struct {
 	current string         // the ID of the current key
 	changed int            // the number of webhooks whose secrets were encrypted again
 	secrets map[string]int // the number of secrets that are encrypted with each key, after the run
 	lost    []string       // the webhooks that cannot be decoded, or have a secret that cannot be decrypted
 }
 
-// run encrypts all secrets that are not encrypted with the current key, including replaced secrets that are still
+// Run encrypts all secrets that are not encrypted with the current key, including replaced secrets that are still
 // valid. It changes a webhook only if the webhook was not changed after it was read.
-func (c command) run(ctx context.Context) (result, error) {
+func (c Command) Run(ctx context.Context) (Result, error) {
 	var err error
-	r := result{secrets: map[string]int{}}
-	if r.current, _, err = c.secrets.Keys.Current(ctx, "reencrypt"); err != nil {
+	r := Result{secrets: map[string]int{}}
+	if r.current, _, err = c.Secrets.Keys.Current(ctx, "reencrypt"); err != nil {
 		return r, err
 	}
 	filter, err := expression.NewBuilder().WithFilter(expression.Name("secret").AttributeExists()).Build()
 	if err != nil {
 		return r, fmt.Errorf("filter: %w", err)
 	}
-	pages := dynamodb.NewScanPaginator(c.sdk, &dynamodb.ScanInput{
-		TableName: &c.table, ConsistentRead: aws.Bool(true), FilterExpression: filter.Filter(),
+	pages := dynamodb.NewScanPaginator(c.SDK, &dynamodb.ScanInput{
+		TableName: &c.Table, ConsistentRead: aws.Bool(true), FilterExpression: filter.Filter(),
 		ExpressionAttributeNames: filter.Names(), ExpressionAttributeValues: filter.Values(),
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return r, fmt.Errorf("reading %s: %w", c.table, err)
+			return r, fmt.Errorf("reading %s: %w", c.Table, err)
 		}
 		for _, item := range page.Items {
 			w, err := delivery.DecodeWebhook(item)
@@ -72,7 +75,7 @@ func (c command) run(ctx context.Context) (result, error) {
 }
 
 // update encrypts the secrets of one webhook and adds them to the result. read is the webhook as it was read.
-func (c command) update(ctx context.Context, r *result, read delivery.Webhook) error {
+func (c Command) update(ctx context.Context, r *Result, read delivery.Webhook) error {
 	var next delivery.Webhook
 	changed, lost := false, false
 	err := db.Retry(ctx, "encrypt the secrets of a webhook", func(ctx context.Context) (err error) {
@@ -83,7 +86,7 @@ func (c command) update(ctx context.Context, r *result, read delivery.Webhook) e
 		if !errors.Is(err, db.ErrStale) {
 			return err
 		}
-		item, readErr := c.webhooks.Get(ctx, db.WebhookKey(read.WorkspaceID, read.ID))
+		item, readErr := c.webhooks().Get(ctx, db.WebhookKey(read.WorkspaceID, read.ID))
 		if readErr != nil {
 			return readErr
 		}
@@ -111,10 +114,10 @@ func (c command) update(ctx context.Context, r *result, read delivery.Webhook) e
 }
 
 // sealed returns the sealed secrets of a webhook that are in use: the current one and the replaced ones that are valid.
-func (c command) sealed(w *delivery.Webhook) []*string {
+func (c Command) sealed(w *delivery.Webhook) []*string {
 	all := []*string{&w.Secret}
 	for i := range w.Previous {
-		if w.Previous[i].Until.Time().After(c.now()) {
+		if w.Previous[i].Until.Time().After(c.Clock()) {
 			all = append(all, &w.Previous[i].Sealed)
 		}
 	}
@@ -123,7 +126,7 @@ func (c command) sealed(w *delivery.Webhook) []*string {
 
 // encrypt returns the webhook with its secrets encrypted with the current key. changed reports whether there is a
 // difference, and lost whether a secret cannot be decrypted and was left as it is. Error: config.ErrUnavailable.
-func (c command) encrypt(
+func (c Command) encrypt(
 	ctx context.Context, w delivery.Webhook, current string,
 ) (next delivery.Webhook, changed, lost bool, err error) {
 	w.Previous = slices.Clone(w.Previous)
@@ -131,7 +134,7 @@ func (c command) encrypt(
 		if delivery.KeyID(*sealed) == current {
 			continue
 		}
-		secret, err := c.secrets.Open(ctx, w.ID, *sealed)
+		secret, err := c.Secrets.Open(ctx, w.ID, *sealed)
 		if errors.Is(err, config.ErrUnavailable) {
 			return w, false, false, err
 		}
@@ -139,7 +142,7 @@ func (c command) encrypt(
 			lost = true
 			continue
 		}
-		if *sealed, err = c.secrets.Seal(ctx, w.ID, secret); err != nil {
+		if *sealed, err = c.Secrets.Seal(ctx, w.ID, secret); err != nil {
 			return w, false, false, err
 		}
 		changed = true
@@ -149,7 +152,7 @@ func (c command) encrypt(
 
 // store stores the secrets of a webhook as the next revision of its settings, so that a concurrent change of the
 // settings, which also stores the secrets, is repeated. Error: db.ErrStale if the webhook was changed or deleted.
-func (c command) store(ctx context.Context, read, next delivery.Webhook) error {
+func (c Command) store(ctx context.Context, read, next delivery.Webhook) error {
 	record, err := db.Encode(next)
 	if err != nil {
 		return err
@@ -160,7 +163,7 @@ func (c command) store(ctx context.Context, read, next delivery.Webhook) error {
 	if len(next.Previous) > 0 {
 		update = update.Set(expression.Name("previous"), expression.Value(record["previous"]))
 	}
-	_, err = c.client.DoOnce(ctx, c.webhooks.Update(db.WebhookKey(read.WorkspaceID, read.ID), update).
+	_, err = c.Client.DoOnce(ctx, c.webhooks().Update(db.WebhookKey(read.WorkspaceID, read.ID), update).
 		If(revision.Equal(expression.Value(read.Revision))))
 	if errors.Is(err, db.ErrConditionFailed) {
 		return fmt.Errorf("%w: %w", db.ErrStale, err)
@@ -171,8 +174,8 @@ func (c command) store(ctx context.Context, read, next delivery.Webhook) error {
 // errOtherKeys reports that not all secrets are encrypted with the current key.
 var errOtherKeys = errors.New("other keys are still in use: do not remove them from the key ring")
 
-// print prints how many secrets each key protects. Error: errOtherKeys.
-func (r result) print(out io.Writer) error {
+// Print prints how many secrets each key protects. Error: errOtherKeys.
+func (r Result) Print(out io.Writer) error {
 	_, _ = fmt.Fprintf(out, "The secrets of %d webhooks were encrypted with the current key %s.\n", r.changed, r.current)
 	for _, kid := range slices.Sorted(maps.Keys(r.secrets)) {
 		_, _ = fmt.Fprintf(out, "%-20s protects %d secrets\n", kid, r.secrets[kid])

@@ -1,4 +1,4 @@
-package main
+package reencrypt
 
 import (
 	"context"
@@ -222,21 +222,21 @@ func (s *service) wait(minutes int) {
 }
 
 // command returns the command with a key ring of its own, as a new process has it.
-func (s *service) command() command {
+func (s *service) command() Command {
 	client := db.Wrap(s.sdk, s.clock.Now)
 	keys := config.NewSecrets(s.aws, config.Metrics{}, s.clock.Now, slog.New(s.log)).Keys(ringName)
-	return command{
-		sdk: s.sdk, table: s.webhooks, client: client, webhooks: client.Table(s.webhooks),
-		secrets: delivery.Secrets{Keys: keys}, now: s.clock.Now,
+	return Command{
+		SDK: s.sdk, Table: s.webhooks, Client: client,
+		Secrets: delivery.Secrets{Keys: keys}, Clock: s.clock.Now,
 	}
 }
 
 // reencrypt runs the command and returns its output, and the error of its result.
 func (s *service) reencrypt(ctx context.Context) (string, error) {
 	s.t.Helper()
-	r, err := s.command().run(ctx)
+	r, err := s.command().Run(ctx)
 	s.must(err)
 	var out strings.Builder
-	err = r.print(&out)
+	err = r.Print(&out)
 	return out.String(), err
 }
