@@ -67,7 +67,8 @@ func TestBuildOfEndedWorkspace(t *testing.T) {
 			ada := f.newUser("ada")
 			p := ada.newProject("Shop front", workspace.Team)
 			id := ada.deploy(p, "production")
-			j, end := job.Job{}, f.Projects.Delete(db.WorkspaceKey(ada.Personal))
+			end := f.Projects.Delete(db.WorkspaceKey(ada.Personal))
+			var j job.Job
 			var err error
 			if begins {
 				j = f.begin(p, id).job
