@@ -7,8 +7,8 @@ import (
 	"devplatform/shared/removal"
 )
 
-// TestRemovalTimes checks that a removal begins after all functions that write the data of users have ended what they did
-// when the workspace or the account ended, and that a worker does not run longer than its lease.
+// TestRemovalTimes checks that a removal begins after all functions that write the data of users have ended what they
+// did when the workspace or the account ended, and that a worker does not run longer than its lease.
 func TestRemovalTimes(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)

@@ -65,8 +65,8 @@ func NewWorker(d Deps) *Worker {
 	return &Worker{Deps: d, store: store{client: d.DB, projects: d.Projects}}
 }
 
-// Run makes an attempt of each removal that is due, the most overdue first, until the time of the function ends. It also
-// reports the age of the oldest removal. Run it every minute: runs may overlap, so a long removal does not delay
+// Run makes an attempt of each removal that is due, the most overdue first, until the time of the function ends. It
+// also reports the age of the oldest removal. Run it every minute: runs may overlap, so a long removal does not delay
 // others. Failed attempts are logged, and are no errors of Run. Errors: an item that cannot be decoded; the errors of
 // storage.
 func (w *Worker) Run(ctx context.Context) error {
