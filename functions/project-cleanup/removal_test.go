@@ -56,8 +56,8 @@ func (w *endedWorld) delete() slicetest.Response {
 	return w.ada.Do(http.MethodDelete, "/api/workspaces/"+w.ended, projecttest.Object{"confirm": "Ended"})
 }
 
-// remains returns the keys of all items and objects that name the ended workspace, one of its projects or webhooks, except counters
-// of limits and usage, which expire.
+// remains returns the keys of all items and objects that name the ended workspace, one of its projects or webhooks,
+// except counters of limits and usage, which expire.
 func (w *endedWorld) remains() (found []string) {
 	s := w.dump()
 	for table, items := range s.items {
@@ -213,7 +213,7 @@ func TestRacedRemoval(t *testing.T) {
 	}
 }
 
-// TestLargeRemoval removes a workspace of the largest usual size, or a fiftieth of it, and checks the number of calls on
+// TestLargeRemoval removes a workspace of the largest usual size, or a fiftieth of it. It checks the number of calls on
 // which the costs in infra/COSTS.md are based.
 func TestLargeRemoval(t *testing.T) {
 	t.Parallel()
@@ -233,7 +233,8 @@ func TestLargeRemoval(t *testing.T) {
 		records, chunks := map[db.Key]db.Item{}, map[db.Key]db.Item{}
 		for n := range files {
 			contentID := fmt.Sprintf("CONTENT%d", n)
-			records[db.FileKey(p, fmt.Sprintf("/%d.txt", n))] = projecttest.Encode(t, content.Ref{ContentID: contentID, Chunks: 1})
+			ref := content.Ref{ContentID: contentID, Chunks: 1}
+			records[db.FileKey(p, fmt.Sprintf("/%d.txt", n))] = projecttest.Encode(t, ref)
 			chunks[db.ChunkKey(p, contentID, 0)] = db.Item{}
 		}
 		w.Put(w.cfg.Projects, records)

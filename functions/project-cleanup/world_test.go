@@ -157,8 +157,8 @@ func (w *world) fill(workspaceID string, owner *projecttest.User, projects, file
 		owner.Comment(p)
 		owner.SetVariables(p, []projecttest.Object{{"name": "A", "value": "b", "secret": false}})
 		w.deploy(owner, p, true)
-		owner.Do(http.MethodPut, projecttest.URL(p)+"/site", projecttest.Object{"label": "moved-" + strings.ToLower(p[len(p)-8:])}).
-			Want(w.T, http.StatusOK)
+		label := "moved-" + strings.ToLower(p[len(p)-8:])
+		owner.Do(http.MethodPut, projecttest.URL(p)+"/site", projecttest.Object{"label": label}).Want(w.T, http.StatusOK)
 		w.deploy(owner, p, false)
 		w.put(w.cfg.Conversations.Conversations, db.MessageKey(p, w.IDs.New(id.Message), 0), db.SummaryKey(p))
 		w.PutObject("exports/"+p+"/exp/lease", []byte("archive"))

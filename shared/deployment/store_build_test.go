@@ -56,8 +56,8 @@ func TestUselessJob(t *testing.T) {
 	}
 }
 
-// TestBuildOfEndedWorkspace checks that a build neither begins nor goes live after its workspace has ended, and that its
-// job ends.
+// TestBuildOfEndedWorkspace checks that a build neither begins nor goes live after its workspace has ended, and that
+// its job ends.
 func TestBuildOfEndedWorkspace(t *testing.T) {
 	t.Parallel()
 	for name, begins := range map[string]bool{"before the build": false, "during the build": true} {
@@ -67,7 +67,8 @@ func TestBuildOfEndedWorkspace(t *testing.T) {
 			ada := f.newUser("ada")
 			p := ada.newProject("Shop front", workspace.Team)
 			id := ada.deploy(p, "production")
-			j, end := job.Job{}, f.Projects.Delete(db.WorkspaceKey(ada.Personal))
+			end := f.Projects.Delete(db.WorkspaceKey(ada.Personal))
+			var j job.Job
 			var err error
 			if begins {
 				j = f.begin(p, id).job

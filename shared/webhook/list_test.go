@@ -125,7 +125,8 @@ func TestWebhooksOfEndedWorkspace(t *testing.T) {
 		f.must(f.client.Tx(f.projects.Delete(db.WorkspaceKey(team))).Commit(t.Context()))
 	})
 	ada.newWebhook(team).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
-	if diff := cmp.Diff([]string{kept}, ada.Get("/api/webhooks").Want(t, http.StatusOK).Texts("webhooks", "id")); diff != "" {
+	listed := ada.Get("/api/webhooks").Want(t, http.StatusOK)
+	if diff := cmp.Diff([]string{kept}, listed.Texts("webhooks", "id")); diff != "" {
 		t.Errorf("the webhooks of all workspaces (-want +got):\n%s", diff)
 	}
 	ada.Get("/api/webhooks?workspaceId="+team).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
