@@ -46,16 +46,18 @@ type settings struct {
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client := db.New(cfg.AWS, now)
 	projects := client.Table(cfg.Projects)
+	bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)
 	c := cleanup.New(cleanup.Deps{
 		DB: client, Projects: projects, Contents: client.Table(cfg.Contents),
 		Conversations: client.Table(cfg.Conversations.Conversations),
-		Bucket:        objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files), Clock: now, Logger: logger,
+		Bucket:        bucket, Clock: now, Logger: logger,
 	})
 	removals := removal.NewWorker(removal.Deps{
 		DB: client, Projects: projects, Clock: now, Logger: logger,
 		Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 		Removers: map[removal.Kind]removal.Remover{
 			removal.Workspace: workspaceRemover(cfg, client, c, removal.Deleter{}, now),
+			removal.Account:   accountRemover(cfg, client, bucket, now),
 		},
 	})
 	handler := lambdafn.Stream(logger, c.Handle, queue.New(cfg.AWS).Queue(cfg.Failures).Poison)
@@ -79,7 +81,9 @@ func workspaceRemover(
 }
 
 // accountRemover returns the function that removes the data of accounts that have ended.
-func accountRemover(cfg settings, client *db.Client, now clock.Clock) removal.Remover {
+func accountRemover(
+	cfg settings, client *db.Client, bucket objectstore.Bucket, now clock.Clock,
+) removal.Remover {
 	projects, webhooks := client.Table(cfg.Projects), client.Table(cfg.Webhooks.Webhooks)
 	ids, hooks := id.NewGenerator(now, rand.Reader), revocation.Store{Webhooks: webhooks}
 	workspaces := workspace.New(workspace.Deps{
@@ -91,7 +95,7 @@ func accountRemover(cfg settings, client *db.Client, now clock.Clock) removal.Re
 	account := deletion.Remover{
 		DB: client, Accounts: client.Table(cfg.Accounts), Projects: projects, Sites: client.Table(cfg.Sites),
 		Others: []db.Table{client.Table(cfg.Conversations.Conversations), webhooks},
-		Bucket: objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files),
+		Bucket: bucket,
 	}
 	forget := func(ctx context.Context, workspaceID, userID string) error {
 		return errors.Join(
