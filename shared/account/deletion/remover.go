@@ -90,7 +90,12 @@ func (r Remover) removeAddress(ctx context.Context, userID, email string) error 
 	if err != nil {
 		return err
 	}
-	return r.Deleter.Delete(ctx, r.Accounts, keys...)
+	for _, key := range keys { // the role of the function allows no other change of addresses
+		if _, err := r.DB.Do(ctx, r.Accounts.Delete(key)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RemoveRest removes what is stored about the user in other tables and in the bucket. It keeps the count of the output
