@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"devplatform/shared/account/identity"
 	"devplatform/shared/account/user"
 	"devplatform/shared/archive"
 	"devplatform/shared/db"
@@ -30,23 +29,14 @@ type Remover struct {
 // errWaiting reports that workspaces of the user have not been removed yet.
 var errWaiting = errors.New("deletion: the removals of workspaces have not ended")
 
-// RemoveAccount removes the items of an account in the accounts table: its identities, sessions, tokens, exports and
-// known networks. It keeps the activity, which expires, and the record of the user's end, which RemoveRest removes.
+// RemoveAccount removes the items of an account in the accounts table: its sessions, tokens, exports and known networks,
+// and the copies of its identities. It keeps the activity, which expires, and the record of the user's end, which RemoveRest removes.
 // A request that began before the end may have stored some of them after it: by now, it has ended. Errors: the errors
 // of storage.
 func (r Remover) RemoveAccount(ctx context.Context, userID string) error {
 	ended, err := r.ended(ctx, userID)
 	if err != nil {
 		return err
-	}
-	identities, err := identity.Endings(ctx, r.Accounts, userID)
-	if err != nil {
-		return err
-	}
-	for _, w := range identities {
-		if _, err := r.DB.Do(ctx, w); err != nil && !errors.Is(err, db.ErrConditionFailed) {
-			return err
-		}
 	}
 	if err := r.removeAddress(ctx, userID, ended.Email); err != nil {
 		return err
