@@ -148,8 +148,8 @@ func TestAccountIsRemoved(t *testing.T) {
 	ada.Do(http.MethodDelete, "/api/workspaces/"+left+"/members/"+ada.ID, nil).Want(t, http.StatusOK)
 	hook := ada.Hook(team, "http://127.0.0.1/ada")
 	heidi := a.NewUser("heidi")
-	ada.Do(http.MethodPost, "/api/workspaces/"+team+"/invitations", map[string]string{"username": "heidi", "role": "member"}).
-		Want(t, http.StatusCreated)
+	ada.Do(http.MethodPost, "/api/workspaces/"+team+"/invitations",
+		map[string]string{"username": "heidi", "role": "member"}).Want(t, http.StatusCreated)
 	grace.Do(http.MethodPost, "/api/workspaces/"+grace.Personal+"/invitations",
 		map[string]string{"username": "ada", "role": "member"}).Want(t, http.StatusCreated)
 

@@ -266,7 +266,8 @@ type User struct {
 // NewUser signs up a user and logs in.
 func (w *World) NewUser(name string) *User {
 	w.T.Helper()
-	u := &User{Client: slicetest.NewClient(w.T, w.Server.URL, w.Log), World: w, Name: name, UserEmail: name + "@example.com"}
+	client := slicetest.NewClient(w.T, w.Server.URL, w.Log)
+	u := &User{Client: client, World: w, Name: name, UserEmail: name + "@example.com"}
 	body := map[string]string{"email": u.UserEmail, "username": name, "password": Password}
 	u.ID = u.Do(http.MethodPost, "/api/auth/signup", body).Want(w.T, http.StatusCreated).Text("userId")
 	u.Login().Want(w.T, http.StatusOK)

@@ -69,7 +69,8 @@ func (s *Service) UpdateMember(
 			return err
 		}
 		member.Role = *role
-		return s.apply(ctx, change{by: actor(caller), caller: t.caller, before: t.target, after: &member, open: t.open}, s.now())
+		c := change{by: actor(caller), caller: t.caller, before: t.target, after: &member, open: t.open}
+		return s.apply(ctx, c, s.now())
 	})
 	return member, offer, err
 }

@@ -29,8 +29,8 @@ type Remover struct {
 // errWaiting reports that workspaces of the user have not been removed yet.
 var errWaiting = errors.New("deletion: the removals of workspaces have not ended")
 
-// RemoveAccount removes the items of an account in the accounts table: its sessions, tokens, exports and known networks,
-// and the copies of its identities. It keeps the activity, which expires, and the record of the user's end, which
+// RemoveAccount removes the items of an account in the accounts table: its sessions, tokens, exports and known
+// networks, and the copies of its identities. It keeps the activity, which expires, and the record of the user's end, which
 // RemoveRest removes. A request that began before the end may have stored some items after it: by now, it has ended.
 // Errors: the errors of storage.
 func (r Remover) RemoveAccount(ctx context.Context, userID string) error {
