@@ -93,7 +93,7 @@ func accountRemover(
 	comments := project.Remover{DB: client, Projects: projects}
 	deployments := deployment.Store{DB: client, Projects: projects}
 	account := deletion.Remover{
-		DB: client, Accounts: client.Table(cfg.Accounts), Projects: projects, Sites: client.Table(cfg.Sites),
+		DB: client, Accounts: client.Table(cfg.Accounts), Projects: projects,
 		Others: []db.Table{client.Table(cfg.Conversations.Conversations), webhooks},
 		Bucket: bucket,
 	}

@@ -217,6 +217,7 @@ func (w *watched) accountRemoval(owner *platformtest.Client) {
 	heidi.Do("POST", "/api/webhooks", platformtest.Object{
 		"workspaceId": team, "url": "http://127.0.0.1:1/hook", "events": []string{"file.created"},
 	}.String()).Want(w.t, http.StatusCreated)
+	w.accountExport(heidi)
 	heidi.Do("DELETE", "/api/auth/me", `{"confirm":"heidi"}`).Want(w.t, http.StatusAccepted)
 	for range 3 { // the account adds the removal of its workspaces, and then waits for them
 		w.change("ProjectsTable", "REMOVAL", "dueAt", "2026-01-01T00:00:00.000Z")

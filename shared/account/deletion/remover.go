@@ -19,8 +19,7 @@ type Remover struct {
 	DB       *db.Client
 	Accounts db.Table
 	Projects db.Table
-	// Sites has the traffic of the sites of accounts. Others are more tables with items under the IDs of users.
-	Sites   db.Table
+	// Others are more tables with items under the IDs of users.
 	Others  []db.Table
 	Bucket  objectstore.Bucket
 	Deleter removal.Deleter
@@ -89,7 +88,7 @@ func (r Remover) removeAddress(ctx context.Context, userID, email string) error 
 }
 
 // RemoveRest removes what is stored about the user in other tables and in the bucket. It keeps the count of the output
-// of deployments in workspaces that other users have now. Errors: an error if a membership remains; the errors of
+// of deployments in workspaces that other users have now, and the counters of limits and traffic, which expire. Errors: an error if a membership remains; the errors of
 // storage.
 func (r Remover) RemoveRest(ctx context.Context, userID string) error {
 	memberships, err := r.Projects.QueryAll(ctx, db.MembershipsOf(userID), "workspaceId")
@@ -113,9 +112,6 @@ func (r Remover) RemoveRest(ctx context.Context, userID string) error {
 		if _, err := r.Deleter.DeleteAll(ctx, table, db.UserPartition(userID), nil); err != nil {
 			return err
 		}
-	}
-	if _, err := r.Deleter.DeleteAll(ctx, r.Sites, db.TrafficOf(userID), nil); err != nil {
-		return err
 	}
 	if _, err := r.Bucket.DeletePrefix(ctx, archive.Objects(userID)); err != nil {
 		return err
