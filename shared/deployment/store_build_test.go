@@ -56,8 +56,8 @@ func TestUselessJob(t *testing.T) {
 	}
 }
 
-// TestBuildOfEndedWorkspace checks that a build neither begins nor goes live after its workspace has ended, and that its
-// job ends.
+// TestBuildOfEndedWorkspace checks that a build neither begins nor goes live after its workspace has ended, and that
+// its job ends.
 func TestBuildOfEndedWorkspace(t *testing.T) {
 	t.Parallel()
 	for name, begins := range map[string]bool{"before the build": false, "during the build": true} {
