@@ -69,5 +69,5 @@ func (p Proxy) clientIP(r *http.Request) string {
 	if err != nil {
 		return ""
 	}
-	return addr.String()
+	return addr.WithZone("").String()
 }

@@ -32,6 +32,11 @@ func TestProxy(t *testing.T) {
 			addressHeader: "X-Real-IP", secret: "s3cret",
 			header: http.Header{"X-Real-Ip": {"2001:db8::1:2"}, "X-Proxy-Secret": {"s3cret"}}, want: "2001:db8::1:2",
 		},
+		"IPv6 with a zone, which can be any text": {
+			addressHeader: "X-Real-IP", secret: "s3cret",
+			header: http.Header{"X-Real-Ip": {"2001:db8::1:2%https://evil.example"}, "X-Proxy-Secret": {"s3cret"}},
+			want:   "2001:db8::1:2",
+		},
 		"CloudFront": {
 			addressHeader: cloudFront, secret: "s3cret",
 			header: http.Header{"Cloudfront-Viewer-Address": {"203.0.113.7:46532"}, "X-Proxy-Secret": {"s3cret"}},
