@@ -85,7 +85,7 @@ func (f *fixture) storePage(t *testing.T, userID, workspaceID, projectID, page s
 		"content": "C", "chunks": 1, "size": len(page), "updatedAt": now, "createdAt": now, "encoding": "utf-8",
 		"sha256": sum[:],
 	})
-	put(f.tables["contents"], db.ChunkKey(projectID, "C", 0), map[string]any{"data": chunks[0]})
+	put(f.tables["contents"], db.ChunkKey(projectID, "C"), map[string]any{"data": chunks[0]})
 	if err := f.client.Tx(writes...).Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func TestMailerSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if state, err := mail.DecodeState(item); err != nil || state.UndeliverableSince == nil {
+		if state, err := db.Decode[mail.AddressState](item); err != nil || state.UndeliverableSince == nil {
 			t.Errorf("%s: got the state %+v and the error %v, want an address at which mail does not arrive", address, state, err)
 		}
 	}

@@ -137,7 +137,7 @@ func TestCleanupSamples(t *testing.T) {
 	replaced := storedEvents(t, "project-cleanup-replaced")
 	for _, r := range replaced {
 		data := &types.AttributeValueMemberB{Value: []byte("x")}
-		chunk := contents.Put(db.ChunkKey(r.ProjectID, r.Replaced.ID, 0), db.Item{"data": data})
+		chunk := contents.Put(db.ChunkKey(r.ProjectID, r.Replaced.ID), db.Item{"data": data})
 		if _, err := f.client.Do(t.Context(), chunk); err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestCleanupSamples(t *testing.T) {
 	handle("project-cleanup-replaced")
 	for _, r := range replaced {
 		// The event of the sample is so old that the replaced content expires immediately.
-		if _, err := contents.Get(t.Context(), db.ChunkKey(r.ProjectID, r.Replaced.ID, 0)); err == nil {
+		if _, err := contents.Get(t.Context(), db.ChunkKey(r.ProjectID, r.Replaced.ID)); err == nil {
 			t.Errorf("the content that the event %s replaced has not expired", r.ID)
 		}
 	}

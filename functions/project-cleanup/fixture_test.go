@@ -82,7 +82,7 @@ func (f *fixture) storeDeletedProject(files int) (projectID string) {
 		f.put("projects", db.FileKey(projectID, fmt.Sprintf("/%d.ts", i)), db.Item{
 			"content": &types.AttributeValueMemberS{Value: contentID}, "chunks": &types.AttributeValueMemberN{Value: "1"},
 		})
-		f.put("contents", db.ChunkKey(projectID, contentID, 0), db.Item{})
+		f.put("contents", db.ChunkKey(projectID, contentID), db.Item{})
 	}
 	return projectID
 }

@@ -36,7 +36,7 @@ func TestBatch(t *testing.T) {
 		if a, b, c := f.itemCount(first), f.itemCount(second), f.itemCount(other); a != 0 || b != 0 || c != otherCount {
 			t.Errorf("%d, %d and %d items remain, want 0, 0 and %d", a, b, c, otherCount)
 		}
-		chunk, err := f.client.Table("contents").Get(t.Context(), db.ChunkKey(other, "CONTENT0", 0))
+		chunk, err := f.client.Table("contents").Get(t.Context(), db.ChunkKey(other, "CONTENT0"))
 		if err != nil {
 			t.Fatal(err)
 		}
