@@ -141,8 +141,8 @@ var (
 	}
 	triggers = []string{
 		"webhook-delivery-messages", "webhook-slow-delivery-creation", "webhook-slow-delivery-turn",
-		"webhook-retry-schedule", "project-cleanup-schedule", "project-cleanup-removals-schedule", "jobs-message", "jobs-schedule",
-		"mailer-reports",
+		"webhook-retry-schedule", "project-cleanup-schedule", "project-cleanup-removals-schedule", "jobs-message",
+		"jobs-schedule", "mailer-reports",
 	}
 )
 

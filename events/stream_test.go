@@ -139,7 +139,8 @@ func (f *fixture) runRemovals(t *testing.T, handler *lambdafn.StreamHandler) {
 	for range 2 {
 		if response, err := handler.WithTask("removals", worker.Run).Invoke(t.Context(), sample); err != nil ||
 			string(response) != "null" || !slices.Equal(removed, []string{workspaceID}) {
-			t.Errorf("project-cleanup-removals-schedule: got %s, error %v and the removals %q, want null and one", response, err, removed)
+			t.Errorf("project-cleanup-removals-schedule: got %s, error %v and the removals %q, want null and one",
+				response, err, removed)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -16,6 +17,7 @@ import (
 	"devplatform/infra/testmode"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/job"
 	"devplatform/shared/project/content"
 	"devplatform/shared/removal"
 )
@@ -31,6 +33,15 @@ type endedWorld struct {
 
 func newEndedWorld(t *testing.T, projects, files, deliveries int) *endedWorld {
 	t.Helper()
+	w := newEndedWorldBefore(t, projects, files, deliveries)
+	w.login(w.ada)
+	w.delete().Want(t, http.StatusAccepted)
+	return w
+}
+
+// newEndedWorldBefore is like newEndedWorld, before the deletion.
+func newEndedWorldBefore(t *testing.T, projects, files, deliveries int) *endedWorld {
+	t.Helper()
 	w := &endedWorld{world: newWorld(t)}
 	w.ada, w.grace = w.NewUser("ada"), w.NewUser("grace")
 	bob := w.NewUser("bob")
@@ -38,8 +49,6 @@ func newEndedWorld(t *testing.T, projects, files, deliveries int) *endedWorld {
 	w.keptIDs = w.fill(w.kept, w.grace, 1, 2, 3)
 	w.ended = w.team("Ended", w.ada, w.grace, bob)
 	w.gone = append(w.fill(w.ended, w.ada, projects, files, deliveries), w.ended)
-	w.login(w.ada)
-	w.delete().Want(t, http.StatusAccepted)
 	return w
 }
 
@@ -47,8 +56,8 @@ func (w *endedWorld) delete() slicetest.Response {
 	return w.ada.Do(http.MethodDelete, "/api/workspaces/"+w.ended, projecttest.Object{"confirm": "Ended"})
 }
 
-// remains returns the keys of all items and objects that name the ended workspace, one of its projects or webhooks, except counters
-// of limits and usage, which expire.
+// remains returns the keys of all items and objects that name the ended workspace, one of its projects or webhooks,
+// except counters of limits and usage, which expire.
 func (w *endedWorld) remains() (found []string) {
 	s := w.dump()
 	for table, items := range s.items {
@@ -149,7 +158,62 @@ func TestKilledRemoval(t *testing.T) {
 	})
 }
 
-// TestLargeRemoval removes a workspace of the largest usual size, or a fiftieth of it, and checks the number of calls on
+// TestRacedRemoval removes a workspace between the reads and the transaction of requests and builds that began before
+// the deletion. They fail, and leave nothing behind.
+func TestRacedRemoval(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(w *endedWorld, project string) int{
+		"a new file": func(w *endedWorld, p string) int { return w.ada.FilesOf(p).Save("/new.txt", "x").Status },
+		"a large file": func(w *endedWorld, p string) int {
+			return w.ada.FilesOf(p).SaveBytes("/new.bin", projecttest.RandomBytes(10_000)).Status
+		},
+		"a changed file": func(w *endedWorld, p string) int { return w.ada.FilesOf(p).Save("/0.txt", "y").Status },
+		"an upload": func(w *endedWorld, p string) int {
+			return w.ada.FilesOf(p).TryAnnounce("/new.mp4", []byte("video"), nil).Status
+		},
+		"a new project": func(w *endedWorld, _ string) int {
+			return w.ada.Do(http.MethodPost, "/api/projects", projecttest.Object{"name": "New", "workspaceId": w.ended}).Status
+		},
+		"a deleted project": func(w *endedWorld, p string) int {
+			return w.ada.Do(http.MethodDelete, projecttest.URL(p), nil).Status
+		},
+		"a comment": func(w *endedWorld, p string) int {
+			return w.ada.Do(http.MethodPost, projecttest.URL(p)+"/comments", projecttest.Object{"body": "x"}).Status
+		},
+		"a deployment": func(w *endedWorld, p string) int {
+			return w.ada.Do(http.MethodPost, projecttest.URL(p)+"/deployments", projecttest.Object{"target": "preview"}).Status
+		},
+		"a build that goes live": func(w *endedWorld, p string) int {
+			if err := w.finishBuild(p); !errors.Is(err, job.ErrLost) {
+				w.T.Errorf("got error %v of the build, want ErrLost", err)
+			}
+			return http.StatusNotFound
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newEndedWorldBefore(t, 1, 1, 2)
+			var before stored
+			w.wire.Before("TransactWriteItems", func() {
+				w.login(w.ada)
+				w.delete().Want(t, http.StatusAccepted)
+				before = w.dump()
+				w.Clock.Advance(removal.Delay)
+				if err := w.remove(nil); err != nil {
+					t.Error(err)
+				}
+			})
+			if status := act(w, w.gone[0]); status != http.StatusNotFound {
+				t.Errorf("got status %d, want 404", status)
+			}
+			w.finishJobs()
+			w.removeObjects()
+			w.wantGone(before)
+		})
+	}
+}
+
+// TestLargeRemoval removes a workspace of the largest usual size, or a fiftieth of it. It checks the number of calls on
 // which the costs in infra/COSTS.md are based.
 func TestLargeRemoval(t *testing.T) {
 	t.Parallel()
@@ -169,7 +233,8 @@ func TestLargeRemoval(t *testing.T) {
 		records, chunks := map[db.Key]db.Item{}, map[db.Key]db.Item{}
 		for n := range files {
 			contentID := fmt.Sprintf("CONTENT%d", n)
-			records[db.FileKey(p, fmt.Sprintf("/%d.txt", n))] = projecttest.Encode(t, content.Ref{ContentID: contentID, Chunks: 1})
+			ref := content.Ref{ContentID: contentID, Chunks: 1}
+			records[db.FileKey(p, fmt.Sprintf("/%d.txt", n))] = projecttest.Encode(t, ref)
 			chunks[db.ChunkKey(p, contentID, 0)] = db.Item{}
 		}
 		w.Put(w.cfg.Projects, records)

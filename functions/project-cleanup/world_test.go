@@ -18,6 +18,7 @@ import (
 	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
+	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
@@ -39,14 +40,16 @@ type world struct {
 	*projecttest.Fixture
 
 	cfg         settings
+	wire        *dynamotest.Wire // between the services and DynamoDB
 	tables      []string
 	deployments deployment.Store
 	jobs        job.Store
+	building    map[string]job.Job // the job of the latest deployment, by project
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{Fixture: projecttest.New(t)}
+	w := &world{Fixture: projecttest.New(t), building: map[string]job.Job{}}
 	w.cfg = settings{
 		Conversations: config.ConversationsTable{Conversations: slicetest.Table(t, w.SDK, "conversations")},
 		Webhooks:      config.WebhooksTable{Webhooks: slicetest.Table(t, w.SDK, "webhooks")},
@@ -55,22 +58,25 @@ func newWorld(t *testing.T) *world {
 	w.tables = []string{
 		w.cfg.Projects, w.cfg.Contents, w.cfg.Sites, w.cfg.Conversations.Conversations, w.cfg.Webhooks.Webhooks,
 	}
-	outbox := event.Outbox{Events: w.Events, IDs: w.IDs}
-	cursors, sites := db.NewCursors(slicetest.Keys(w.Clock.Now)), w.Client.Table(w.cfg.Sites)
+	w.wire = dynamotest.NewWire(t, w.Endpoint, nil)
+	client := db.Wrap(w.wire.Client(), w.Clock.Now)
+	stored, sites := client.Table(w.cfg.Projects), client.Table(w.cfg.Sites)
+	outbox := event.Outbox{Events: client.Table(w.Tables.Events), IDs: w.IDs}
+	cursors := db.NewCursors(slicetest.Keys(w.Clock.Now))
 	limits := deployment.DefaultLimits()
 	service := deployment.New(deployment.Deps{
-		DB: w.Client, Projects: w.Projects, Sites: sites, Outbox: outbox, Cursors: cursors, IDs: w.IDs,
+		DB: client, Projects: stored, Sites: sites, Outbox: outbox, Cursors: cursors, IDs: w.IDs,
 		Send:  func(context.Context, string, string) error { return nil },
 		Clock: w.Clock.Now, Logger: slog.New(w.Log), Origin: "https://example.app", Limits: limits,
 	})
 	w.jobs = job.Store{DB: w.Client, Projects: w.Projects}
 	w.deployments = deployment.Store{
-		DB: w.Client, Projects: w.Projects, Sites: sites, Outbox: outbox, Origin: "https://example.app", MaxBuilds: 100,
+		DB: client, Projects: stored, Sites: sites, Outbox: outbox, Origin: "https://example.app", MaxBuilds: 100,
 		MaxOutput: limits.AccountBytes,
 	}
-	files, projects := w.NewServices(w.Client, w.S3, func(d *project.Deps) { d.RemoveSite = service.RemoveSite })
+	files, projects := w.NewServices(client, w.S3, func(d *project.Deps) { d.RemoveSite = service.RemoveSite })
 	workspaces := workspace.New(workspace.Deps{
-		DB: w.Client, Projects: w.Projects, Outbox: outbox, Cursors: cursors, People: w.Users, IDs: w.IDs,
+		DB: client, Projects: stored, Outbox: outbox, Cursors: cursors, People: w.Users, IDs: w.IDs,
 		Clock: w.Clock.Now, InvitationsPerDay: 1000,
 		DisableWebhooks: func(context.Context, string, string, time.Time) ([]db.Write, error) { return nil, nil },
 	})
@@ -89,13 +95,7 @@ func (w *world) remove(calls aws.HTTPClient) error {
 		})
 	}
 	client, logger := db.Wrap(sdk, w.Clock.Now), slog.New(w.Log)
-	deleter := removal.Deleter{Sleep: func(ctx context.Context, _ time.Duration) bool { return ctx.Err() == nil }}
-	c := cleanup.New(cleanup.Deps{
-		DB: client, Projects: client.Table(w.cfg.Projects), Contents: client.Table(w.cfg.Contents),
-		Conversations: client.Table(w.cfg.Conversations.Conversations),
-		Bucket:        objectstore.Wrap(s3test.Of(objects)).Bucket(w.Bucket), Clock: w.Clock.Now, Logger: logger,
-		Sleep: deleter.Sleep,
-	})
+	c := w.cleanup(client, objects, w.Clock.Now)
 	worker := removal.NewWorker(removal.Deps{
 		DB: client, Projects: client.Table(w.cfg.Projects), Clock: w.Clock.Now, Logger: logger,
 		Metrics: metric.New(logger, "test", w.Clock.Now),
@@ -106,7 +106,19 @@ func (w *world) remove(calls aws.HTTPClient) error {
 	return worker.Run(w.T.Context())
 }
 
-// login returns a caller whose session began now.
+// deleter does not wait between attempts.
+var deleter = removal.Deleter{Sleep: func(ctx context.Context, _ time.Duration) bool { return ctx.Err() == nil }}
+
+func (w *world) cleanup(client *db.Client, objects *s3.Client, now clock.Clock) *cleanup.Cleanup {
+	return cleanup.New(cleanup.Deps{
+		DB: client, Projects: client.Table(w.cfg.Projects), Contents: client.Table(w.cfg.Contents),
+		Conversations: client.Table(w.cfg.Conversations.Conversations),
+		Bucket:        objectstore.Wrap(s3test.Of(objects)).Bucket(w.Bucket), Clock: now, Logger: slog.New(w.Log),
+		Sleep: deleter.Sleep,
+	})
+}
+
+// login begins a new session of a user.
 func (w *world) login(u *projecttest.User) {
 	w.Users.Add(httpapi.NewCaller(u.UserID, "").Confirm(httpapi.Account{
 		Username: u.Name, Email: u.Name + "@example.com", LoggedInAt: w.Clock.Now(),
@@ -145,8 +157,8 @@ func (w *world) fill(workspaceID string, owner *projecttest.User, projects, file
 		owner.Comment(p)
 		owner.SetVariables(p, []projecttest.Object{{"name": "A", "value": "b", "secret": false}})
 		w.deploy(owner, p, true)
-		owner.Do(http.MethodPut, projecttest.URL(p)+"/site", projecttest.Object{"label": "moved-" + strings.ToLower(p[len(p)-8:])}).
-			Want(w.T, http.StatusOK)
+		label := "moved-" + strings.ToLower(p[len(p)-8:])
+		owner.Do(http.MethodPut, projecttest.URL(p)+"/site", projecttest.Object{"label": label}).Want(w.T, http.StatusOK)
 		w.deploy(owner, p, false)
 		w.put(w.cfg.Conversations.Conversations, db.MessageKey(p, w.IDs.New(id.Message), 0), db.SummaryKey(p))
 		w.PutObject("exports/"+p+"/exp/lease", []byte("archive"))
@@ -154,6 +166,24 @@ func (w *world) fill(workspaceID string, owner *projecttest.User, projects, file
 	w.put(w.cfg.Webhooks.Webhooks, db.WebhookCountKey(workspaceID))
 	return append(ids, w.addWebhook(workspaceID, deliveries), w.addWebhook(workspaceID, 3))
 }
+
+// removeObjects does the work of the daily sweep, as if all objects were older than a day.
+func (w *world) removeObjects() {
+	w.T.Helper()
+	if err := w.cleanup(w.Client, w.S3, func() time.Time { return clock.System().Add(25 * time.Hour) }).
+		Sweep(w.T.Context()); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// finishBuild ends the build that fill began last, and makes it live.
+func (w *world) finishBuild(projectID string) error {
+	_, err := w.deployments.Finish(w.T.Context(), w.building[projectID], readyOutcome, w.Clock.Now())
+	return err
+}
+
+// readyOutcome is the outcome of a build that succeeds.
+var readyOutcome = deployment.Outcome{Files: 1, Bytes: 100, Manifest: bytes.Repeat([]byte{1}, 32)}
 
 // deploy deploys a project. If finish is set, the deployment goes live, otherwise a worker is building it.
 func (w *world) deploy(owner *projecttest.User, projectID string, finish bool) {
@@ -166,9 +196,9 @@ func (w *world) deploy(owner *projecttest.User, projectID string, finish bool) {
 		_, err = w.deployments.Begin(w.T.Context(), j, w.Clock.Now())
 	}
 	w.PutObject(site.ObjectsOf(d)+"manifest", []byte("output"))
+	w.building[projectID] = j
 	if err == nil && finish {
-		outcome := deployment.Outcome{Files: 1, Bytes: 100, Manifest: bytes.Repeat([]byte{1}, 32)}
-		_, err = w.deployments.Finish(w.T.Context(), j, outcome, w.Clock.Now())
+		err = w.finishBuild(projectID)
 	}
 	if err != nil {
 		w.T.Fatal(err)

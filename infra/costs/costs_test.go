@@ -42,9 +42,9 @@ func TestDollars(t *testing.T) {
 		{"the difference of units", units{queue: 3e6}.plus(-0.5, units{queue: 2e6, traces: -2e5}).dollars(), 1 + 0.5},
 		{"less than one request a second", traced(50, 100*time.Second), 50},
 		{"100 requests a second", traced(10_000, 100*time.Second), 100 + 0.05*9_900},
-		// 657,000 empty receives $0.2628, 43,800 runs $0.0438, 8,760 requests for a key $0.02628, 2 metrics $0.60; each run
+		// 657,000 empty receives $0.2628, 43,800 runs $0.0438, 8,760 requests for a key $0.02628, 4 metrics $1.20; each run
 		// an invocation $0.00876, 8 reads $0.0438 and a trace $0.219.
-		{"a month without users", month, 0.2628 + 0.0438 + 0.02628 + 0.60 + 0.00876 + 0.0438 + 0.219},
+		{"a month without users", month, 0.2628 + 0.0438 + 0.02628 + 1.20 + 0.00876 + 0.0438 + 0.219},
 	} {
 		if math.Abs(c.got-c.want) > 1e-4 {
 			t.Errorf("%s: %f, want %f", c.name, c.got, c.want)

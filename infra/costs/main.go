@@ -88,6 +88,7 @@ func (m *meter) calculate(ctx context.Context, p *process.Process, s *resources.
 	jobs := map[string]*row{} // by function
 	for _, job := range []struct{ function, sample, name string }{
 		{"WebhookRetryFunction", "webhook-retry-schedule", rowJob}, {"JobsFunction", "jobs-schedule", rowSweep},
+		{"ProjectCleanupFunction", "project-cleanup-removals-schedule", rowRemovals},
 	} {
 		var err error
 		if jobs[job.function], err = m.countJob(ctx, p, job.function, job.sample, job.name); err != nil {
@@ -120,7 +121,7 @@ func (m *meter) calculate(ctx context.Context, p *process.Process, s *resources.
 	if err != nil {
 		return nil, err
 	}
-	billed := []*row{jobs["WebhookRetryFunction"], jobs["JobsFunction"]}
+	billed := []*row{jobs["WebhookRetryFunction"], jobs["JobsFunction"], jobs["ProjectCleanupFunction"]}
 	r := &result{
 		rows: slices.Concat(rows, deliveries, sites, billed),
 		idle: append(idle, background(s, jobs)...),

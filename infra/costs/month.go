@@ -13,10 +13,11 @@ import (
 
 const template = "template.yaml"
 
-// The metrics that functions write: the metrics of the retry job without deliveries, all others of deliveries, and the
-// metrics of mails that have data while all mails arrive.
+// The metrics that functions write: the metrics of the retry job without deliveries, the ages of the oldest job and
+// removal, all others of deliveries, and the metrics of mails that have data while all mails arrive.
 const (
 	jobMetrics      = 2
+	ageMetrics      = 2
 	deliveryMetrics = 11
 	mailMetrics     = 1
 )
@@ -103,7 +104,7 @@ func background(s *resources.Stack, jobs map[string]*row) []entry {
 		{"receives without a message", float64(queues) * pollers * timesAMonth(longPoll), emptyReceive},
 		{"schedule", minutely * runs, schedule},
 		{"requests for the key of the tables", minutely * timesAMonth(keyLife), keyRequest},
-		{"metrics of the retry job", jobMetrics, metric},
+		{"metrics of the retry job", jobMetrics, metric}, {"metrics of jobs and removals", ageMetrics, metric},
 	}
 	return append(all, usageEntries("job: ", sum)...)
 }

@@ -48,13 +48,14 @@ type row struct {
 
 // Names of rows that others refer to.
 const (
-	rowSave  = "save 4 KiB"
-	rowChat  = "chat, streamed"
-	rowModel = "+ 10 s that a model takes"
-	rowLone  = "delivery to one webhook"
-	rowTen   = "delivery to one of ten webhooks"
-	rowJob   = "retry job that finds nothing"
-	rowSweep = "sweep of jobs that finds nothing"
+	rowSave     = "save 4 KiB"
+	rowChat     = "chat, streamed"
+	rowModel    = "+ 10 s that a model takes"
+	rowLone     = "delivery to one webhook"
+	rowTen      = "delivery to one of ten webhooks"
+	rowJob      = "retry job that finds nothing"
+	rowSweep    = "sweep of jobs that finds nothing"
+	rowRemovals = "removals that find nothing"
 
 	rowDeploy   = "deploy 20 small static files"
 	rowPage     = "view a page of 10 KiB of a site"

@@ -23,8 +23,8 @@ const (
 	wrongActions = "AlarmActions and OKActions must both be the actions of a page, or both be the actions of a ticket"
 )
 
-// heartbeats are the metrics that a function reports with each run of a schedule, by function and schedule, so that they
-// show that it runs.
+// heartbeats are the metrics that a function reports with each run of a schedule, by function and schedule, so that
+// they show that it runs.
 var heartbeats = map[string][]string{
 	"WebhookRetryFunction EveryMinute": {"OldestUndelivered"},
 	"JobsFunction EveryMinute":         {"OldestJob"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,39 @@ func TestBlockedLabel(t *testing.T) {
 }
 
 // block blocks an address, as an operator does.
+// TestRemoveLabels checks that the labels that are reserved for a workspace that has ended are free, except for labels
+// that an operator has blocked or the workspace has claimed again.
+func TestRemoveLabels(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	p := ada.newProject("First", workspace.Team)
+	ada.deployAndBuild(p)
+	for _, label := range []string{"second", "first", "third", "fourth"} { // "first" is claimed again between
+		ada.Do(http.MethodPut, siteURL(p), object{"label": label}).Want(t, http.StatusOK)
+	}
+	f.block("third")
+	var listed []string
+	for key := range f.Dump(f.Tables.Projects) {
+		if label, ok := strings.CutPrefix(key.SK, "LABEL#"); ok {
+			listed = append(listed, label)
+		}
+	}
+	if slices.Sort(listed); !slices.Equal(listed, []string{"first", "second", "third"}) {
+		t.Errorf("the labels %q are listed, want the three that are reserved", listed)
+	}
+	for range 2 {
+		if err := f.store.RemoveLabels(t.Context(), ada.Personal); err != nil {
+			t.Error(err)
+		}
+	}
+	for label, exists := range map[string]bool{"first": false, "second": false, "third": true, "fourth": true} {
+		if a := f.address(label); (a.ProjectID != "") != exists {
+			t.Errorf("%s: got the address %+v, want one: %v", label, a, exists)
+		}
+	}
+}
+
 func (f *fixture) block(label string) {
 	f.T.Helper()
 	blocked := expression.Set(expression.Name("blocked"), expression.Value(true))

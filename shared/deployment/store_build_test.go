@@ -56,6 +56,39 @@ func TestUselessJob(t *testing.T) {
 	}
 }
 
+// TestBuildOfEndedWorkspace checks that a build neither begins nor goes live after its workspace has ended, and that
+// its job ends.
+func TestBuildOfEndedWorkspace(t *testing.T) {
+	t.Parallel()
+	for name, begins := range map[string]bool{"before the build": false, "during the build": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			ada := f.newUser("ada")
+			p := ada.newProject("Shop front", workspace.Team)
+			id := ada.deploy(p, "production")
+			end := f.Projects.Delete(db.WorkspaceKey(ada.Personal))
+			var j job.Job
+			var err error
+			if begins {
+				j = f.begin(p, id).job
+				f.Transact(end)
+				_, err = f.store.Finish(t.Context(), j, deployment.Outcome{Manifest: f.manifest[:]}, f.Clock.Now())
+			} else {
+				j = f.claim(p, id)
+				f.Transact(end)
+				_, err = f.store.Begin(t.Context(), j, f.Clock.Now())
+			}
+			if !errors.Is(err, job.ErrLost) || f.live("shop-front") != "" {
+				t.Errorf("got error %v and the live deployment %q, want ErrLost and none", err, f.live("shop-front"))
+			}
+			if err := f.jobs.Check(t.Context(), j); !errors.Is(err, job.ErrLost) {
+				t.Errorf("the job has not ended: %v", err)
+			}
+		})
+	}
+}
+
 // TestBuildsInProgress checks the limit of builds of an account, and that a worker that dies does not keep its place.
 func TestBuildsInProgress(t *testing.T) {
 	t.Parallel()

@@ -84,8 +84,8 @@ func (s Store) removeSite(
 }
 
 // RemoveLabels ends the reservations of labels for a workspace that has ended. It keeps labels that an operator has
-// blocked: they stay reserved until the reservation expires, so that no other workspace can use a blocked label at once.
-// Errors: the errors of storage.
+// blocked: they stay reserved until the reservation expires, so that no other workspace can use a blocked label at
+// once. Errors: the errors of storage.
 func (s Store) RemoveLabels(ctx context.Context, workspaceID string) error {
 	prefix := db.LabelsOf(workspaceID)
 	return s.Projects.Each(ctx, prefix, func(item db.Item) error {

@@ -98,8 +98,8 @@ func (h *StreamHandler) WithSchedule(run func(ctx context.Context) error) *Strea
 	return &copied
 }
 
-// WithTask returns a copy of the handler, which must have a schedule, that calls run for the events of another schedule:
-// {"task":"<task>"} is the Input of that schedule.
+// WithTask returns a copy of the handler, which must have a schedule, that calls run for the events of another
+// schedule: {"task":"<task>"} is the Input of that schedule.
 func (h *StreamHandler) WithTask(task string, run func(ctx context.Context) error) *StreamHandler {
 	copied, schedule := *h, *h.schedule
 	schedule.tasks = maps.Clone(schedule.tasks)

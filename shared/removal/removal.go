@@ -1,15 +1,19 @@
 // Package removal removes the data of workspaces and accounts that have ended. It has the record of a removal, and the
-// worker that makes the attempts. The packages of the data do the work. A removal can take many attempts: nothing limits
-// its time, and it ends only when all data is gone.
+// worker that makes the attempts. The packages of the data do the work. A removal can take many attempts: nothing
+// limits its time, and it ends only when all data is gone.
 //
 // The transaction that ends a workspace or an account adds the record. From then on, nothing reads the data, so the
-// removal is not urgent. It begins after Delay, when everything that was in progress has ended: requests, answers of the
-// assistant, builds, and the fan-out of events. So an attempt does not race against writes that began before the end,
-// and transactions that begin later fail.
+// removal is not urgent. It begins after Delay, when everything that was in progress has ended: requests, answers of
+// the assistant, builds, and the fan-out of events. So an attempt does not race against writes that began before the
+// end, and transactions that begin later fail.
 //
 // A worker claims a record before an attempt. Its lease is a random token with an end. It is longer than the time limit
-// of the function, and is not renewed. So two workers never work on the same removal. A worker that dies loses its lease
-// when it expires. Every step of a removal is idempotent, so the next attempt continues.
+// of the function, and is not renewed. So two workers never work on the same removal. A worker that dies loses its
+// lease when it expires. Every step of a removal is idempotent, so the next attempt continues.
+//
+// Removals are not jobs of package job, for two reasons. The function of jobs runs the code of users' builds, so its
+// role must not allow it to delete all data of a workspace. And a removal works for minutes: it would take the place of
+// the builds of other users, whose number is limited. They share the index "due" of the projects table with jobs.
 package removal
 
 import (

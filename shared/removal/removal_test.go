@@ -25,6 +25,9 @@ const (
 	ada   = "usr_01KGA4V5N2ABCDEFGHJKMNPQRS"
 )
 
+// timeLimit is the time limit of a function. No test waits for it.
+const timeLimit = time.Minute
+
 // fixture is a worker whose removers record their calls.
 type fixture struct {
 	t      *testing.T
@@ -190,7 +193,7 @@ func TestTimeEnds(t *testing.T) {
 	f.end(removal.Workspace, team)
 	f.end(removal.Workspace, other)
 	f.clock.Advance(removal.Delay)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), timeLimit)
 	defer cancel()
 	f.during = func() {
 		cancel()

@@ -65,9 +65,10 @@ func NewWorker(d Deps) *Worker {
 	return &Worker{Deps: d, store: store{client: d.DB, projects: d.Projects}}
 }
 
-// Run makes an attempt of each removal that is due, the most overdue first, until the time of the function ends. It also
-// reports the age of the oldest removal. Run it every minute: runs may overlap, so a long removal does not delay others.
-// Failed attempts are logged, and are no errors of Run. Errors: an item that cannot be decoded; the errors of storage.
+// Run makes an attempt of each removal that is due, the most overdue first, until the time of the function ends. It
+// also reports the age of the oldest removal. Run it every minute: runs may overlap, so a long removal does not delay
+// others. Failed attempts are logged, and are no errors of Run. Errors: an item that cannot be decoded; the errors of
+// storage.
 func (w *Worker) Run(ctx context.Context) error {
 	now := w.Clock()
 	all, unreadable := w.store.due(ctx, now.Add(max(maxWait, LeaseTime)), runPage)
@@ -118,7 +119,8 @@ func (w *Worker) attempt(ctx context.Context, id string) error {
 		if err := w.store.end(ctx, r); err != nil {
 			return err
 		}
-		w.Logger.InfoContext(ctx, "a removal ended", append(attrs, "ageMs", w.Clock().Sub(r.EndedAt.Time()).Milliseconds())...)
+		age := w.Clock().Sub(r.EndedAt.Time()).Milliseconds()
+		w.Logger.InfoContext(ctx, "a removal ended", append(attrs, "ageMs", age)...)
 		return nil
 	}
 	due := w.Clock()

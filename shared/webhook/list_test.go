@@ -112,3 +112,25 @@ func TestListWebhooks(t *testing.T) {
 		t.Errorf("the webhooks of all pages (-want +got):\n%s", diff)
 	}
 }
+
+// The webhooks of a workspace that has ended are not listed, and none is created after its end.
+func TestWebhooksOfEndedWorkspace(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.user("ada")
+	team := f.workspace(map[*user]workspace.Role{ada: workspace.Owner})
+	ended := ada.createWebhook("/ok", object{"workspaceId": team})
+	kept := strings.TrimPrefix(ada.createWebhook("/ok", object{"workspaceId": ada.personal}), "/api/webhooks/")
+	f.newWire().Before("TransactWriteItems", func() {
+		f.must(f.client.Tx(f.projects.Delete(db.WorkspaceKey(team))).Commit(t.Context()))
+	})
+	ada.newWebhook(team).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
+	listed := ada.Get("/api/webhooks").Want(t, http.StatusOK)
+	if diff := cmp.Diff([]string{kept}, listed.Texts("webhooks", "id")); diff != "" {
+		t.Errorf("the webhooks of all workspaces (-want +got):\n%s", diff)
+	}
+	ada.Get("/api/webhooks?workspaceId="+team).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
+	for _, path := range []string{ended, ended + "/deliveries"} {
+		ada.Get(path).Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
+	}
+}

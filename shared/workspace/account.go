@@ -37,29 +37,20 @@ const accountReads = 16
 // AccountWorkspaces returns the IDs of the workspaces whose account is the user. It makes two calls to storage, and one
 // for each workspace that the user owns together with other users.
 func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string, error) {
-	members, err := s.Memberships(ctx, userID)
+	all, err := s.UserWorkspaces(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
-	owned := slices.DeleteFunc(members, func(m Membership) bool { return m.Role != Owner })
-	keys := make([]db.Key, len(owned))
-	for i, m := range owned {
-		keys[i] = db.WorkspaceKey(m.WorkspaceID)
-	}
-	items, err := s.Projects.BatchGet(ctx, keys...)
-	if err != nil {
-		return nil, err
-	}
+	owned := slices.DeleteFunc(all, func(d Details) bool { return d.Membership.Role != Owner })
 	isAccount := make([]bool, len(owned))
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(accountReads)
-	for i, m := range owned {
-		w, ok := db.DecodeListed(ctx, items[keys[i]], db.Decode[Workspace])
-		if isAccount[i] = ok && w.Owners == 1; isAccount[i] {
+	for i, d := range owned {
+		if isAccount[i] = d.Workspace.Owners == 1; isAccount[i] {
 			continue
 		}
 		group.Go(func() error {
-			account, err := s.Account(groupCtx, m.WorkspaceID)
+			account, err := s.Account(groupCtx, d.Workspace.ID)
 			isAccount[i] = account == userID
 			return err
 		})
@@ -68,9 +59,9 @@ func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string,
 		return nil, err
 	}
 	var ids []string
-	for i, m := range owned {
+	for i, d := range owned {
 		if isAccount[i] {
-			ids = append(ids, m.WorkspaceID)
+			ids = append(ids, d.Workspace.ID)
 		}
 	}
 	return ids, nil

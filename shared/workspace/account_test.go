@@ -2,6 +2,8 @@ package workspace_test
 
 import (
 	"errors"
+	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,5 +74,10 @@ func TestAccount(t *testing.T) {
 	}
 	if got, err := access.AccountWorkspaces(t.Context(), "x"); err != nil || got != nil {
 		t.Errorf("an unknown user: got %v, %v, want no workspaces", got, err)
+	}
+	linus.delete(ws, "Team").Want(t, http.StatusAccepted)
+	got, err := access.AccountWorkspaces(t.Context(), linus.id)
+	if err != nil || !slices.Equal(got, []string{linus.personal}) {
+		t.Errorf("after the end of a workspace: got the workspaces %q, %v, want the personal one", got, err)
 	}
 }

@@ -53,9 +53,9 @@ func rename(f *teamFixture) response {
 }
 func deleteTeam(f *teamFixture) response    { return f.owner1.delete(f.ws, "Team") }
 func deleteByOther(f *teamFixture) response { return f.owner2.delete(f.ws, "Team") }
-func demoteAdmin(f *teamFixture) response { return f.owner1.setRole(f.ws, f.admin, workspace.Viewer) }
-func removeAdmin(f *teamFixture) response { return f.owner1.remove(f.ws, f.admin) }
-func adminLeaves(f *teamFixture) response { return f.admin.remove(f.ws, f.admin) }
+func demoteAdmin(f *teamFixture) response   { return f.owner1.setRole(f.ws, f.admin, workspace.Viewer) }
+func removeAdmin(f *teamFixture) response   { return f.owner1.remove(f.ws, f.admin) }
+func adminLeaves(f *teamFixture) response   { return f.admin.remove(f.ws, f.admin) }
 func ownerStepsDown(f *teamFixture) response {
 	return f.owner1.setRole(f.ws, f.owner1, workspace.Admin)
 }

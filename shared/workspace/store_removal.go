@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/removal"
 )
 
-// Remover removes the members and invitations of workspaces that have ended, and what remains in their partitions. It is
-// safe for concurrent use.
+// Remover removes the members and invitations of workspaces that have ended, and what remains in their partitions. It
+// is safe for concurrent use.
 type Remover struct {
 	DB       *db.Client
 	Projects db.Table

@@ -108,8 +108,8 @@ func (c *Cleanup) expireReplaced(ctx context.Context, e event.Record) error {
 	return c.store.expireChunk(ctx, chunk[0], at.Add(content.Retention))
 }
 
-// RemoveProject deletes all stored data of a deleted project: one whose tree does not exist. Errors: errInvalidEvent if the project exists;
-// db.ErrUnavailable.
+// RemoveProject deletes all stored data of a deleted project: one whose tree does not exist. Errors: errInvalidEvent if
+// the project exists; db.ErrUnavailable.
 //
 // The records are the project's items in the projects table. A record is deleted after its chunks. So after an
 // interruption the remaining chunks can still be found through the records, without reading up to 200 MiB of contents.

@@ -60,6 +60,20 @@ func TestTimeToFinish(t *testing.T) {
 	}
 }
 
+// The archive of a project is not written after its workspace has ended.
+func TestExportOfEndedWorkspace(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.Project("", "Ended", workspace.Private)
+	ada.start(projectID)
+	f.Transact(f.Projects.Delete(db.WorkspaceKey(ada.Personal)))
+	puts := &putCounter{}
+	if errs := f.work(f.clients(puts)); len(errs) != 1 || errs[0] != nil || puts.puts != 0 {
+		t.Errorf("got the errors %v and %d archives, want success without an archive", errs, puts.puts)
+	}
+}
+
 // If the message was lost, or SQS is unavailable, the sweep sends the message.
 func TestLostMessage(t *testing.T) {
 	t.Parallel()

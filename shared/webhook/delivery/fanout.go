@@ -176,8 +176,9 @@ func (f *Fanout) route(
 	return items, creations
 }
 
-// dropEnded drops the deliveries of workspaces that have ended or are read-only. It makes one call to storage if there are deliveries. If
-// the call fails, dropEnded drops all deliveries, and calls failed with the index of each of their workspaces.
+// dropEnded drops the deliveries of workspaces that have ended or are read-only. It makes one call to storage if there
+// are deliveries. If the call fails, dropEnded drops all deliveries, and calls failed with the index of each of their
+// workspaces.
 func (f *Fanout) dropEnded(
 	ctx context.Context, workspaceIDs []string, all []assignment, failed func(i int, err error),
 ) {

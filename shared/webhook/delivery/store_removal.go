@@ -13,8 +13,8 @@ type Remover struct {
 	Deleter  removal.Deleter
 }
 
-// Remove removes all webhooks of a workspace with their deliveries. A webhook is deleted after its deliveries, which can
-// only be found through it. Errors: the errors of storage.
+// Remove removes all webhooks of a workspace with their deliveries. A webhook is deleted after its deliveries, which
+// can only be found through it. Errors: the errors of storage.
 func (r Remover) Remove(ctx context.Context, workspaceID string) error {
 	prefix := db.WebhooksOf(workspaceID)
 	for page, err := range r.Webhooks.Pages(ctx, db.Query{Prefix: prefix, KeysOnly: true}) {

@@ -43,8 +43,8 @@ func Decode(item db.Item) (*Workspace, error) {
 }
 
 // Read reads the records of workspaces from the projects table, and returns them by ID. It omits workspaces that have
-// ended, and damaged records. It makes one call to storage for each 100 workspaces. Callers that read other items at the
-// same time read db.WorkspaceKey with them, and call Decode.
+// ended, and damaged records. It makes one call to storage for each 100 workspaces. Callers that read other items at
+// the same time read db.WorkspaceKey with them, and call Decode.
 func Read(ctx context.Context, projects db.Table, workspaceIDs ...string) (map[string]Workspace, error) {
 	keys := make([]db.Key, len(workspaceIDs))
 	for i, workspaceID := range workspaceIDs {
