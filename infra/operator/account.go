@@ -206,7 +206,8 @@ func (o *operator) sendReset(ctx context.Context, r request) error {
 	case u.Email == "":
 		return errors.New("the account has no address")
 	}
-	if err := o.confirm(r, "A mail with a link to choose a new password will be sent to "+u.Email+".", u.Username); err != nil {
+	what := "A mail with a link to choose a new password will be sent to " + u.Email + "."
+	if err := o.confirm(r, what, u.Username); err != nil {
 		return err
 	}
 	err = db.Retry(ctx, "send a reset", func(ctx context.Context) error {

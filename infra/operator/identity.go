@@ -23,8 +23,8 @@ import (
 // maxIdentity is the maximum size of a response of STS that is read.
 const maxIdentity = 64 << 10
 
-// identify returns who runs the command: the identity of the AWS credentials, or the user of this machine if the command
-// uses a local platform, which has no identities.
+// identify returns who runs the command: the identity of the AWS credentials, or the user of this machine if the
+// command uses a local platform, which has no identities.
 func identify(ctx context.Context, cfg config.AWS) (audit.Operator, error) {
 	if cfg.Endpoint != "" {
 		u, err := user.Current()
@@ -51,7 +51,8 @@ func callerIdentity(ctx context.Context, cfg config.AWS, endpoint string, now cl
 		return audit.Operator{}, fmt.Errorf("identity: %w", err)
 	}
 	hash := sha256.Sum256([]byte(body))
-	if err := v4.NewSigner().SignHTTP(ctx, credentials, r, hex.EncodeToString(hash[:]), "sts", cfg.Region, now()); err != nil {
+	err = v4.NewSigner().SignHTTP(ctx, credentials, r, hex.EncodeToString(hash[:]), "sts", cfg.Region, now())
+	if err != nil {
 		return audit.Operator{}, fmt.Errorf("identity: %w", err)
 	}
 	client := http.Client{Timeout: 10 * time.Second}
@@ -66,13 +67,16 @@ func callerIdentity(ctx context.Context, cfg config.AWS, endpoint string, now cl
 	}
 	var out struct {
 		Response struct {
-			Result struct{ Arn, UserId string } `json:"GetCallerIdentityResult"`
+			Result struct {
+				ARN    string `json:"Arn"`
+				UserID string `json:"UserId"`
+			} `json:"GetCallerIdentityResult"`
 		} `json:"GetCallerIdentityResponse"`
 	}
 	if err := json.Unmarshal(text, &out); err != nil || response.StatusCode != http.StatusOK {
 		return audit.Operator{}, fmt.Errorf("identity: STS responded with %d: %.300s", response.StatusCode, text)
 	}
-	who := audit.Operator{ID: out.Response.Result.UserId, Name: out.Response.Result.Arn}
+	who := audit.Operator{ID: out.Response.Result.UserID, Name: out.Response.Result.ARN}
 	if who.ID == "" || who.Name == "" {
 		return who, fmt.Errorf("identity: STS returned no identity: %.300s", text)
 	}

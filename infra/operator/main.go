@@ -58,7 +58,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	terminal := term.IsTerminal(int(os.Stdin.Fd())) //nolint:gosec // a file descriptor is small
+	terminal := term.IsTerminal(int(os.Stdin.Fd()))
 	if len(os.Args) < 2 {
 		return errors.New("no command\n\n" + usage())
 	}

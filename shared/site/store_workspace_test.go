@@ -24,8 +24,8 @@ func TestSiteOfEndedWorkspace(t *testing.T) {
 	f.wantStatus(http.StatusNotFound)
 }
 
-// The site of a workspace whose owners are all suspended is blocked within a minute, and shown again after the suspension
-// was lifted.
+// The site of a workspace whose owners are all suspended is blocked within a minute, and shown again after the
+// suspension was lifted.
 func TestSiteOfSuspendedOwners(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -44,7 +44,9 @@ func (s *Service) registerInvitations(r *httpapi.Routes) {
 		Summary: "Accept an invitation",
 		Description: "The caller becomes a member of the workspace, or an owner if the invitation offers ownership. " +
 			"The invitation has ended if the inviter may no longer grant the role. Emits member.added, except for ownership.",
-		Errors: []*fault.Error{errInvitationNotFound, errSelfMember, fault.ErrConflict, errCallerQuota(MaxMemberships)},
+		Errors: []*fault.Error{
+			errInvitationNotFound, errSelfMember, ErrReadOnly, fault.ErrConflict, errCallerQuota(MaxMemberships),
+		},
 	}, s.handleAcceptInvitation)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "declineInvitation", Method: http.MethodPost, Path: "/api/invitations/{id}/decline", Tag: tag,
@@ -62,7 +64,8 @@ func (s *Service) registerInvitations(r *httpapi.Routes) {
 		Description: "The caller becomes a member of the workspace. The account may have another address than the invited one. Admins then see both addresses in the list of members. " +
 			"The address of the account does not become confirmed. Emits member.added.",
 		Errors: []*fault.Error{
-			errTokenInvalid, errInvitationNotFound, errSelfMember, fault.ErrConflict, errCallerQuota(MaxMemberships),
+			errTokenInvalid, errInvitationNotFound, errSelfMember, ErrReadOnly, fault.ErrConflict,
+			errCallerQuota(MaxMemberships),
 		},
 	}, s.handleAcceptToken)
 }

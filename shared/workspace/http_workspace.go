@@ -33,7 +33,7 @@ func (s *Service) registerWorkspaces(r *httpapi.Routes) {
 		ID: "updateWorkspace", Method: http.MethodPut, Path: "/api/workspaces/{id}", Tag: tag,
 		Summary: "Rename a workspace", Description: "Admins and owners can rename a workspace. The new name is effective immediately.",
 		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("name", CheckName(" "))), ErrNotFound, ErrDenied, fault.ErrConflict,
+			fault.Invalid(fault.Field("name", CheckName(" "))), ErrNotFound, ErrDenied, ErrReadOnly, fault.ErrConflict,
 		},
 	}, s.handleUpdateWorkspace)
 	httpapi.Private(r, httpapi.Operation{

@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -88,7 +89,7 @@ func (l Log) List(ctx context.Context, userID string) ([]Record, error) {
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("reading %s: %w", l.Name, err)
 		}
 		for _, item := range page.Items {
 			r, err := db.Decode[Record](item)

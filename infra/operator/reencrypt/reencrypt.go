@@ -1,5 +1,5 @@
-// Package reencrypt encrypts the secrets of webhooks with the current key of the key ring, so that the other keys can be
-// removed from the ring. It can be interrupted and repeated. RUNBOOK.md describes when to use it.
+// Package reencrypt encrypts the secrets of webhooks with the current key of the key ring, so that the other keys can
+// be removed from the ring. It can be interrupted and repeated. RUNBOOK.md describes when to use it.
 package reencrypt
 
 import (

@@ -138,9 +138,11 @@ func (s *Service) setMembership(ctx context.Context, m workspace.Membership, sus
 		}
 		isWanted := workspace.IsSuspended(items[db.MembershipCountKey(m.UserID)])
 		before, err := db.Decode[workspace.Membership](items[member])
-		// The user left the workspace, another call changed the membership, or an operator changed the account again.
-		if err != nil || items[member] == nil || items[owned] == nil || before.Suspended == suspended || isWanted != suspended {
+		if err != nil || items[member] == nil || items[owned] == nil { // the user left, or the workspace has ended
 			return err
+		}
+		if before.Suspended == suspended || isWanted != suspended { // another call was faster, or an operator changed it back
+			return nil
 		}
 		writes := s.memberWrites(before, suspended)
 		if suspended && before.Role.May(workspace.ManageWebhooks) {

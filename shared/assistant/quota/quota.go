@@ -91,7 +91,8 @@ func New(
 	client *db.Client, table, projects db.Table, now clock.Clock, logger *slog.Logger, limits Limits,
 ) *Ledger {
 	return &Ledger{
-		client: client, table: table, projects: projects, counters: limit.New(client, table, now), limits: limits, now: now, logger: logger,
+		client: client, table: table, projects: projects, counters: limit.New(client, table, now), limits: limits, now: now,
+		logger: logger,
 	}
 }
 

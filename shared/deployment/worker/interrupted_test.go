@@ -36,7 +36,7 @@ func TestTransient(t *testing.T) {
 		fail func(r *http.Request) (*http.Response, error)
 	}{
 		"S3":          {func(r *http.Request, _ string) bool { return isUpload(r) }, broken},
-		"the project": {func(_ *http.Request, target string) bool { return strings.HasSuffix(target, ".GetItem") }, broken},
+		"the project": {func(_ *http.Request, target string) bool { return strings.HasSuffix(target, ".BatchGetItem") }, broken},
 		"the files":   {func(_ *http.Request, target string) bool { return strings.HasSuffix(target, ".Query") }, broken},
 		"time": {func(r *http.Request, _ string) bool { return isUpload(r) }, func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
