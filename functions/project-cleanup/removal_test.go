@@ -235,7 +235,7 @@ func TestLargeRemoval(t *testing.T) {
 			contentID := fmt.Sprintf("CONTENT%d", n)
 			ref := content.Ref{ContentID: contentID, Chunks: 1}
 			records[db.FileKey(p, fmt.Sprintf("/%d.txt", n))] = projecttest.Encode(t, ref)
-			chunks[db.ChunkKey(p, contentID, 0)] = db.Item{}
+			chunks[db.ChunkKey(p, contentID)] = db.Item{}
 		}
 		w.Put(w.cfg.Projects, records)
 		w.Put(w.cfg.Contents, chunks)
