@@ -15,6 +15,7 @@ import (
 
 	"devplatform/infra/accounttest"
 	"devplatform/infra/local/s3/s3test"
+	"devplatform/infra/mailtest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -93,7 +94,8 @@ func (a *accounts) checkGone(u *accounttest.User) {
 			return true
 		case a.Tables.Accounts:
 			isOther := !strings.Contains(fmt.Sprint(key, plain(item)), u.ID) && key != db.MailStateKey(u.UserEmail)
-			return isOther || isCounter || strings.HasPrefix(key.SK, "ACTIVITY#") || key.SK == "USERNAME"
+			isFormer := strings.HasPrefix(key.PK, "EMAIL#") && key.PK != db.EmailKey(u.UserEmail).PK
+			return isOther || isFormer || isCounter || strings.HasPrefix(key.SK, "ACTIVITY#") || key.SK == "USERNAME"
 		}
 		text := fmt.Sprint(plain(item))
 		hasName := strings.Contains(text, u.UserEmail) || strings.Contains(text, " "+u.Name+" ")
@@ -154,6 +156,11 @@ func TestAccountIsRemoved(t *testing.T) {
 		map[string]string{"username": "ada", "role": "member"}).Want(t, http.StatusCreated)
 
 	ada.Do(http.MethodDelete, "/api/auth/me", map[string]string{"confirm": "ada"}).Want(t, http.StatusAccepted)
+	a.Clock.Advance(removal.Delay)
+	a.run(nil)
+	if _, err := a.World.Accounts().Get(t.Context(), db.EndedUserKey(ada.ID)); err != nil {
+		t.Errorf("the removal of the account ended before the removal of its workspace: %v", err)
+	}
 	a.finish()
 	a.checkGone(ada)
 
@@ -266,7 +273,13 @@ func TestDeletionRaces(t *testing.T) {
 			})
 		},
 		"change of the address": func(r race) {
-			r.ada.Do(http.MethodPut, "/api/auth/email", map[string]string{"email": "x" + r.ada.UserEmail})
+			next := "x" + r.ada.UserEmail
+			r.ada.Do(http.MethodPut, "/api/auth/email", map[string]string{"email": next})
+			for _, m := range mailtest.To(next, mailtest.Stored(r.a.T, r.a.SDK, r.a.Tables.Mail, r.a.Keys)) {
+				if r.ada.Do(http.MethodPost, "/api/auth/email/change", map[string]string{"token": m.Token}).Status == http.StatusOK {
+					r.ada.UserEmail = next
+				}
+			}
 		},
 		"change of the password": func(r race) {
 			r.ada.Do(http.MethodPut, "/api/auth/password",
@@ -301,6 +314,12 @@ func TestDeletionRaces(t *testing.T) {
 					return // such as CONFLICT, because the other owner has left
 				}
 				ada.Get("/api/auth/me").Want(t, http.StatusUnauthorized)
+				left, err := workspace.Access{Projects: a.World.Projects()}.UserWorkspaces(t.Context(), ada.ID)
+				for _, d := range left {
+					if d.Workspace.Members == 1 {
+						t.Errorf("the workspace %s of the user alone has not ended, error %v", d.Workspace.Name, err)
+					}
+				}
 				a.finish()
 				a.checkGone(ada)
 				if d := heidi.Get("/api/workspaces/"+team).Want(t, http.StatusOK); d.Body["role"] == nil {

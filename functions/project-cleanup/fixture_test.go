@@ -62,7 +62,8 @@ func newFixture(t *testing.T) (*fixture, *lambdafn.StreamHandler) {
 		"AWS_ENDPOINT_URL_SQS": queues, "FAILURES_QUEUE": f.queue,
 		"AWS_ENDPOINT_URL_S3": objects, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local",
 		"FILES_BUCKET":   f.bucket,
-		"PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "CONVERSATIONS_TABLE": conversations,
+		"ACCOUNTS_TABLE": "accounts", "EVENTS_TABLE": "events", "PROJECTS_TABLE": "projects",
+		"CONTENTS_TABLE": "contents", "CONVERSATIONS_TABLE": conversations,
 		"SITES_TABLE": "sites", "WEBHOOKS_TABLE": "webhooks", "METRICS_NAMESPACE": "test",
 	})
 	cfg, err := config.Load[settings]()

@@ -56,8 +56,8 @@ func (s *Service) leave(ctx context.Context, userID, workspaceID string) error {
 	return s.apply(ctx, c, now)
 }
 
-// leaveEnded adds the removal of a workspace that has ended, unless it was added before. If the user is not a member, it
-// deletes the copy of the membership under the user. Error: db.ErrStale.
+// leaveEnded adds the removal of a workspace that has ended, unless it was added before. If the user is not a member,
+// it deletes the copy of the membership under the user. Error: db.ErrStale.
 func (s store) leaveEnded(ctx context.Context, userID, workspaceID string, now time.Time) error {
 	member, workspace := db.MemberKey(workspaceID, userID), db.WorkspaceKey(workspaceID)
 	items, err := s.Projects.BatchGet(ctx, member, workspace)

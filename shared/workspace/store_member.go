@@ -88,7 +88,8 @@ var (
 	attrSuspendedOwners = expression.Name("suspendedOwners")
 )
 
-// formerMembership records that a user was a member of a workspace, where comments and deployments have the user's name.
+// formerMembership records that a user was a member of a workspace. Comments and deployments there can have the name of
+// the user.
 type formerMembership struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
 }

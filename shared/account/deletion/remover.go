@@ -29,9 +29,9 @@ type Remover struct {
 var errWaiting = errors.New("deletion: the removals of workspaces have not ended")
 
 // RemoveAccount removes the items of an account in the accounts table: its sessions, tokens, exports and known
-// networks, and the copies of its identities. It keeps the activity, which expires, and the record of the user's end, which
-// RemoveRest removes. A request that began before the end may have stored some items after it: by now, it has ended.
-// Errors: the errors of storage.
+// networks, and the copies of its identities. It keeps the activity, which expires, and the record of the user's end,
+// which RemoveRest removes. A request that began before the end may have stored some items after it: by now, it has
+// ended. Errors: the errors of storage.
 func (r Remover) RemoveAccount(ctx context.Context, userID string) error {
 	ended, err := r.ended(ctx, userID)
 	if err != nil {
@@ -88,8 +88,8 @@ func (r Remover) removeAddress(ctx context.Context, userID, email string) error 
 }
 
 // RemoveRest removes what is stored about the user in other tables and in the bucket. It keeps the count of the output
-// of deployments in workspaces that other users have now, and the counters of limits and traffic, which expire. Errors: an error if a membership remains; the errors of
-// storage.
+// of deployments in workspaces that other users have now, and the counters of limits and traffic, which expire. Errors:
+// an error if a membership remains; the errors of storage.
 func (r Remover) RemoveRest(ctx context.Context, userID string) error {
 	memberships, err := r.Projects.QueryAll(ctx, db.MembershipsOf(userID), "workspaceId")
 	if err != nil {
