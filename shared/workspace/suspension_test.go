@@ -20,8 +20,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// operator returns an operator, and another one whose calls go through the fixture's wire. It stores the accounts of
-// the users. Their sessions do not end, so that the tests can send requests that were authenticated before a suspension.
+// operators returns an operator, and another one whose calls go through the fixture's wire. It stores the accounts of
+// the users. Their sessions do not end, so that tests can send requests that were authenticated before a suspension.
 func (f *fixture) operators(users ...*user) (o, wired operatortest.Operator) {
 	f.t.Helper()
 	tables := config.Tables{Accounts: slicetest.Table(f.t, f.sdk, "accounts"), Projects: f.projectsTable}
@@ -227,7 +227,7 @@ func TestSuspensionBeforeAChangeIsStored(t *testing.T) {
 	}
 }
 
-// If an account is suspended and the suspension is lifted while its memberships are changed, they end in the last state.
+// If a suspension is lifted while the memberships are changed, they end in the last state.
 func TestSuspensionIsLiftedInBetween(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
