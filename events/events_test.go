@@ -49,6 +49,7 @@ var requests = []struct {
 	{"auth-session-delete", 401, noSession},
 	{"auth-password-change", 401, noSession},
 	{"auth-activity-list", 401, noSession},
+	{"auth-account-delete", 401, noSession},
 	{"auth-export-start", 401, noSession},
 	{"auth-export-read", 401, noSession},
 	{"auth-email-confirm", 400, `"AUTH_CODE_INVALID"`},

@@ -1,7 +1,15 @@
 package main
 
 import (
+	"context"
+	"crypto/rand"
+	"errors"
 	"log/slog"
+
+	"devplatform/shared/account/deletion"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/webhook/revocation"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -25,6 +33,8 @@ type settings struct {
 	Webhooks      config.WebhooksTable
 	Bucket        config.FilesBucket
 	Metrics       config.Metrics
+	Events        config.EventsTable
+	Accounts      string `env:"ACCOUNTS_TABLE,required,notEmpty"`
 	Projects      string `env:"PROJECTS_TABLE,required,notEmpty"`
 	Contents      string `env:"CONTENTS_TABLE,required,notEmpty"`
 	Sites         string `env:"SITES_TABLE,required,notEmpty"`
@@ -36,16 +46,18 @@ type settings struct {
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client := db.New(cfg.AWS, now)
 	projects := client.Table(cfg.Projects)
+	bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)
 	c := cleanup.New(cleanup.Deps{
 		DB: client, Projects: projects, Contents: client.Table(cfg.Contents),
 		Conversations: client.Table(cfg.Conversations.Conversations),
-		Bucket:        objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files), Clock: now, Logger: logger,
+		Bucket:        bucket, Clock: now, Logger: logger,
 	})
 	removals := removal.NewWorker(removal.Deps{
 		DB: client, Projects: projects, Clock: now, Logger: logger,
 		Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 		Removers: map[removal.Kind]removal.Remover{
 			removal.Workspace: workspaceRemover(cfg, client, c, removal.Deleter{}, now),
+			removal.Account:   accountRemover(cfg, client, bucket, now),
 		},
 	})
 	handler := lambdafn.Stream(logger, c.Handle, queue.New(cfg.AWS).Queue(cfg.Failures).Poison)
@@ -65,5 +77,35 @@ func workspaceRemover(
 	webhooks := delivery.Remover{Webhooks: client.Table(cfg.Webhooks.Webhooks), Deleter: d}
 	return removal.InOrder(
 		members.RemoveMembers, contents.Remove, deployments.RemoveLabels, webhooks.Remove, members.RemoveRest,
+	)
+}
+
+// accountRemover returns the function that removes the data of accounts that have ended.
+func accountRemover(
+	cfg settings, client *db.Client, bucket objectstore.Bucket, now clock.Clock,
+) removal.Remover {
+	projects, webhooks := client.Table(cfg.Projects), client.Table(cfg.Webhooks.Webhooks)
+	ids, hooks := id.NewGenerator(now, rand.Reader), revocation.Store{Webhooks: webhooks}
+	workspaces := workspace.New(workspace.Deps{
+		DB: client, Projects: projects, Outbox: event.Outbox{Events: client.Table(cfg.Events.Events), IDs: ids},
+		DisableWebhooks: hooks.Disable, IDs: ids, Clock: now,
+	})
+	comments := project.Remover{DB: client, Projects: projects}
+	deployments := deployment.Store{DB: client, Projects: projects}
+	account := deletion.Remover{
+		DB: client, Accounts: client.Table(cfg.Accounts), Projects: projects,
+		Others: []db.Table{client.Table(cfg.Conversations.Conversations), webhooks},
+		Bucket: bucket,
+	}
+	forget := func(ctx context.Context, workspaceID, userID string) error {
+		return errors.Join(
+			comments.ForgetAuthor(ctx, workspaceID, userID), deployments.ForgetCreator(ctx, workspaceID, userID),
+			hooks.ForgetCreator(ctx, client, workspaceID, userID),
+		)
+	}
+	return removal.InOrder(
+		account.RemoveAccount, workspaces.LeaveAll, workspaces.EndUserInvitations,
+		func(ctx context.Context, userID string) error { return workspaces.ForgetFormer(ctx, userID, forget) },
+		account.RemoveRest,
 	)
 }

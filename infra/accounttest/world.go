@@ -24,8 +24,11 @@ import (
 	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/account"
+	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/deletion"
 	accountexport "devplatform/shared/account/export"
+	"devplatform/shared/account/notice"
 	"devplatform/shared/account/password"
 	"devplatform/shared/account/session"
 	"devplatform/shared/account/user"
@@ -107,6 +110,22 @@ func (w *World) Projects() db.Table { return w.Client.Table(w.Tables.Projects) }
 // Accounts returns the table of accounts.
 func (w *World) Accounts() db.Table { return w.Client.Table(w.Tables.Accounts) }
 
+// Objects returns the keys of all objects in the bucket.
+func (w *World) Objects() (keys []string) {
+	w.T.Helper()
+	pages := s3.NewListObjectsV2Paginator(w.S3, &s3.ListObjectsV2Input{Bucket: &w.Bucket})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(w.T.Context())
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		for _, o := range page.Contents {
+			keys = append(keys, *o.Key)
+		}
+	}
+	return keys
+}
+
 // Handler returns the endpoints of the API with clients of DynamoDB and S3.
 func (w *World) Handler(client *db.Client, objects *s3.Client) http.Handler {
 	logger, cursors := slog.New(w.Log), db.NewCursors(w.Keys)
@@ -187,15 +206,7 @@ func (w *World) Resend(ownerID, recordID string) {
 // an HTTP client. nil means the default clients. It returns the error of each message.
 func (w *World) RunExports(through aws.HTTPClient) []error {
 	w.T.Helper()
-	client, objects := w.Client, w.S3
-	if through != nil {
-		client = db.Wrap(dynamotest.Client(w.Endpoint, func(o *dynamodb.Options) {
-			o.HTTPClient, o.Retryer = through, aws.NopRetryer{}
-		}), w.Clock.Now)
-		objects = s3test.Client(*w.S3.Options().BaseEndpoint, func(o *s3.Options) {
-			o.HTTPClient, o.Retryer = through, aws.NopRetryer{}
-		})
-	}
+	client, objects := w.Through(through)
 	logger := slog.New(w.Log)
 	tables := accountexport.Tables{
 		Accounts: client.Table(w.Tables.Accounts), Projects: client.Table(w.Tables.Projects),
@@ -221,6 +232,30 @@ func (w *World) RunExports(through aws.HTTPClient) []error {
 	return worker.Handle(w.T.Context(), messages)
 }
 
+// Through returns clients of DynamoDB and S3 that send their requests through an HTTP client, without retries. nil means
+// the default clients.
+func (w *World) Through(through aws.HTTPClient) (*db.Client, *s3.Client) {
+	if through == nil {
+		return w.Client, w.S3
+	}
+	client := db.Wrap(dynamotest.Client(w.Endpoint, func(o *dynamodb.Options) {
+		o.HTTPClient, o.Retryer = through, aws.NopRetryer{}
+	}), w.Clock.Now)
+	return client, s3test.Client(*w.S3.Options().BaseEndpoint, func(o *s3.Options) {
+		o.HTTPClient, o.Retryer = through, aws.NopRetryer{}
+	})
+}
+
+// Deletion returns a service that deletes accounts with a client of DynamoDB.
+func (w *World) Deletion(client *db.Client) *deletion.Service {
+	accounts, users := client.Table(w.Tables.Accounts), user.NewStore(client, w.Tables)
+	outbox := mail.NewOutbox(client, w.Tables, w.Keys, w.IDs, w.Clock.Now, mail.Settings{From: "no-reply@example.com"})
+	return deletion.New(deletion.Deps{
+		DB: client, Accounts: accounts, Projects: client.Table(w.Tables.Projects), Users: users, Clock: w.Clock.Now,
+		Mails: notice.Mails{Outbox: outbox, Users: users}, Activity: activity.New(client, accounts, w.Clock.Now),
+	})
+}
+
 // User is a user with a session.
 type User struct {
 	*slicetest.Client
@@ -231,12 +266,21 @@ type User struct {
 // NewUser signs up a user and logs in.
 func (w *World) NewUser(name string) *User {
 	w.T.Helper()
-	u := &User{Client: slicetest.NewClient(w.T, w.Server.URL, w.Log), World: w, Name: name, UserEmail: name + "@example.com"}
+	client := slicetest.NewClient(w.T, w.Server.URL, w.Log)
+	u := &User{Client: client, World: w, Name: name, UserEmail: name + "@example.com"}
 	body := map[string]string{"email": u.UserEmail, "username": name, "password": Password}
 	u.ID = u.Do(http.MethodPost, "/api/auth/signup", body).Want(w.T, http.StatusCreated).Text("userId")
 	u.Login().Want(w.T, http.StatusOK)
 	u.Personal = u.Get("/api/workspaces").Want(w.T, http.StatusOK).Texts("workspaces", "id")[0]
 	return u
+}
+
+// At returns the user with the same session at another server.
+func (u *User) At(server string) *User {
+	other := *u
+	other.Client = slicetest.NewClient(u.World.T, server, u.World.Log)
+	other.SetCookie("session", u.Cookie("session"))
+	return &other
 }
 
 // Login logs the user in.
@@ -259,6 +303,16 @@ func (u *User) Join(owner *User, workspaceID string, role workspace.Role) {
 	invited := owner.Do(http.MethodPost, "/api/workspaces/"+workspaceID+"/invitations", body).
 		Want(u.World.T, http.StatusCreated)
 	u.Do(http.MethodPost, "/api/invitations/"+invited.Text("id")+"/accept", nil).Want(u.World.T, http.StatusOK)
+}
+
+// Own makes the user, who is a member, another owner of a workspace.
+func (u *User) Own(owner *User, workspaceID string) {
+	u.World.T.Helper()
+	path, body := "/api/workspaces/"+workspaceID+"/members/"+u.ID, map[string]string{"role": "owner"}
+	offer := owner.Do(http.MethodPut, path, body).Want(u.World.T, http.StatusAccepted).Body["invitation"]
+	invitation, _ := offer.(map[string]any)
+	u.Do(http.MethodPost, fmt.Sprint("/api/invitations/", invitation["id"], "/accept"), nil).
+		Want(u.World.T, http.StatusOK)
 }
 
 // Project creates a project that the whole workspace sees, and returns its ID. workspaceID "" means the personal

@@ -183,6 +183,7 @@ var sampleSteps = []sampleStep{
 	{sample: "auth-session-delete", status: 200},
 	{sample: "auth-me", status: 401},
 	{sample: "auth-logout", status: 200},
+	{sample: "auth-account-delete", status: 202, replace: append([]string{`\"ada\"`, `\"grace\"`}, asGrace...)},
 }
 
 // TestSampleRequests sends every sample of a request to its function through the Invoke API, with the session and the IDs

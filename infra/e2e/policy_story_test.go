@@ -39,12 +39,13 @@ func (w *watched) callEverything() {
 	w.callRareOperations(ada, workspace, project)
 	ada.Do("DELETE", "/api/projects/"+project, "").Want(w.t, http.StatusOK)
 	w.removal(ada)
+	w.accountRemoval(grace)
 	w.poison()
 	w.waitFor(map[string][]permission{
 		"ProjectCleanupFunction": {
 			"s3:DeleteObject FilesBucket/contents/*", "s3:DeleteObject FilesBucket/sites/*", "dynamodb:BatchWriteItem ContentsTable",
 			"dynamodb:BatchWriteItem ConversationsTable", "sqs:SendMessage CleanupFailuresQueue",
-			"s3:DeleteObject FilesBucket/exports/*",
+			"s3:DeleteObject FilesBucket/exports/prj_*",
 		},
 		"WebhookFanoutFunction":       {"sqs:SendMessage FanoutFailuresQueue"},
 		"MailerFunction":              {"sqs:SendMessage MailerFailuresQueue"},
@@ -202,6 +203,26 @@ func (w *watched) removal(ada *platformtest.Client) {
 	ada.Do("DELETE", "/api/workspaces/"+workspace, `{"confirm":"Gone"}`).Want(w.t, http.StatusAccepted)
 	w.change("ProjectsTable", "REMOVAL", "dueAt", "2026-01-01T00:00:00.000Z")
 	w.run("ProjectCleanupFunction", `{"task":"removals"}`)
+}
+
+// accountRemoval deletes the account of a user who worked in workspaces of others, and removes its data.
+func (w *watched) accountRemoval(owner *platformtest.Client) {
+	w.t.Helper()
+	heidi := platformtest.NewClient(w.t, w.url)
+	heidi.SignUp("heidi")
+	team, _ := owner.Do("POST", "/api/workspaces", `{"name":"Heidi's team"}`).Want(w.t, http.StatusCreated)["id"].(string)
+	owner.AddMember(team, heidi, "heidi", "admin")
+	project := owner.NewProject("Shared", platformtest.Object{"workspaceId": team, "visibility": "team"})
+	heidi.Do("POST", "/api/projects/"+project+"/comments", `{"body":"Nice."}`).Want(w.t, http.StatusCreated)
+	heidi.Do("POST", "/api/webhooks", platformtest.Object{
+		"workspaceId": team, "url": "http://127.0.0.1:1/hook", "events": []string{"file.created"},
+	}.String()).Want(w.t, http.StatusCreated)
+	w.accountExport(heidi)
+	heidi.Do("DELETE", "/api/auth/me", `{"confirm":"heidi"}`).Want(w.t, http.StatusAccepted)
+	for range 3 { // the account adds the removal of its workspaces, and then waits for them
+		w.change("ProjectsTable", "REMOVAL", "dueAt", "2026-01-01T00:00:00.000Z")
+		w.run("ProjectCleanupFunction", `{"task":"removals"}`)
+	}
 }
 
 // redeliver requests a redelivery of the newest delivery of a webhook.

@@ -147,6 +147,14 @@ func MembersOf(workspaceID string) Prefix {
 // MembershipsOf selects the memberships of a user.
 func MembershipsOf(userID string) Prefix { return newPrefix(userPK(userID), "WS"+separator) }
 
+// FormerMembershipKey returns the key of the item that records that a user was a member of a workspace.
+func FormerMembershipKey(userID, workspaceID string) Key {
+	return newKey(userPK(userID), join("FORMER", idPart(id.Workspace, workspaceID)))
+}
+
+// FormerMembershipsOf selects the workspaces of which a user was a member.
+func FormerMembershipsOf(userID string) Prefix { return newPrefix(userPK(userID), "FORMER"+separator) }
+
 // MembershipCountKey returns the key of the item that counts the memberships of a user in workspaces.
 func MembershipCountKey(userID string) Key { return newKey(userPK(userID), "MEMBERSHIPS") }
 

@@ -98,3 +98,24 @@ func (s Store) RemoveLabels(ctx context.Context, workspaceID string) error {
 		return err
 	})
 }
+
+// ForgetCreator replaces the name of a user whose account has ended in the deployments in a workspace. Errors: the errors
+// of storage.
+func (s Store) ForgetCreator(ctx context.Context, workspaceID, userID string) error {
+	projects := db.ProjectsOf(workspaceID)
+	forget := func(item db.Item) error {
+		d, ok := db.DecodeListed(ctx, item, db.Decode[Deployment])
+		if !ok || d.CreatedBy.ID != userID || d.CreatedBy.Username == workspace.DeletedUser {
+			return nil
+		}
+		update := set("createdBy.Username", workspace.DeletedUser)
+		_, err := s.DB.Do(ctx, s.Projects.Update(db.KeyOf(item), update).If(equals("createdBy.ID", userID)))
+		if errors.Is(err, db.ErrConditionFailed) {
+			return nil // the deployment was removed
+		}
+		return err
+	}
+	return s.Projects.Each(ctx, projects, func(item db.Item) error {
+		return s.Projects.Each(ctx, db.DeploymentsOf(projects.Rest(db.KeyOf(item))), forget, "createdBy")
+	}, "id")
+}

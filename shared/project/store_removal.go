@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
 	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -69,4 +71,26 @@ func (r Remover) remove(ctx context.Context, workspaceID, projectID string) erro
 	}
 	_, err = r.DB.Do(ctx, r.Projects.Delete(db.ProjectKey(workspaceID, projectID)))
 	return err
+}
+
+// ForgetAuthor replaces the name of a user whose account has ended in the comments in a workspace. Errors: the errors of
+// storage.
+func (r Remover) ForgetAuthor(ctx context.Context, workspaceID, userID string) error {
+	projects := db.ProjectsOf(workspaceID)
+	author, isAuthor := expression.Name("author"), expression.Name("authorId").Equal(expression.Value(userID))
+	forget := func(item db.Item) error {
+		c, ok := db.DecodeListed(ctx, item, decodeComment)
+		if !ok || c.AuthorID != userID || c.Author == workspace.DeletedUser {
+			return nil
+		}
+		update := expression.Set(author, expression.Value(workspace.DeletedUser))
+		_, err := r.DB.Do(ctx, r.Projects.Update(db.KeyOf(item), update).If(isAuthor))
+		if errors.Is(err, db.ErrConditionFailed) {
+			return nil // the comment was deleted
+		}
+		return err
+	}
+	return r.Projects.Each(ctx, projects, func(item db.Item) error {
+		return r.Projects.Each(ctx, db.CommentsOf(projects.Rest(db.KeyOf(item))), forget, "id", "authorId", "author")
+	}, "id")
 }

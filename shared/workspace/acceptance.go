@@ -102,7 +102,7 @@ func (s *Service) accept(ctx context.Context, caller httpapi.Caller, t team, i I
 		return Membership{}, err
 	}
 	now := s.now()
-	c := change{by: caller, before: t.target, after: &Membership{}, accepted: i.ID, open: t.open}
+	c := change{by: actor(caller), before: t.target, after: &Membership{}, accepted: i.ID, open: t.open}
 	if t.target != nil {
 		*c.after = *t.target
 		c.after.Role = i.Role

@@ -70,6 +70,10 @@ func (f *fixture) snapshot() snapshot {
 				s.invitations[partitionID] = append(s.invitations[partitionID],
 					i.ID+" "+i.UserID+i.Email+" "+string(i.Role)+" "+i.InviterID)
 			}
+		case "FORMER": // partitionID is a user who left, or was removed
+			if key != db.FormerMembershipKey(partitionID, sortID) {
+				f.t.Errorf("unexpected item %+v in the projects table", key)
+			}
 		case "REMOVAL":
 			s.removals[partitionID] = true
 		case "INVITATION": // partitionID is a user or an address

@@ -69,7 +69,8 @@ func (s *Service) UpdateMember(
 			return err
 		}
 		member.Role = *role
-		return s.apply(ctx, change{by: caller, caller: t.caller, before: t.target, after: &member, open: t.open}, s.now())
+		c := change{by: actor(caller), caller: t.caller, before: t.target, after: &member, open: t.open}
+		return s.apply(ctx, c, s.now())
 	})
 	return member, offer, err
 }
@@ -85,7 +86,7 @@ func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, works
 		if err := checkRemove(t.caller, t.target); err != nil {
 			return err
 		}
-		return s.apply(ctx, change{by: caller, caller: t.caller, before: t.target, open: t.open}, s.now())
+		return s.apply(ctx, change{by: actor(caller), caller: t.caller, before: t.target, open: t.open}, s.now())
 	})
 }
 
@@ -95,7 +96,7 @@ func (s *Service) apply(ctx context.Context, c change, at time.Time) error {
 	if kind := c.eventType(); kind != "" {
 		m := c.member()
 		w, err := s.outbox.Add(event.Change{Type: kind, WorkspaceID: m.WorkspaceID, Data: event.Data{
-			Actor:     event.Actor{ID: c.by.UserID, Username: c.by.Account().Username},
+			Actor:     c.by,
 			Workspace: &event.Workspace{ID: m.WorkspaceID, Name: m.Name},
 			Member:    &event.Member{UserID: m.UserID, Username: m.Username, Role: string(m.Role)},
 		}}, at)
@@ -112,6 +113,10 @@ func (s *Service) apply(ctx context.Context, c change, at time.Time) error {
 		c.more = append(c.more, writes...)
 	}
 	return s.store.apply(ctx, c)
+}
+
+func actor(caller httpapi.Caller) event.Actor {
+	return event.Actor{ID: caller.UserID, Username: caller.Account().Username}
 }
 
 // eventType returns the type of a change's event, or "" for a role change, which has no event.

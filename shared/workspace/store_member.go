@@ -6,12 +6,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
-	"devplatform/shared/httpapi"
+	"devplatform/shared/event"
 )
 
 // change is the change of one membership, with the state on which the decision was based.
 type change struct {
-	by httpapi.Caller // who makes the change
+	by event.Actor // who makes the change
 	// caller is the membership on which the caller's right is based, zero for the acceptance of an invitation. The write
 	// fails if the caller's role has changed in the meantime.
 	caller Membership
@@ -22,6 +22,10 @@ type change struct {
 	accepted string
 	// open are the invitations of the workspace. The write fails if they have changed in the meantime.
 	open invitations
+	// heir becomes the owner of the workspace, whose only owner leaves; nil if it has another owner.
+	heir *Membership
+	// accountEnded reports that the account of the user has ended, so that the user's memberships are no longer counted.
+	accountEnded bool
 	// more are more writes of the same transaction: of the invitation, the event, and Deps.DisableWebhooks.
 	more []db.Write
 }
@@ -57,7 +61,7 @@ func (c change) owners() int {
 	if c.after != nil && c.after.Role == Owner {
 		n++
 	}
-	if c.before != nil && c.before.Role == Owner {
+	if c.before != nil && c.before.Role == Owner && c.heir == nil {
 		n--
 	}
 	return n
@@ -82,6 +86,11 @@ var (
 	attrSuspended       = expression.Name("suspended")
 	attrSuspendedOwners = expression.Name("suspendedOwners")
 )
+
+// formerMembership records that a user was a member of a workspace, where comments and deployments have the user's name.
+type formerMembership struct {
+	WorkspaceID string `dynamodbav:"workspaceId"`
+}
 
 func hasRole(r Role) expression.ConditionBuilder { return attrRole.Equal(expression.Value(r)) }
 
@@ -125,11 +134,17 @@ func (s store) apply(ctx context.Context, c change) error {
 	tx.Add(s.endInvitations(c))
 	tx.Add(c.more...)
 	tx.Add(s.membershipWrites(c)...)
+	if c.heir != nil {
+		tx.Add(s.inherit(*c.heir)...)
+	}
 	switch {
 	case c.before == nil:
 		tx.Add(s.countUp(m.UserID))
 	case c.after == nil:
-		tx.Add(s.countDown(m.UserID))
+		tx.Add(s.Projects.Put(db.FormerMembershipKey(m.UserID, m.WorkspaceID), formerMembership{m.WorkspaceID}))
+		if !c.accountEnded {
+			tx.Add(s.countDown(m.UserID))
+		}
 	}
 	if members, owners := c.members(), c.owners(); members != 0 || owners != 0 {
 		tx.Add(s.countMembers(m.WorkspaceID, members, owners, c.suspendedOwners()))

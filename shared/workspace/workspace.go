@@ -36,6 +36,9 @@ const (
 // Workspace is the record of a workspace.
 type Workspace = record.Workspace
 
+// DeletedUser is the username that replaces the username of a user whose account was deleted. No user can have it.
+const DeletedUser = "deleted"
+
 // Membership is the membership of a user in a workspace. It is stored twice, under the workspace and under the user,
 // in one transaction, so that both can be listed with consistent reads. The attribute names are part of the data
 // format.

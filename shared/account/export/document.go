@@ -109,7 +109,10 @@ func (d document) encode(ctx context.Context, e *jsontext.Encoder) error {
 }
 
 // sections returns the lists of the document. The names of most fields are the names of the stored attributes.
-func (d document) sections() []section {
+func (d document) sections() []section { return append(d.ofAccount(), d.ofWork()...) }
+
+// ofAccount returns the lists of what gives access to the account, and of what happened to it.
+func (d document) ofAccount() []section {
 	t, userID := d.Tables, d.user.ID
 	return []section{
 		{"account", d.account},
@@ -140,6 +143,13 @@ func (d document) sections() []section {
 		{"exports", list{
 			table: t.Accounts, prefix: db.AccountExportsOf(userID), attributes: []string{"id", "status", "startedAt", "size"},
 		}.all},
+	}
+}
+
+// ofWork returns the lists of what the user does in workspaces.
+func (d document) ofWork() []section {
+	t, userID := d.Tables, d.user.ID
+	return []section{
 		{"workspaces", d.workspaces},
 		{"invitationsToUser", list{
 			table: t.Projects, prefix: db.InvitationsOf(userID), attributes: []string{"id", "workspaceId"},
@@ -179,7 +189,8 @@ func (d document) sections() []section {
 		})},
 		{"questions", d.questions},
 		{"assistantUsage", list{
-			table: t.Conversations, prefix: db.UsageOf(userID), key: "month", attributes: []string{"input", "output", "taken", "calls"},
+			table: t.Conversations, prefix: db.UsageOf(userID), key: "month",
+			attributes: []string{"input", "output", "taken", "calls"},
 		}.all},
 		{"traffic", list{
 			table: t.Sites, prefix: db.TrafficOf(userID), key: "month", attributes: []string{"bytes"},

@@ -8,8 +8,8 @@
 //     valid, the known networks, and the exports. Left out: hashes of passwords, tokens and codes, and counters of
 //     limits, which expire within a day and whose keys are hashes.
 //   - projects: the workspaces of which the user is a member, with their role; the invitations to the user, and their
-//     open invitations; the settings of their projects; their comments; their deployments. Left out: files and their old
-//     versions, which belong to a project and are in its own export, and jobs, uploads and counters, which expire.
+//     open invitations; the settings of their projects; their comments; their deployments. Left out: files and their
+//     old versions, which belong to a project and are in its own export, and jobs, uploads and counters, which expire.
 //   - webhooks: the settings of their webhooks, without secrets. Left out: deliveries, which repeat events.
 //   - conversations: their questions to the assistant, and how much they used it. Left out: answers, which the model
 //     wrote, and the records of answers in progress, which expire.

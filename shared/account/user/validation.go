@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"devplatform/shared/workspace"
 )
 
 // Limits of an e-mail address and a username.
@@ -69,6 +71,8 @@ func CheckUsername(username string) string {
 		return "may contain only A-Z, a-z, 0-9, '.', '-' and '_'"
 	case !isASCIILetterOrDigit(rune(username[0])):
 		return "must start with a letter or a digit"
+	case strings.EqualFold(username, workspace.DeletedUser):
+		return "is reserved"
 	}
 	return ""
 }
@@ -102,7 +106,7 @@ func usernameFrom(login string) string {
 			b.WriteByte('-')
 		}
 	}
-	if name := strings.TrimRight(b.String(), "-"); len(name) >= MinUsernameBytes {
+	if name := strings.TrimRight(b.String(), "-"); CheckUsername(name) == "" {
 		return name
 	}
 	return "user"

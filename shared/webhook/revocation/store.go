@@ -19,6 +19,7 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/workspace"
 )
 
 // Reason is the reason why the webhooks of the user are disabled.
@@ -86,4 +87,24 @@ func (s Store) disable(key db.Key, userID string, at time.Time) db.Write {
 		Add(expression.Name("revision"), expression.Value(1))
 	return s.Webhooks.Update(key, update).
 		If(active.Equal(expression.Value(true)).And(expression.Name("createdBy").Equal(expression.Value(userID))))
+}
+
+// ForgetCreator replaces the name of a user whose account has ended in the webhooks that the user created in a
+// workspace. Errors: the errors of storage.
+func (s Store) ForgetCreator(ctx context.Context, client *db.Client, workspaceID, userID string) error {
+	isCreator := expression.Name("createdBy").Equal(expression.Value(userID))
+	update := expression.Set(expression.Name("createdByName"), expression.Value(workspace.DeletedUser))
+	return s.Webhooks.Each(ctx, db.WebhooksOf(workspaceID), func(item db.Item) error {
+		w, err := db.Decode[struct {
+			CreatedBy string `dynamodbav:"createdBy"`
+		}](item)
+		if err != nil || w.CreatedBy != userID {
+			return nil //nolint:nilerr // a webhook that cannot be decoded is not shown
+		}
+		_, err = client.Do(ctx, s.Webhooks.Update(db.KeyOf(item), update).If(isCreator))
+		if errors.Is(err, db.ErrConditionFailed) {
+			return nil // another user activated or deleted the webhook
+		}
+		return err
+	}, "createdBy")
 }

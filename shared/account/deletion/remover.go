@@ -1,0 +1,136 @@
+package deletion
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"devplatform/shared/account/user"
+	"devplatform/shared/archive"
+	"devplatform/shared/db"
+	"devplatform/shared/objectstore"
+	"devplatform/shared/removal"
+)
+
+// Remover removes what remains of accounts that have ended, except for their data in workspaces. It is safe for
+// concurrent use. RemoveAccount and RemoveRest are steps of a removal. Between them, all memberships must end.
+type Remover struct {
+	DB       *db.Client
+	Accounts db.Table
+	Projects db.Table
+	// Others are more tables with items under the IDs of users.
+	Others  []db.Table
+	Bucket  objectstore.Bucket
+	Deleter removal.Deleter
+}
+
+// errWaiting reports that workspaces of the user have not been removed yet.
+var errWaiting = errors.New("deletion: the removals of workspaces have not ended")
+
+// RemoveAccount removes the items of an account in the accounts table: its sessions, tokens, exports and known
+// networks, and the copies of its identities. It keeps the activity, which expires, and the record of the user's end, which
+// RemoveRest removes. A request that began before the end may have stored some items after it: by now, it has ended.
+// Errors: the errors of storage.
+func (r Remover) RemoveAccount(ctx context.Context, userID string) error {
+	ended, err := r.ended(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if err := r.removeAddress(ctx, userID, ended.Email); err != nil {
+		return err
+	}
+	activity, end := db.ActivityOf(userID).SK, db.EndedUserKey(userID).SK
+	_, err = r.Deleter.DeleteAll(ctx, r.Accounts, db.UserPartition(userID), func(k db.Key) bool {
+		return k.SK == end || strings.HasPrefix(k.SK, activity)
+	})
+	return err
+}
+
+// ended returns the record of the user's end, zero if an earlier attempt has removed it.
+func (r Remover) ended(ctx context.Context, userID string) (user.Ended, error) {
+	item, err := r.Accounts.Get(ctx, db.EndedUserKey(userID))
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return user.Ended{}, err
+	}
+	return db.Decode[user.Ended](item)
+}
+
+// removeAddress removes the networks from which the user logged in with an address, and whether mail arrives there,
+// unless another account has the address by now.
+func (r Remover) removeAddress(ctx context.Context, userID, email string) error {
+	if email == "" {
+		return nil
+	}
+	networks, keys := db.KnownIPsOf(email).SK, []db.Key{db.MailStateKey(email)}
+	err := r.Accounts.Each(ctx, db.EmailPartition(email), func(item db.Item) error {
+		key := db.KeyOf(item)
+		if key == db.EmailKey(email) { // another account has the address
+			keys = slices.DeleteFunc(keys, func(k db.Key) bool { return k == db.MailStateKey(email) })
+		}
+		known, err := db.Decode[struct {
+			UserID string `dynamodbav:"userId"`
+		}](item)
+		if err == nil && known.UserID == userID && strings.HasPrefix(key.SK, networks) {
+			keys = append(keys, key)
+		}
+		return nil
+	}, "userId")
+	if err != nil {
+		return err
+	}
+	for _, key := range keys { // the role of the function allows no other change of addresses
+		if _, err := r.DB.Do(ctx, r.Accounts.Delete(key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RemoveRest removes what is stored about the user in other tables and in the bucket. It keeps the count of the output
+// of deployments in workspaces that other users have now, and the counters of limits and traffic, which expire. Errors: an error if a membership remains; the errors of
+// storage.
+func (r Remover) RemoveRest(ctx context.Context, userID string) error {
+	memberships, err := r.Projects.QueryAll(ctx, db.MembershipsOf(userID), "workspaceId")
+	if err != nil {
+		return err
+	}
+	if len(memberships) > 0 {
+		return errWaiting
+	}
+	output := db.OutputKey(userID)
+	keepsOutput, err := r.hasOutput(ctx, output)
+	if err != nil {
+		return err
+	}
+	if _, err := r.Deleter.DeleteAll(ctx, r.Projects, db.UserPartition(userID), func(k db.Key) bool {
+		return k == output && keepsOutput
+	}); err != nil {
+		return err
+	}
+	for _, table := range r.Others {
+		if _, err := r.Deleter.DeleteAll(ctx, table, db.UserPartition(userID), nil); err != nil {
+			return err
+		}
+	}
+	if _, err := r.Bucket.DeletePrefix(ctx, archive.Objects(userID)); err != nil {
+		return err
+	}
+	_, err = r.DB.Do(ctx, r.Accounts.Delete(db.EndedUserKey(userID)))
+	return err
+}
+
+// hasOutput reports whether deployments are counted for the user.
+func (r Remover) hasOutput(ctx context.Context, key db.Key) (bool, error) {
+	item, err := r.Projects.Get(ctx, key)
+	if errors.Is(err, db.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	count, err := db.Decode[struct {
+		Bytes int `dynamodbav:"bytes"`
+	}](item)
+	return count.Bytes != 0, err
+}
