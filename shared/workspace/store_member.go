@@ -7,6 +7,7 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 )
 
 // change is the change of one membership, with the state on which the decision was based.
@@ -69,10 +70,17 @@ func (c change) owners() int {
 
 // suspendedOwners returns the change in the workspace's number of owners whose accounts are suspended: -1, 0 or 1.
 func (c change) suspendedOwners() int {
-	if !c.member().Suspended {
-		return 0
+	n := 0
+	if c.after != nil && c.after.Role == Owner && c.after.Suspended {
+		n++
 	}
-	return c.owners()
+	if c.before != nil && c.before.Role == Owner && c.before.Suspended {
+		n--
+	}
+	if c.heir != nil && c.heir.Suspended {
+		n++
+	}
+	return n
 }
 
 var (

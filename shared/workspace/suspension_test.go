@@ -293,3 +293,24 @@ func TestConcurrentSuspensions(t *testing.T) {
 		}
 	}
 }
+
+// A suspended member who inherits a workspace from a deleted account counts as a suspended owner.
+func TestSuspendedHeir(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.skipConsistencyCheck = true // the account of ada still exists
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Admin})
+	o := f.operator(ada, grace)
+	o.MustSuspend(grace.id)
+	if err := f.service.LeaveAll(t.Context(), ada.id); err != nil {
+		t.Fatal(err)
+	}
+	if w := f.snapshot().workspaces[ws]; w.Owners != 1 || w.SuspendedOwners != 1 {
+		t.Errorf("got %d owners and %d suspended owners, want 1 of each", w.Owners, w.SuspendedOwners)
+	}
+	o.MustLift(grace.id)
+	if w := f.snapshot().workspaces[ws]; w.IsReadOnly() || w.SuspendedOwners != 0 {
+		t.Errorf("got %d suspended owners after the suspension, want none", w.SuspendedOwners)
+	}
+}
