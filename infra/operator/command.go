@@ -40,7 +40,7 @@ type command struct {
 // commands returns all commands.
 func commands() []command {
 	return []command{
-		{"find", "QUERY", "find an account by username, address, user ID, project ID or URL of a site", false, (*operator).find},
+		{"find", "QUERY", "find an account by username, address, ID, project ID or URL of a site", false, (*operator).find},
 		{"show", "USER", "show the workspaces, the sites and the usage of an account", false, (*operator).show},
 		{"log", "USER", "show what operators did to an account", false, (*operator).log},
 		{"suspend", "USER", "suspend an account", true, (*operator).suspend},

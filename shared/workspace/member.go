@@ -161,8 +161,8 @@ func checkRoleChange(caller Membership, target *Membership, role *Role) error {
 	return nil
 }
 
-// checkRemove returns an error if the caller may not remove the target. Every member may leave, also if the workspace is
-// read-only.
+// checkRemove returns an error if the caller may not remove the target. Every member may leave, also if the workspace
+// is read-only.
 func checkRemove(caller Membership, target *Membership) error {
 	if target == nil || target.UserID != caller.UserID {
 		if err := caller.Check(ManageMembers); err != nil {

@@ -70,10 +70,17 @@ func (c change) owners() int {
 
 // suspendedOwners returns the change in the workspace's number of owners whose accounts are suspended: -1, 0 or 1.
 func (c change) suspendedOwners() int {
-	if !c.member().Suspended {
-		return 0
+	n := 0
+	if c.after != nil && c.after.Role == Owner && c.after.Suspended {
+		n++
 	}
-	return c.owners()
+	if c.before != nil && c.before.Role == Owner && c.before.Suspended {
+		n--
+	}
+	if c.heir != nil && c.heir.Suspended {
+		n++
+	}
+	return n
 }
 
 var (

@@ -20,8 +20,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// operator returns an operator, and another one whose calls go through the fixture's wire. It stores the accounts of
-// the users. Their sessions do not end, so that the tests can send requests that were authenticated before a suspension.
+// operators returns an operator, and another one whose calls go through the fixture's wire. It stores the accounts of
+// the users. Their sessions do not end, so that tests can send requests that were authenticated before a suspension.
 func (f *fixture) operators(users ...*user) (o, wired operatortest.Operator) {
 	f.t.Helper()
 	tables := config.Tables{Accounts: slicetest.Table(f.t, f.sdk, "accounts"), Projects: f.projectsTable}
@@ -227,7 +227,7 @@ func TestSuspensionBeforeAChangeIsStored(t *testing.T) {
 	}
 }
 
-// If an account is suspended and the suspension is lifted while its memberships are changed, they end in the last state.
+// If a suspension is lifted while the memberships are changed, they end in the last state.
 func TestSuspensionIsLiftedInBetween(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -291,5 +291,26 @@ func TestConcurrentSuspensions(t *testing.T) {
 				t.Fatalf("the membership %s is suspended", key)
 			}
 		}
+	}
+}
+
+// A suspended member who inherits a workspace from a deleted account counts as a suspended owner.
+func TestSuspendedHeir(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.skipConsistencyCheck = true // the account of ada still exists
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Admin})
+	o := f.operator(ada, grace)
+	o.MustSuspend(grace.id)
+	if err := f.service.LeaveAll(t.Context(), ada.id); err != nil {
+		t.Fatal(err)
+	}
+	if w := f.snapshot().workspaces[ws]; w.Owners != 1 || w.SuspendedOwners != 1 {
+		t.Errorf("got %d owners and %d suspended owners, want 1 of each", w.Owners, w.SuspendedOwners)
+	}
+	o.MustLift(grace.id)
+	if w := f.snapshot().workspaces[ws]; w.IsReadOnly() || w.SuspendedOwners != 0 {
+		t.Errorf("got %d suspended owners after the suspension, want none", w.SuspendedOwners)
 	}
 }
