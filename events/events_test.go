@@ -228,7 +228,8 @@ func TestEveryRouteHasASample(t *testing.T) {
 }
 
 // TestSamplesMatchGatewayEvents sends the request of each sample to the gateway. The event that the gateway creates
-// must be the sample, except for generated IDs, and for the stage in requestContext.path, which domain names of AWS add.
+// must be the sample, except for generated IDs, and for the stage in requestContext.path, which domain names of AWS
+// add.
 func TestSamplesMatchGatewayEvents(t *testing.T) {
 	t.Parallel()
 	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{Parameters: map[string]string{

@@ -57,8 +57,8 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		return proxy.Handler(account.New(account.Deps{
 			DB: db.New(cfg.AWS, now), Tables: cfg.Tables, Keys: keys, Provider: provider,
 			IDs: id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, Limits: cfg.Limits,
-			Mail: cfg.Mail, Bucket: objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files), Send: signal.New(cfg.AWS, cfg.Jobs, now).Send,
-			Edge: cfg.Edge,
+			Mail: cfg.Mail, Edge: cfg.Edge,
+			Bucket: objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files), Send: signal.New(cfg.AWS, cfg.Jobs, now).Send,
 		}).Router())
 	}), nil
 }

@@ -217,7 +217,8 @@ func TestWorkspaceGetsAnotherOwner(t *testing.T) {
 	}
 	a.finish()
 	a.checkGone(ada)
-	for name, want := range map[string]*accounttest.User{"admins": heidi, "admin": ivan, "members": heidi, "viewer": ivan} {
+	heirs := map[string]*accounttest.User{"admins": heidi, "admin": ivan, "members": heidi, "viewer": ivan}
+	for name, want := range heirs {
 		if r := want.Get("/api/workspaces/"+shared[name]).Want(t, http.StatusOK); r.Text("role") != "owner" {
 			t.Errorf("%s: got the role %s of %s, want owner", name, r.Text("role"), want.Name)
 		}

@@ -232,8 +232,8 @@ func (w *World) RunExports(through aws.HTTPClient) []error {
 	return worker.Handle(w.T.Context(), messages)
 }
 
-// Through returns clients of DynamoDB and S3 that send their requests through an HTTP client, without retries. nil means
-// the default clients.
+// Through returns clients of DynamoDB and S3 that send their requests through an HTTP client, without retries. nil
+// means the default clients.
 func (w *World) Through(through aws.HTTPClient) (*db.Client, *s3.Client) {
 	if through == nil {
 		return w.Client, w.S3

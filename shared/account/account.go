@@ -135,8 +135,8 @@ func New(d Deps) *Service {
 		IDs: d.IDs, Clock: d.Clock, Logger: d.Logger,
 	})
 	s.deletion = deletion.New(deletion.Deps{
-		DB: d.DB, Accounts: accounts, Projects: d.DB.Table(d.Tables.Projects), Users: users, Mails: mails, Activity: s.activity,
-		Clock: d.Clock,
+		DB: d.DB, Accounts: accounts, Projects: d.DB.Table(d.Tables.Projects), Users: users, Mails: mails,
+		Activity: s.activity, Clock: d.Clock,
 	})
 	return s
 }

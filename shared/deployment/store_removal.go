@@ -99,8 +99,8 @@ func (s Store) RemoveLabels(ctx context.Context, workspaceID string) error {
 	})
 }
 
-// ForgetCreator replaces the name of a user whose account has ended in the deployments in a workspace. Errors: the errors
-// of storage.
+// ForgetCreator replaces the name of a user whose account has ended in the deployments in a workspace. Errors: the
+// errors of storage.
 func (s Store) ForgetCreator(ctx context.Context, workspaceID, userID string) error {
 	projects := db.ProjectsOf(workspaceID)
 	forget := func(item db.Item) error {

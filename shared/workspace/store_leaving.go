@@ -96,7 +96,8 @@ func (s store) heir(ctx context.Context, owner Membership) (heir *Membership, er
 	return heir, err
 }
 
-// inherit returns the writes that make a member the owner of a workspace. Error: db.ErrStale if the membership has changed.
+// inherit returns the writes that make a member the owner of a workspace. Error: db.ErrStale if the membership has
+// changed.
 func (s store) inherit(heir Membership) (writes []db.Write) {
 	for _, key := range []db.Key{
 		db.MemberKey(heir.WorkspaceID, heir.UserID), db.MembershipKey(heir.UserID, heir.WorkspaceID),

@@ -51,7 +51,8 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			"except for the links that undo a change. The old address gets such a link if it was confirmed, and stays reserved " +
 			"for the account for 7 days. With `reject`, the address does not change, and `pendingEmail` is removed.",
 		Errors: []*fault.Error{
-			invalid, mailtoken.ErrInvalid, errTaken, httpapi.ErrNoSession, httpapi.ErrSuspended, attempt.TooMany(attempt.ExampleStatus),
+			invalid, mailtoken.ErrInvalid, errTaken, httpapi.ErrNoSession, httpapi.ErrSuspended,
+			attempt.TooMany(attempt.ExampleStatus),
 		},
 	}, s.handleChange)
 	httpapi.Public(r, httpapi.Operation{

@@ -37,7 +37,8 @@ func newFixture(t *testing.T, configure func(base string) oauth.Config) *fixture
 	f := &fixture{}
 	server := httptest.NewServer(codehost.New(codehost.Options{
 		Now:      func() time.Time { return time.Now().Add(time.Duration(f.clockAhead.Load())) },
-		ClientID: "app", ClientSecret: clientSecret, RedirectPrefixes: []string{callback}, Logger: slog.New(slog.DiscardHandler),
+		ClientID: "app", ClientSecret: clientSecret, RedirectPrefixes: []string{callback},
+		Logger: slog.New(slog.DiscardHandler),
 	}))
 	t.Cleanup(server.Close)
 	f.base = server.URL + "/codehost"

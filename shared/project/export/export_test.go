@@ -220,7 +220,8 @@ func TestCorruptContent(t *testing.T) {
 		if r := ada.read(projectID, exportID); r.Text("status") != "failed" || r.Text("url") != "" {
 			t.Errorf("%s: got %s, want a failed export", name, r.Raw)
 		}
-		if line := `level=ERROR msg="an export failed" kind=export owner=` + projectID; !strings.Contains(f.Log.String(), line) {
+		line := `level=ERROR msg="an export failed" kind=export owner=` + projectID
+		if !strings.Contains(f.Log.String(), line) {
 			t.Errorf("%s: the log has no line %s", name, line)
 		}
 	}

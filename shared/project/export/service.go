@@ -107,7 +107,9 @@ func (s *Service) exportOfFiles(ctx context.Context, caller httpapi.Caller, proj
 
 // Get returns an export, and the URL of its archive if it is ready.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, EXPORT_NOT_FOUND.
-func (s *Service) Get(ctx context.Context, caller httpapi.Caller, projectID, exportID string) (archive.ExportItem, error) {
+func (s *Service) Get(
+	ctx context.Context, caller httpapi.Caller, projectID, exportID string,
+) (archive.ExportItem, error) {
 	key := db.ExportKey(projectID, exportID)
 	access, err := s.store.Project(ctx, caller.UserID, projectID, key)
 	if err != nil {

@@ -184,7 +184,8 @@ func (w SlowWorker) makeAllDue(ctx context.Context, webhooks []Webhook, items []
 	return turns, nil
 }
 
-// occurrences reads the events that a message names. It returns none if their workspace has ended or is read-only. It makes one call.
+// occurrences reads the events that a message names. It returns none if their workspace has ended or is read-only. It
+// makes one call.
 func (s Store) occurrences(ctx context.Context, m message) ([]occurrence, error) {
 	keys := make([]db.Key, len(m.Events))
 	for i, e := range m.Events {

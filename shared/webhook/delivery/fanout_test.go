@@ -236,8 +236,8 @@ func TestRejectedDelivery(t *testing.T) {
 	}
 }
 
-// The events of a workspace that has ended, or is read-only, have no deliveries, in neither lane. The other workspaces of
-// the batch do.
+// The events of a workspace that has ended, or is read-only, have no deliveries, in neither lane. The other workspaces
+// of the batch do.
 func TestFanoutOfEndedWorkspace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
