@@ -105,4 +105,3 @@ func (l Log) List(ctx context.Context, userID string) ([]Record, error) {
 	}
 	return all, nil
 }
-

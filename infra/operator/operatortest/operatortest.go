@@ -43,7 +43,9 @@ func (o Operator) AddUser(userID, username string) {
 }
 
 // Record returns the write of an audit record.
-func (o Operator) Record() db.Write { return o.log.Write(audit.Record{Act: "suspend", Reason: "a test"}) }
+func (o Operator) Record() db.Write {
+	return o.log.Write(audit.Record{Act: "suspend", Reason: "a test"})
+}
 
 // MustSuspend suspends an account.
 func (o Operator) MustSuspend(userID string) suspension.Result {

@@ -13,7 +13,7 @@ import (
 func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "login", Method: http.MethodPost, Path: "/api/auth/login", Tag: tag,
-		Summary:     "Start a session",
+		Summary: "Start a session",
 		Description: "While a rate limit is exceeded, a correct password is rejected too. AUTH_SUSPENDED is returned only " +
 			"after a correct password.",
 		Errors: []*fault.Error{
