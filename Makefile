@@ -195,7 +195,7 @@ compare-s3: ## compare the S3 of the local platform with versitygw, which the fi
 
 # AWS_ENDPOINT_URL selects a local platform.
 .PHONY: operator
-operator: ## find, suspend and delete accounts, and block sites: ARGS='find ada' (infra/RUNBOOK.md)
+operator: ## find, suspend and delete accounts, block sites (ARGS='find ada')
 	@go run ./infra/operator $(ARGS)
 
 .PHONY: invoke

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -60,6 +61,11 @@ func readOperations(t *testing.T) []operation {
 	return all
 }
 
+// position returns 1 and 2 for the operations that end the session, which must come last, and 0 for all others.
+func (op operation) position() int {
+	return slices.Index([]string{"DELETE /api/auth/me", "POST /api/auth/logout"}, op.method+" "+op.path) + 1
+}
+
 // send sends the example request of an operation. It omits the cursor, because an example of a cursor is never valid.
 func (op operation) send(c *platformtest.Client) platformtest.Response {
 	path, query, headers := op.path, url.Values{}, []string{}
@@ -95,8 +101,7 @@ func TestExamplesAreValid(t *testing.T) {
 		operations[i].send(c).Want(t, step.status)
 		operations = slices.Delete(operations, i, i+1)
 	}
-	i := slices.IndexFunc(operations, func(op operation) bool { return op.path == "/api/auth/logout" })
-	operations = append(slices.Delete(slices.Clone(operations), i, i+1), operations[i]) // log out last
+	slices.SortStableFunc(operations, func(a, b operation) int { return cmp.Compare(a.position(), b.position()) })
 	for _, op := range operations {
 		response := op.send(c)
 		for _, code := range []string{

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -34,6 +35,7 @@ func TestLocalCodeHost(t *testing.T) {
 		ClientID:         "app",
 		ClientSecret:     "app secret",
 		RedirectPrefixes: []string{f.server.URL + codehost.CallbackPath},
+		Logger:           slog.New(slog.DiscardHandler),
 	})
 	client := f.newClient()
 	page := client.startSignIn("/projects")

@@ -31,7 +31,7 @@ func TestDeploy(t *testing.T) {
 		!strings.HasPrefix(r.Text("url"), "https://todo-list--") {
 		t.Errorf("got %s", r.Raw)
 	}
-	if want := `{"projectId":"` + p + `","id":"` + d + `"}`; len(f.sent) != 1 || f.sent[0] != want {
+	if want := `{"ownerId":"` + p + `","id":"` + d + `"}`; len(f.sent) != 1 || f.sent[0] != want {
 		t.Errorf("got the messages %q, want %q", f.sent, want)
 	}
 	own := ownLabel(r.Text("url"))
