@@ -277,7 +277,8 @@ func TestDeletionRaces(t *testing.T) {
 			next := "x" + r.ada.UserEmail
 			r.ada.Do(http.MethodPut, "/api/auth/email", map[string]string{"email": next})
 			for _, m := range mailtest.To(next, mailtest.Stored(r.a.T, r.a.SDK, r.a.Tables.Mail, r.a.Keys)) {
-				if r.ada.Do(http.MethodPost, "/api/auth/email/change", map[string]string{"token": m.Token}).Status == http.StatusOK {
+				changed := r.ada.Do(http.MethodPost, "/api/auth/email/change", map[string]string{"token": m.Token})
+				if changed.Status == http.StatusOK {
 					r.ada.UserEmail = next
 				}
 			}

@@ -73,8 +73,8 @@ func (r Remover) remove(ctx context.Context, workspaceID, projectID string) erro
 	return err
 }
 
-// ForgetAuthor replaces the name of a user whose account has ended in the comments in a workspace. Errors: the errors of
-// storage.
+// ForgetAuthor replaces the name of a user whose account has ended in the comments in a workspace. Errors: the errors
+// of storage.
 func (r Remover) ForgetAuthor(ctx context.Context, workspaceID, userID string) error {
 	projects := db.ProjectsOf(workspaceID)
 	author, isAuthor := expression.Name("author"), expression.Name("authorId").Equal(expression.Value(userID))

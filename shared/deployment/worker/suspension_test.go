@@ -158,7 +158,8 @@ func TestBlockedProject(t *testing.T) {
 		}
 	}
 	set(true)
-	if _, err := f.builder.Store.Finish(t.Context(), j, deployment.Outcome{}, f.Clock.Now()); !errors.Is(err, job.ErrLost) {
+	_, err = f.builder.Store.Finish(t.Context(), j, deployment.Outcome{}, f.Clock.Now())
+	if !errors.Is(err, job.ErrLost) {
 		t.Errorf("got the error %v, want ErrLost", err)
 	}
 	if got := p.record(id).Status; got != deployment.Canceled {
