@@ -48,8 +48,8 @@ func (s *Service) checkNew(ctx context.Context, caller httpapi.Caller, in NewWeb
 
 // readIfAllowed finds the workspace of a webhook and calls read. While read runs, it checks whether the caller may do
 // the action with the webhook. If both fail, it returns the error of the check. It makes two calls to storage in
-// addition to the calls of read. Errors: errNoWebhook if the webhook does not exist or the caller is not a member of its
-// workspace, workspace.ErrDenied, workspace.ErrReadOnly, the errors of read.
+// addition to the calls of read. Errors: errNoWebhook if the webhook does not exist or the caller is not a member of
+// its workspace, workspace.ErrDenied, workspace.ErrReadOnly, the errors of read.
 func (s *Service) readIfAllowed(
 	ctx context.Context, caller httpapi.Caller, webhookID string, action workspace.Action,
 	read func(workspaceID string) error,

@@ -78,8 +78,9 @@ func (f *fixture) clients(through aws.HTTPClient) *clients {
 			HourlyLimit: export.DefaultHourlyLimit,
 		}),
 		worker: job.NewWorker(job.Deps{
-			Jobs: job.Store{DB: client, Projects: projects}, Kinds: []job.Kind{kind}, Send: q.SendOne, ReturnAfter: q.ReturnAfter,
-			Clock: f.Clock.Now, Logger: logger, Metrics: metric.New(logger, "stack", f.Clock.Now),
+			Jobs: job.Store{DB: client, Projects: projects}, Kinds: []job.Kind{kind}, Send: q.SendOne,
+			ReturnAfter: q.ReturnAfter,
+			Clock:       f.Clock.Now, Logger: logger, Metrics: metric.New(logger, "stack", f.Clock.Now),
 		}),
 	}
 }
