@@ -8,6 +8,7 @@ import (
 
 	"devplatform/shared/async"
 	"devplatform/shared/db"
+	"devplatform/shared/workspace/record"
 )
 
 // Visibility defines which users can see a project.
@@ -105,20 +106,17 @@ func (s Access) UserWorkspaces(ctx context.Context, userID string) ([]Details, e
 
 // withRecords reads the records of the workspaces of memberships. It omits workspaces that have ended.
 func (s Access) withRecords(ctx context.Context, members []Membership) ([]Details, error) {
-	keys := make([]db.Key, len(members))
+	ids := make([]string, len(members))
 	for i, m := range members {
-		keys[i] = db.WorkspaceKey(m.WorkspaceID)
+		ids[i] = m.WorkspaceID
 	}
-	items, err := s.Projects.BatchGet(ctx, keys...)
+	records, err := record.Read(ctx, s.Projects, ids...)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]Details, 0, len(members))
-	for i, m := range members {
-		if items[keys[i]] == nil {
-			continue
-		}
-		if w, ok := db.DecodeListed(ctx, items[keys[i]], db.Decode[Workspace]); ok {
+	for _, m := range members {
+		if w, ok := records[m.WorkspaceID]; ok {
 			m.Name, m.ReadOnly = w.Name, w.IsReadOnly()
 			all = append(all, Details{w, m})
 		}
