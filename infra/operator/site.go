@@ -138,17 +138,14 @@ func (o *operator) showUsage(ctx context.Context, u user.User) error {
 	if err != nil {
 		return err
 	}
-	var bytes [3]struct {
+	type counter struct { // each item has some of these attributes
 		Bytes  int `dynamodbav:"bytes"`
 		Input  int `dynamodbav:"input"`
 		Output int `dynamodbav:"output"`
 	}
+	var counters [3]counter
 	for i, ref := range refs {
-		if bytes[i], err = db.Decode[struct {
-			Bytes  int `dynamodbav:"bytes"`
-			Input  int `dynamodbav:"input"`
-			Output int `dynamodbav:"output"`
-		}](items[ref]); err != nil {
+		if counters[i], err = db.Decode[counter](items[ref]); err != nil {
 			return err
 		}
 	}
@@ -165,8 +162,8 @@ func (o *operator) showUsage(ctx context.Context, u user.User) error {
 			active++
 		}
 	}
-	o.printf("usage      %s: %d tokens of the assistant, %d bytes of traffic\n", month, bytes[0].Input+bytes[0].Output,
-		bytes[2].Bytes)
-	o.printf("stored     %d bytes of output of deployments\nsessions   %d active\n", bytes[1].Bytes, active)
+	o.printf("usage      %s: %d tokens of the assistant, %d bytes of traffic\n", month,
+		counters[0].Input+counters[0].Output, counters[2].Bytes)
+	o.printf("stored     %d bytes of output of deployments\nsessions   %d active\n", counters[1].Bytes, active)
 	return nil
 }
