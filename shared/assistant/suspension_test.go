@@ -6,22 +6,18 @@ import (
 	"time"
 
 	"devplatform/infra/operator/operatortest"
-	"devplatform/infra/slicetest"
 	"devplatform/shared/assistant/model"
-	"devplatform/shared/config"
-	"devplatform/shared/db"
 	"devplatform/shared/workspace"
 )
 
 // operator returns an operator, and stores the accounts of the users. Their sessions do not end.
 func (f *fixture) operator(users ...*user) operatortest.Operator {
 	f.t.Helper()
-	tables := config.Tables{Accounts: slicetest.Table(f.t, f.sdk, "accounts"), Projects: f.tables.projects}
-	o := operatortest.New(f.t, db.Wrap(f.sdk, f.clock.Now), tables, slicetest.Table(f.t, f.sdk, "webhooks"), f.clock.Now)
+	names := map[string]string{}
 	for _, u := range users {
-		o.AddUser(u.id, u.name)
+		names[u.id] = u.name
 	}
-	return o
+	return operatortest.NewBeside(f.t, f.sdk, f.tables.projects, f.clock.Now, names)
 }
 
 // The answers in progress of a suspended user end, and change no file.

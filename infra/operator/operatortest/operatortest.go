@@ -5,8 +5,11 @@ import (
 	"crypto/rand"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"devplatform/infra/operator/audit"
 	"devplatform/infra/operator/suspension"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -31,6 +34,20 @@ func New(t testing.TB, client *db.Client, tables config.Tables, webhooks string,
 			IDs: id.NewGenerator(now, rand.Reader), Clock: now,
 		},
 	}
+}
+
+// NewBeside returns an operator for a slice whose tests have a table of projects, but no accounts and webhooks. It
+// stores the accounts of users, who are names by ID. Their sessions do not end.
+func NewBeside(
+	t testing.TB, sdk *dynamodb.Client, projects string, now clock.Clock, users map[string]string,
+) Operator {
+	t.Helper()
+	tables := config.Tables{Accounts: slicetest.Table(t, sdk, "accounts"), Projects: projects}
+	o := New(t, db.Wrap(sdk, now), tables, slicetest.Table(t, sdk, "webhooks"), now)
+	for userID, username := range users {
+		o.AddUser(userID, username)
+	}
+	return o
 }
 
 // AddUser stores an account without an address.

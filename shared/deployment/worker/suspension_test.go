@@ -10,8 +10,6 @@ import (
 	"devplatform/infra/operator/operatortest"
 	"devplatform/infra/operator/takedown"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/config"
-	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
@@ -22,12 +20,11 @@ import (
 // operator returns an operator, and stores the accounts of the users. Their sessions do not end.
 func (f *fixture) operator(users ...*user) operatortest.Operator {
 	f.T.Helper()
-	tables := config.Tables{Accounts: slicetest.Table(f.T, f.SDK, "accounts"), Projects: f.Tables.Projects}
-	o := operatortest.New(f.T, db.Wrap(f.SDK, f.Clock.Now), tables, slicetest.Table(f.T, f.SDK, "webhooks"), f.Clock.Now)
+	names := map[string]string{}
 	for _, u := range users {
-		o.AddUser(u.UserID, u.Name)
+		names[u.UserID] = u.Name
 	}
-	return o
+	return operatortest.NewBeside(f.T, f.SDK, f.Tables.Projects, f.Clock.Now, names)
 }
 
 // A build ends as canceled if its user is suspended, or all owners of the workspace, before it begins or before its
