@@ -127,7 +127,7 @@ const workspaceName = "Café Déjà"
 
 // invite invites another user to a workspace, who accepts with the link of the mail.
 func (s *story) invite(ctx context.Context) error {
-	s.screen.say("Nobody becomes a member of a workspace without consent. Grace gets a mail, and accepts.")
+	s.screen.say("Grace becomes a member of the workspace only if she accepts. She gets a mail, and accepts.")
 	var created struct{ ID string }
 	if err := s.post(ctx, "/api/workspaces", object{"name": workspaceName}, &created); err != nil {
 		return err
