@@ -2,7 +2,7 @@
 // expired items, conditional writes and transactions, the retry loop of optimistic concurrency, pages and cursors,
 // and the classes of errors.
 //
-// It also defines the layout of the tables: every key is built in key.go, from validated parts, so that no ID or path
+// It also defines the layout of the tables: every key is built in key*.go, from validated parts, so that no ID or path
 // can forge the key of another item. The services define the attributes of items and the meaning of failed conditions.
 package db
 
