@@ -174,7 +174,7 @@ func (s *Service) openToDeploy(
 	ctx context.Context, caller httpapi.Caller, projectID string,
 ) (p state, accountID string, err error) {
 	access := s.store.access()
-	found, err := access.Locate(ctx, projectID, db.SiteKey(projectID))
+	found, err := access.Locate(ctx, projectID, access.Projects.Ref(db.SiteKey(projectID)))
 	if err != nil {
 		return p, "", err
 	}
@@ -187,11 +187,8 @@ func (s *Service) openToDeploy(
 		}
 		return err
 	})
-	group.Go(func() error { return access.Load(groupCtx, caller.UserID, &found) })
+	group.Go(func() error { return access.Load(groupCtx, caller.UserID, &found, workspace.Write) })
 	if err = group.Wait(); err == nil {
-		err = found.Check(workspace.Write)
-	}
-	if err == nil {
 		err = s.checkConfigured()
 	}
 	if err != nil {

@@ -96,11 +96,8 @@ func (s *Service) open(
 	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string, action workspace.Action, more ...db.Key,
 ) (state, error) {
 	keys := append(more, db.SiteKey(projectID), db.DeploymentKey(projectID, deploymentID))
-	access, err := s.store.access().Project(ctx, caller.UserID, projectID, keys...)
+	access, err := s.store.access().Project(ctx, caller.UserID, projectID, action, keys...)
 	if err != nil {
-		return state{}, err
-	}
-	if err := access.Check(action); err != nil {
 		return state{}, err
 	}
 	p, err := stateOf(access, deploymentID)

@@ -284,7 +284,7 @@ func (s Store) BuildSettings(ctx context.Context, d Deployment) (b BuildSettings
 // WorkspaceID.
 func (s Store) read(ctx context.Context, projectID, deploymentID string) (state, error) {
 	site, key := db.SiteKey(projectID), db.DeploymentKey(projectID, deploymentID)
-	access, err := s.access().Locate(ctx, projectID, site, key)
+	access, err := s.access().Locate(ctx, projectID, s.Projects.Refs(site, key)...)
 	if errors.Is(err, workspace.ErrProjectNotFound) {
 		return state{}, nil
 	}
