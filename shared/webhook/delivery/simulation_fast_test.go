@@ -16,10 +16,10 @@ func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
 			webhooks[i] = e.stored
 		}
 		occurrences := []occurrence{{0, s.event(a, at), midnight.Add(at)}}
-		p := assign(occurrences, webhooks, s.now())
+		direct, creations := divide([][]newItem{newItems(occurrences, webhooks, s.now())})
 		s.after(storageTime, func() { // the deliveries are stored
-			records := make([]*simRecord, len(p.items))
-			for i, n := range p.items {
+			records := make([]*simRecord, len(direct))
+			for i, n := range direct {
 				e := s.endpoints[n.delivery.WebhookID]
 				records[i] = &simRecord{stored: n.delivery, endpoint: e, born: births[e.place]}
 				s.add(records[i])
@@ -28,7 +28,7 @@ func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
 				for _, r := range records {
 					s.fast.send(r.message(), 0)
 				}
-				for _, c := range p.creations {
+				for _, c := range creations {
 					s.creations.send(&simMessage{message: c.message, births: births, events: occurrences}, 0)
 				}
 			})

@@ -43,7 +43,7 @@ func TestNewEndpointBecomesFast(t *testing.T) {
 	}
 	f.takeCalls()
 	f.publish(f.newEvent(workspaceID))
-	if diff := cmp.Diff(fanoutCalls("PutItem"), f.takeCalls()); diff != "" {
+	if diff := cmp.Diff(fanoutCalls("BatchGetItem", "PutItem"), f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the fan-out for a fast endpoint (-want +got):\n%s", diff)
 	}
 	f.handleMessages()
