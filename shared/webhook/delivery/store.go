@@ -257,19 +257,38 @@ func (s Store) addEach(ctx context.Context, items []newItem) int {
 	return int(created.Load())
 }
 
-// save stores the next version of a delivery and returns it with its version number. read is the previous version.
-// save is for use within db.Retry. Error: db.ErrStale if the stored delivery is not the version that was read.
+// save stores the next version of a delivery and returns it with its version number. read is the previous version. It
+// writes only the attributes that differ, and never the payload, which Read sets. It always writes dueAt and wakes,
+// because the retry job changes them without storing a new version. save is for use within db.Retry. Error: db.ErrStale
+// if the stored delivery is not the version that was read.
 func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) {
 	next.Version, next.Writer = read.Version+1, rand.Text()
-	update, err := changes(read, next)
+	stored := next
+	read.Payload, next.Payload = "", ""
+	before, err := db.Encode(read)
 	if err != nil {
-		return next, err
+		return stored, err
 	}
-	write := s.Table.Update(db.DeliveryKey(next.WebhookID, next.ID), update).
+	after, err := db.Encode(next)
+	if err != nil {
+		return stored, err
+	}
+	before[attrDueAt], before[attrWakes] = nil, nil
+	var update expression.UpdateBuilder
+	for name, value := range after {
+		if !reflect.DeepEqual(before[name], value) {
+			update = update.Set(expression.Name(name), expression.Value(value))
+		}
+	}
+	for name := range before {
+		if after[name] == nil {
+			update = update.Remove(expression.Name(name))
+		}
+	}
+	_, err = s.Client.DoOnce(ctx, s.Table.Update(next.key(), update).
 		If(expression.Name("version").Equal(expression.Value(read.Version))).
-		Recognize(hasText("writer", next.Writer))
-	_, err = s.Client.DoOnce(ctx, write)
-	return next, err
+		Recognize(hasText("writer", next.Writer)))
+	return stored, err
 }
 
 // change stores the version of a delivery that next returns. If another writer changed the delivery, change reads it
@@ -296,33 +315,6 @@ func (s Store) change(
 		return err
 	})
 	return result, changed && err == nil, err
-}
-
-// changes returns the update that turns one version of a delivery into the next. It writes only the attributes that
-// differ, and never the payload, which Read sets. It always writes dueAt and wakes, because the retry job changes them
-// without storing a new version.
-func changes(read, next Delivery) (update expression.UpdateBuilder, _ error) {
-	read.Payload, next.Payload = "", ""
-	before, err := db.Encode(read)
-	if err != nil {
-		return update, err
-	}
-	after, err := db.Encode(next)
-	if err != nil {
-		return update, err
-	}
-	before[attrDueAt], before[attrWakes] = nil, nil
-	for name, value := range after {
-		if !reflect.DeepEqual(before[name], value) {
-			update = update.Set(expression.Name(name), expression.Value(value))
-		}
-	}
-	for name := range before {
-		if after[name] == nil {
-			update = update.Remove(expression.Name(name))
-		}
-	}
-	return update, nil
 }
 
 // hasText returns a function that reports whether an item has an attribute with this text. If the response to a write
