@@ -119,7 +119,8 @@ func TestDeploymentSamples(t *testing.T) {
 	deps.Send = jobs.SendOne
 	caller := slicetest.NewCaller(userID, "ada")
 	service := deployment.New(deps)
-	if _, err := service.CreateDeployment(t.Context(), caller, projectID, deployment.Production, ""); err != nil {
+	in := file.InProject{ProjectID: projectID}
+	if _, err := service.CreateDeployment(t.Context(), caller, &deployment.DeployInput{InProject: in}); err != nil {
 		t.Fatal(err)
 	}
 	checkMessage(t, sqs, url, "jobs-message")
@@ -131,9 +132,11 @@ func TestDeploymentSamples(t *testing.T) {
 			t.Errorf("%s: got %s, error %v, want %s", sample, response, err, want)
 		}
 	}
-	d, err := service.ReadDeployment(t.Context(), caller, projectID, sampleDeployment)
-	if err != nil || d.Status != deployment.Ready {
-		t.Errorf("got the deployment %+v, error %v, want it to be ready", d, err)
+	out, err := service.ReadDeployment(t.Context(), caller, &deployment.DeploymentRef{
+		InProject: in, DeploymentID: sampleDeployment,
+	})
+	if err != nil || out.Body.Status != deployment.Ready {
+		t.Errorf("got the deployment %+v, error %v, want it to be ready", out, err)
 	}
 	payload, err := f.functions["SitesFunction"].Invoke(t.Context(), read(t, "sites-page.json"))
 	if err != nil {

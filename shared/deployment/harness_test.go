@@ -22,6 +22,7 @@ import (
 	"devplatform/shared/job"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
@@ -122,6 +123,22 @@ func deploymentURL(projectID, deploymentID string) string {
 }
 
 func siteURL(projectID string) string { return projecttest.URL(projectID) + "/site" }
+
+// deployInput, ref and siteInput return the inputs of operations.
+func deployInput(projectID string, target deployment.Target) *deployment.DeployInput {
+	body := &deployment.DeployRequest{Target: target}
+	return &deployment.DeployInput{InProject: file.InProject{ProjectID: projectID}, Body: body}
+}
+
+func ref(projectID, deploymentID string) *deployment.DeploymentRef {
+	return &deployment.DeploymentRef{InProject: file.InProject{ProjectID: projectID}, DeploymentID: deploymentID}
+}
+
+func siteInput(projectID string, label *string, spa *bool) *deployment.SiteInput {
+	in := &deployment.SiteInput{InProject: file.InProject{ProjectID: projectID}}
+	in.Body.Label, in.Body.SPA = label, spa
+	return in
+}
 
 // deploy requests a deployment and returns its ID. The clock advances beyond the window of the limit.
 func (u *user) deploy(projectID, target string) string {

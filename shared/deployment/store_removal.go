@@ -21,13 +21,13 @@ func (c *change) leaveLabel() { c.reserveLabel(expression.Not(hasBlock())) }
 func (c *change) reserveLabel(conditions ...expression.ConditionBuilder) {
 	expires := c.now.Add(reservedTime).Unix()
 	reserve := c.store.Sites.Update(db.AddressKey(c.site.Label), set("deploymentId", "").
-		Set(expression.Name("reservedFor"), expression.Value(c.workspaceID)).
+		Set(expression.Name("reservedFor"), expression.Value(c.WorkspaceID)).
 		Set(expression.Name(db.AttrExpiresAt), expression.Value(expires))).
-		If(equals("projectId", c.projectID))
+		If(equals("projectId", c.ProjectID))
 	for _, condition := range conditions {
 		reserve = reserve.If(condition).Else(errBlocked)
 	}
-	c.add(reserve, c.store.Projects.Put(db.LabelKey(c.workspaceID, c.site.Label), labelRecord{expires}))
+	c.add(reserve, c.store.Projects.Put(db.LabelKey(c.WorkspaceID, c.site.Label), labelRecord{expires}))
 }
 
 // labelRecord is the record of a label that is reserved for a workspace, in the projects table under db.LabelKey. It
@@ -63,11 +63,11 @@ func (s Store) removeSite(
 		none := expression.AttributeNotExists(expression.Name(db.AttrPK))
 		return []db.Write{s.Projects.Check(db.SiteKey(p.ProjectID), none)}, nil
 	}
-	stored, err := db.Decode[Site](item)
+	p.Items = map[db.Key]db.Item{db.SiteKey(p.ProjectID): item}
+	c, err := s.newChange(p, "", now)
 	if err != nil {
 		return nil, err
 	}
-	c := s.newChange(state{site: stored, hasSite: true, ProjectAccess: p}, now)
 	c.reserveLabel()
 	for id, d := range c.site.Deployments {
 		switch {
