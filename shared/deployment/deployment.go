@@ -3,8 +3,8 @@
 // does not read files of projects, and does not write objects.
 //
 // Calls run in one direction: a request enters an operation of the Service (http_*.go), and the worker calls the Store
-// (store_build.go). Both read a project and its site into a change (store_change.go, store_site.go), which decides about
-// the site and becomes one transaction.
+// (store_build.go). Both read a project and its site into a change (store_change.go, store_site.go), which decides
+// about the site and becomes one transaction.
 //
 // # States
 //

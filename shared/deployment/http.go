@@ -25,8 +25,8 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.registerSite(r)
 }
 
-// DeploymentRef is the input of an operation on a deployment.
-type DeploymentRef struct {
+// Ref is the input of an operation on a deployment.
+type Ref struct {
 	file.InProject
 	DeploymentID string `path:"deploymentId" doc:"The deployment's ID" example:"dpl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }

@@ -31,7 +31,7 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 			"deployment creates the site. Deploying a private project publishes it. The number of deployments of a project " +
 			"in a minute and of an account in a day is limited. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
-			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, errOutput(DefaultLimits().AccountBytes),
+			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, errOutput(config.Defaults[StorageSettings]().Bytes()),
 			errProjectBlocked, errNotConfigured, fault.ErrConflict,
 		},
 	}, s.CreateDeployment)
@@ -41,7 +41,7 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 		Description: "Newest first. The last 20 deployments are kept, and the live one always. Requires membership in " +
 			"the workspace.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
-	}, s.ListDeployments)
+	}, s.listDeployments)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readDeployment", Method: http.MethodGet, Path: deploymentPath, Tag: tag,
 		Summary:     "Read a deployment",
@@ -175,13 +175,13 @@ func (s *Service) CreateDeployment(
 		s.Logger.WarnContext(ctx, "the message for a deployment was not sent", "project", d.ProjectID, "deployment", d.ID,
 			"cause", err.Error())
 	}
-	return &DeploymentOutput{d.item("", s.Origin)}, nil
+	return &DeploymentOutput{d.item("", s.Store.Origin)}, nil
 }
 
 // request returns the change that adds a deployment to a project, and completes d. takenLabels is the number of labels
 // of a new site that were taken before. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, SITES_NOT_CONFIGURED; errLabelTaken.
 func (s *Service) request(ctx context.Context, caller httpapi.Caller, d *Deployment, takenLabels int) (*change, error) {
-	access := s.store.access()
+	access := s.Store.access()
 	project, account, err := workspace.ReadWith(ctx, access, caller.UserID, d.ProjectID, workspace.Write,
 		func(ctx context.Context, found map[db.Key]db.Item) (string, error) {
 			located, err := db.Decode[workspace.ProjectAccess](found[db.TreeKey(d.ProjectID)])
@@ -197,19 +197,19 @@ func (s *Service) request(ctx context.Context, caller httpapi.Caller, d *Deploym
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.store.newChange(project, "", s.Clock())
+	c, err := s.Store.newChange(project, "", s.Clock())
 	switch {
 	case err != nil:
 		return nil, err
-	case s.Origin == "":
+	case s.Store.Origin == "":
 		return nil, errNotConfigured
 	case c.site.Blocked:
 		return nil, errProjectBlocked
 	}
-	d.ID, d.WorkspaceID, d.AccountID = s.IDs.New(id.Deployment), c.WorkspaceID, account // IDs and numbers have the same order
-	d.CreatedBy = actorOf(caller)
+	d.ID = s.IDs.New(id.Deployment) // IDs and numbers have the same order
+	d.WorkspaceID, d.AccountID, d.CreatedBy = c.WorkspaceID, account, actorOf(caller)
 	c.add(s.counters.Write(s.Limits.projectRule(), d.ProjectID), s.counters.Write(s.Limits.accountRule(), account))
-	c.quota = &quota{account, errOutput(s.Limits.AccountBytes)}
+	c.spaceFor, c.noSpace = account, errOutput(s.Store.MaxOutput)
 	if c.isNew {
 		if err := c.createSite(ctx, account, takenLabels); err != nil {
 			return nil, err
@@ -219,31 +219,29 @@ func (s *Service) request(ctx context.Context, caller httpapi.Caller, d *Deploym
 	return c, nil
 }
 
-// ListInput is the input of ListDeployments.
-type ListInput struct {
+type listInput struct {
 	file.InProject
 	httpapi.PageInput
 	Status Status `query:"status" enum:"queued,building,ready,failed,canceled" doc:"List only the deployments with this status" example:"ready"`
 	Target Target `query:"target" enum:"production,preview" doc:"List only the deployments with this target" example:"preview"`
 }
 
-func (in *ListInput) matches(d Deployment) bool {
+func (in *listInput) matches(d Deployment) bool {
 	return d.Status != Removing && (in.Status == "" || in.Status == d.Status) && (in.Target == "" || in.Target == d.Target)
 }
 
-// ListOutput is the response with a page of the deployments of a project.
-type ListOutput struct {
+type listOutput struct {
 	Body struct {
 		Deployments []DeploymentItem `json:"deployments" nullable:"false" doc:"The deployments, newest first"`
 		NextCursor  string           `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page"`
 	}
 }
 
-// ListDeployments returns a page of the deployments of a project, newest first. It makes three calls to storage.
+// listDeployments returns a page of the deployments of a project, newest first. It makes three calls to storage.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED if the cursor is not from this list.
-func (s *Service) ListDeployments(
-	ctx context.Context, caller httpapi.Caller, in *ListInput,
-) (out *ListOutput, err error) {
+func (s *Service) listDeployments(
+	ctx context.Context, caller httpapi.Caller, in *listInput,
+) (out *listOutput, err error) {
 	scope := httpapi.ListScope(caller, "deployments", in.ProjectID, string(in.Status), string(in.Target))
 	read := func(ctx context.Context, after string, n int) ([]DeploymentItem, error) {
 		var c *change
@@ -254,7 +252,7 @@ func (s *Service) ListDeployments(
 			return err
 		})
 		group.Go(func() error {
-			stored, err := s.Projects.QueryAll(db.WithoutGuardRead(groupCtx), db.DeploymentsOf(in.ProjectID))
+			stored, err := s.Store.Projects.QueryAll(db.WithoutGuardRead(groupCtx), db.DeploymentsOf(in.ProjectID))
 			all = db.DecodeAll(groupCtx, stored, db.DecodeByID(func(d Deployment) string { return d.ID }))
 			return err
 		})
@@ -264,29 +262,25 @@ func (s *Service) ListDeployments(
 		items := []DeploymentItem{}
 		for _, d := range slices.Backward(all) {
 			if len(items) < n && in.matches(d) && (after == "" || d.ID < after) {
-				items = append(items, d.item(c.site.DeploymentID, s.Origin))
+				items = append(items, d.item(c.site.DeploymentID, s.Store.Origin))
 			}
 		}
 		return items, nil
 	}
-	out = &ListOutput{}
+	out = &listOutput{}
 	out.Body.Deployments, out.Body.NextCursor, err = httpapi.ReadPage(ctx, s.Cursors, scope, in.PageInput, read,
 		func(d DeploymentItem) string { return d.ID })
 	return out, err
 }
 
 // ReadDeployment returns a deployment. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND.
-func (s *Service) ReadDeployment(
-	ctx context.Context, caller httpapi.Caller, in *DeploymentRef,
-) (*DeploymentOutput, error) {
+func (s *Service) ReadDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*DeploymentOutput, error) {
 	return outputOf(s.open(ctx, caller, in.ProjectID, in.DeploymentID, workspace.Read))
 }
 
 // CancelDeployment cancels a deployment that has not ended. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
 // DEPLOYMENT_NOT_FOUND; CONFLICT if it has ended.
-func (s *Service) CancelDeployment(
-	ctx context.Context, caller httpapi.Caller, in *DeploymentRef,
-) (*DeploymentOutput, error) {
+func (s *Service) CancelDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*DeploymentOutput, error) {
 	return outputOf(s.modify(ctx, caller, "cancel a deployment", in.ProjectID, in.DeploymentID, func(c *change) error {
 		if c.site.Deployments[in.DeploymentID].Status.hasEnded() {
 			return errHasEnded
@@ -299,12 +293,10 @@ func (s *Service) CancelDeployment(
 
 // PromoteDeployment makes a ready deployment the live one. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
 // DEPLOYMENT_NOT_FOUND, SITES_NOT_CONFIGURED; CONFLICT if it is not ready.
-func (s *Service) PromoteDeployment(
-	ctx context.Context, caller httpapi.Caller, in *DeploymentRef,
-) (*DeploymentOutput, error) {
+func (s *Service) PromoteDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*DeploymentOutput, error) {
 	return outputOf(s.modify(ctx, caller, "promote a deployment", in.ProjectID, in.DeploymentID, func(c *change) error {
 		switch {
-		case s.Origin == "":
+		case s.Store.Origin == "":
 			return errNotConfigured
 		case c.site.Blocked:
 			return errProjectBlocked
@@ -319,9 +311,7 @@ func (s *Service) PromoteDeployment(
 
 // DeleteDeployment deletes a deployment that is not live. One that has not ended is canceled. Errors:
 // PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND; CONFLICT if it is live.
-func (s *Service) DeleteDeployment(
-	ctx context.Context, caller httpapi.Caller, in *DeploymentRef,
-) (*httpapi.DoneOutput, error) {
+func (s *Service) DeleteDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*httpapi.DoneOutput, error) {
 	_, err := s.modify(ctx, caller, "delete a deployment", in.ProjectID, in.DeploymentID, func(c *change) error {
 		if c.site.DeploymentID == in.DeploymentID {
 			return errLive

@@ -37,7 +37,7 @@ func (s *Service) registerOutput(r *httpapi.Routes) {
 }
 
 type deploymentPageInput struct {
-	DeploymentRef
+	Ref
 	httpapi.PageInput
 }
 

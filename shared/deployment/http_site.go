@@ -98,7 +98,7 @@ func (s *Service) ReadSite(ctx context.Context, caller httpapi.Caller, in *file.
 func (s *Service) UpdateSite(ctx context.Context, caller httpapi.Caller, in *SiteInput) (*SiteOutput, error) {
 	label, spa := in.Body.Label, in.Body.SPA
 	return siteOutput(s.modify(ctx, caller, "change a site", in.ProjectID, "", func(c *change) error {
-		if s.Origin == "" {
+		if s.Store.Origin == "" {
 			return errNotConfigured
 		}
 		if spa != nil && *spa != c.site.SPA {
@@ -107,7 +107,7 @@ func (s *Service) UpdateSite(ctx context.Context, caller httpapi.Caller, in *Sit
 		switch {
 		case label != nil && *label != c.site.Label:
 			c.add(s.counters.Write(labelRule, c.WorkspaceID))
-			c.leaveLabel()
+			c.leaveLabel(false)
 			return c.takeLabel(ctx, *label, c.site.accountID())
 		case c.site.SPA != c.before.SPA:
 			c.updateAddress(set("spa", c.site.SPA))

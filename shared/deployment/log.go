@@ -67,9 +67,3 @@ func fitLog(lines []LogLine) []LogLine {
 	text := fmt.Sprintf("The log is too long. Its first %d lines are left out.", first)
 	return append([]LogLine{{At: lines[0].At, Level: Warning, Text: text}}, lines[first:]...)
 }
-
-// privateNotice returns the first line of the log of a deployment of a private project.
-func privateNotice(at clock.Timestamp) LogLine {
-	return LogLine{At: at, Level: Warning, Text: "The project is private. Deploying publishes it: " +
-		"everyone who knows the address of the deployment can open it."}
-}

@@ -41,7 +41,7 @@ type world struct {
 func TestModel(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.limits = deployment.Limits{ProjectMinute: 1000, AccountDay: 1000, AccountBytes: 1 << 40}
+	f.limits = deployment.Limits{ProjectMinute: 1000, AccountDay: 1000}
 	f.builds = modelBuilds
 	f.restart()
 	other := f.newUser("other")

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
@@ -17,11 +16,8 @@ import (
 
 // Deps are the dependencies of a Service.
 type Deps struct {
-	DB       *db.Client
-	Projects db.Table
-	Sites    db.Table
-	Outbox   event.Outbox
-	Cursors  *db.Cursors
+	Store   Store
+	Cursors *db.Cursors
 	// Bucket contains the manifests.
 	Bucket objectstore.Bucket
 	// Send sends a message with a message group to the queue of the worker.
@@ -29,8 +25,6 @@ type Deps struct {
 	IDs    *id.Generator
 	Clock  clock.Clock
 	Logger *slog.Logger
-	// Origin is the origin of the sites. "" if sites are not configured.
-	Origin config.Origin
 	Limits Limits
 }
 
@@ -39,16 +33,11 @@ type Deps struct {
 type Service struct {
 	Deps
 
-	store    Store
 	counters *limit.Counters
 }
 
 // New returns a Service. It makes no calls to storage.
-func New(d Deps) *Service {
-	return &Service{Deps: d, counters: limit.New(d.DB, d.Projects, d.Clock), store: Store{
-		DB: d.DB, Projects: d.Projects, Sites: d.Sites, Outbox: d.Outbox, Origin: d.Origin, MaxOutput: d.Limits.AccountBytes,
-	}}
-}
+func New(d Deps) *Service { return &Service{d, limit.New(d.Store.DB, d.Store.Projects, d.Clock)} }
 
 // open reads a project and its site, and checks that the caller may do the action. If deploymentID is not "", it also
 // reads that deployment, and more items. It makes two calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
@@ -57,14 +46,14 @@ func (s *Service) open(
 	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string, action workspace.Action, more ...db.Key,
 ) (*change, error) {
 	keys := append(more, db.SiteKey(projectID), db.DeploymentKey(projectID, deploymentID))
-	access, err := s.store.access().Project(ctx, caller.UserID, projectID, keys...)
+	access, err := s.Store.access().Project(ctx, caller.UserID, projectID, keys...)
 	if err != nil {
 		return nil, err
 	}
 	if err := access.Check(action); err != nil {
 		return nil, err
 	}
-	c, err := s.store.newChange(access, deploymentID, s.Clock())
+	c, err := s.Store.newChange(access, deploymentID, s.Clock())
 	if err == nil && deploymentID != "" && (c.deployment.ID == "" || c.deployment.Status == Removing) {
 		err = errNotFound
 	}
@@ -72,8 +61,8 @@ func (s *Service) open(
 }
 
 // modify opens a project, and a deployment if deploymentID is not "". It calls decide, which changes the site, and
-// commits the change. It makes three calls to storage. Errors: the errors of open; SITE_NOT_FOUND if deploymentID is "";
-// the errors of decide.
+// commits the change. It makes three calls to storage. Errors: the errors of open; SITE_NOT_FOUND if deploymentID is
+// ""; the errors of decide.
 func (s *Service) modify(
 	ctx context.Context, caller httpapi.Caller, operation, projectID, deploymentID string, decide func(c *change) error,
 ) (c *change, err error) {

@@ -75,7 +75,7 @@ func (s Store) openBuild(ctx context.Context, j job.Job, now time.Time, more ...
 	case err != nil && !isDeleted:
 		return nil, err
 	case isDeleted, c.isNew, c.deployment.ID == "", c.deployment.Status.hasEnded():
-		return nil, cmp.Or(s.jobs().Finish(ctx, j), job.ErrLost)
+		return nil, lost(s.jobs().Finish(ctx, j))
 	}
 	project, ws := db.ProjectKey(c.WorkspaceID, j.OwnerID), db.WorkspaceKey(c.WorkspaceID)
 	member := db.MemberKey(c.WorkspaceID, c.deployment.CreatedBy.ID)
@@ -88,7 +88,7 @@ func (s Store) openBuild(ctx context.Context, j job.Job, now time.Time, more ...
 	case err != nil:
 		return nil, err
 	case w == nil:
-		return nil, cmp.Or(s.jobs().Finish(ctx, j), job.ErrLost)
+		return nil, lost(s.jobs().Finish(ctx, j))
 	case items[project] == nil:
 		return nil, workspace.ErrProjectNotFound
 	}
@@ -103,7 +103,15 @@ func (s Store) openBuild(ctx context.Context, j job.Job, now time.Time, more ...
 		return c, err
 	}
 	c.cancel(j.ID, c.deployment.CreatedBy)
-	return nil, cmp.Or(c.commit(ctx), job.ErrLost)
+	return nil, lost(c.commit(ctx))
+}
+
+// lost returns job.ErrLost after a write that ended the job of the caller, or the error of the write.
+func lost(err error) error {
+	if err != nil {
+		return err
+	}
+	return job.ErrLost
 }
 
 // Outcome is the result of a build.
@@ -120,43 +128,37 @@ type Outcome struct {
 	Log []LogLine
 }
 
-// applyTo returns a deployment with the outcome.
-func (o Outcome) applyTo(d Deployment, now time.Time) Deployment {
-	d.EndedAt = new(clock.Stamp(now))
-	if o.Error != nil {
-		short := *o.Error
-		short.Message, short.Path = excerpt.Start(short.Message, maxText), excerpt.Start(short.Path, maxPath)
-		d.Status, d.Error = Failed, &short
-		return d
-	}
-	d.Status, d.ReadyAt = Ready, d.EndedAt
-	d.Files, d.Bytes, d.Manifest, d.HashedPaths = o.Files, o.Bytes, o.Manifest, o.HashedPaths
-	return d
-}
-
 // Finish ends a deployment and its job, for the worker with j: the deployment becomes ready or failed, and goes live if
 // its target is production and no later request has changed the live deployment. It returns the deployment as it is
 // stored. Errors: job.ErrLost; *failure.Error if the output would exceed the limit of the account: the deployment is
 // still building, and the worker must finish it with this error.
 func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) (d Deployment, err error) {
 	err = s.modifyBuild(ctx, "finish a build", j, now, func(c *change) error {
-		d = o.applyTo(c.deployment, now)
-		c.putDeployment(d, equals("status", c.deployment.Status))
-		c.finish(j, d, o.Log)
+		d = c.finish(j, o)
 		return nil
 	})
 	return d, err
 }
 
-// finish adds what follows from a deployment that has become ready or failed, and from the end of its job.
-func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
+// finish makes the deployment of the change ready or failed, and ends its job. It returns the deployment.
+func (c *change) finish(j job.Job, o Outcome) Deployment {
+	d := c.deployment
+	d.EndedAt = new(clock.Stamp(c.now))
 	end := c.store.jobs().End(j)
-	if d.Status == Failed { // its workers may have stored objects
+	if o.Error != nil {
+		failed := *o.Error
+		failed.Message, failed.Path = excerpt.Start(failed.Message, maxText), excerpt.Start(failed.Path, maxPath)
+		d.Status, d.Error = Failed, &failed
+		// Its workers may have stored objects.
 		end = c.store.jobs().Replace(j, job.New(RemovalJob, d.ProjectID, d.ID, d.AccountID, c.now).After(c.now))
+	} else {
+		d.Status, d.ReadyAt = Ready, d.EndedAt
+		d.Files, d.Bytes, d.Manifest, d.HashedPaths = o.Files, o.Bytes, o.Manifest, o.HashedPaths
 	}
+	c.putDeployment(d, equals("status", c.deployment.Status))
 	c.add(end, c.store.endBuild(j))
-	if len(log) > 0 { // it replaces the log of an earlier attempt
-		item, err := db.Encode(logRecord{Lines: fitLog(log)})
+	if len(o.Log) > 0 { // it replaces the log of an earlier attempt
+		item, err := db.Encode(logRecord{Lines: fitLog(o.Log)})
 		c.err = cmp.Or(c.err, err)
 		c.add(c.store.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"])))
 	}
@@ -173,8 +175,9 @@ func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
 	}
 	c.prune()
 	if c.addedBytes[d.AccountID] > 0 {
-		c.quota = &quota{d.AccountID, errNoSpace(c.store.MaxOutput)}
+		c.spaceFor, c.noSpace = d.AccountID, errNoSpace(c.store.MaxOutput)
 	}
+	return d
 }
 
 // beginBuild returns the write that adds a build to the builds in progress of its account, with the end of its lease,

@@ -48,16 +48,13 @@ type change struct {
 	isBlocked    bool       // whether an operator has blocked the label that the site takes
 	writes       []db.Write
 	addedBytes   map[string]int // bytes to add to the stored output, by account
-	quota        *quota         // nil if the change needs no space for output
 	// writtenIDs contains the IDs of the records that the change writes. A transaction can write a record only once.
 	writtenIDs map[string]bool
-	err        error // the first error of a method; nothing is written then
-}
-
-// quota is the check that an account has space for the output that a change adds, or for one byte if it adds none.
-type quota struct {
-	accountID string
-	failure   error // the error if there is no space
+	// spaceFor is the account that must have space for the output that the change adds, or for one byte if it adds none.
+	// "" if the change needs no space. noSpace is the error if there is no space.
+	spaceFor string
+	noSpace  error
+	err      error // the first error of a method; nothing is written then
 }
 
 // newChange returns a change of the site of a project, whose record and one deployment are among the items that were
@@ -122,8 +119,9 @@ func (c *change) createDeployment(d *Deployment) {
 	c.add(c.store.jobs().Add(newBuildJob(*d)))
 	c.putDeployment(*d, expression.AttributeNotExists(expression.Name(db.AttrPK)))
 	if c.Visibility == workspace.Private {
-		notices := logRecord{Notices: []LogLine{privateNotice(d.CreatedAt)}}
-		c.add(c.store.Projects.Put(db.DeploymentLogKey(d.ProjectID, d.ID), notices))
+		notice := LogLine{At: d.CreatedAt, Level: Warning, Text: "The project is private. Deploying publishes it: " +
+			"everyone who knows the address of the deployment can open it."}
+		c.add(c.store.Projects.Put(db.DeploymentLogKey(d.ProjectID, d.ID), logRecord{Notices: []LogLine{notice}}))
 	}
 	c.prune()
 }
@@ -229,24 +227,23 @@ func (c *change) commit(ctx context.Context) error {
 	return tx.CommitOnce(ctx)
 }
 
-// outputWrites returns the writes that count the stored output of accounts, and check the quota.
+// outputWrites returns the writes that count the stored output of accounts, and check that one of them has space.
 func (c *change) outputWrites() (writes []db.Write) {
-	if q := c.quota; q != nil {
-		c.addedBytes[q.accountID] += 0 // adds the account if it is missing, so that its quota is checked
+	if c.spaceFor != "" {
+		c.addedBytes[c.spaceFor] += 0 // adds the account if it is missing
 	}
 	for _, account := range slices.Sorted(maps.Keys(c.addedBytes)) {
 		n, key := c.addedBytes[account], db.OutputKey(account)
-		w := c.store.Projects.Update(key, expression.Add(attrBytes, expression.Value(n)))
-		if c.quota != nil && c.quota.accountID == account {
-			hasSpace := expression.AttributeNotExists(attrBytes).
-				Or(attrBytes.LessThanEqual(expression.Value(c.store.MaxOutput - max(n, 1))))
-			w = w.If(hasSpace)
-			if n == 0 {
-				w = c.store.Projects.Check(key, hasSpace)
-			}
-			writes = append(writes, w.Else(c.quota.failure))
-		} else if n != 0 {
-			writes = append(writes, w)
+		hasSpace := expression.AttributeNotExists(attrBytes).
+			Or(attrBytes.LessThanEqual(expression.Value(c.store.MaxOutput - max(n, 1))))
+		count := c.store.Projects.Update(key, expression.Add(attrBytes, expression.Value(n)))
+		switch needsSpace := account == c.spaceFor; {
+		case needsSpace && n == 0:
+			writes = append(writes, c.store.Projects.Check(key, hasSpace).Else(c.noSpace))
+		case needsSpace:
+			writes = append(writes, count.If(hasSpace).Else(c.noSpace))
+		case n != 0:
+			writes = append(writes, count)
 		}
 	}
 	return writes
