@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"devplatform/shared/async"
 	"devplatform/shared/clock"
@@ -31,8 +32,8 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 			"deployment creates the site. Deploying a private project publishes it. The number of deployments of a project " +
 			"in a minute and of an account in a day is limited. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
-			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, errOutput(config.Defaults[StorageSettings]().Bytes()),
-			errProjectBlocked, errNotConfigured, fault.ErrConflict,
+			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany,
+			errOutput(config.Defaults[StorageSettings]().Bytes()), errProjectBlocked, errNotConfigured, fault.ErrConflict,
 		},
 	}, s.CreateDeployment)
 	httpapi.Private(r, httpapi.Operation{
@@ -147,8 +148,7 @@ type DeployRequest struct {
 	Message string `json:"message,omitempty" maxLength:"200" doc:"What changed, at most 200 characters" example:"New colors"`
 }
 
-// CreateDeployment requests a deployment of the current files of a project. Errors: the errors of request;
-// RATE_LIMITED, QUOTA_EXCEEDED, CONFLICT.
+// CreateDeployment requests a deployment of the current files of a project.
 func (s *Service) CreateDeployment(
 	ctx context.Context, caller httpapi.Caller, in *DeployInput,
 ) (*DeploymentOutput, error) {
@@ -179,7 +179,7 @@ func (s *Service) CreateDeployment(
 }
 
 // request returns the change that adds a deployment to a project, and completes d. takenLabels is the number of labels
-// of a new site that were taken before. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, SITES_NOT_CONFIGURED; errLabelTaken.
+// of a new site that were taken before. Error, of this call or of the transaction: errLabelTaken.
 func (s *Service) request(ctx context.Context, caller httpapi.Caller, d *Deployment, takenLabels int) (*change, error) {
 	access := s.Store.access()
 	project, account, err := workspace.ReadWith(ctx, access, caller.UserID, d.ProjectID, workspace.Write,
@@ -208,7 +208,9 @@ func (s *Service) request(ctx context.Context, caller httpapi.Caller, d *Deploym
 	}
 	d.ID = s.IDs.New(id.Deployment) // IDs and numbers have the same order
 	d.WorkspaceID, d.AccountID, d.CreatedBy = c.WorkspaceID, account, actorOf(caller)
-	c.add(s.counters.Write(s.Limits.projectRule(), d.ProjectID), s.counters.Write(s.Limits.accountRule(), account))
+	perMinute := limit.Rule{Name: "deployments-project", Limit: s.Limits.ProjectMinute, Window: time.Minute}
+	perDay := limit.Rule{Name: "deployments-account", Limit: s.Limits.AccountDay, Window: 24 * time.Hour}
+	c.add(s.counters.Write(perMinute, d.ProjectID), s.counters.Write(perDay, account))
 	c.spaceFor, c.noSpace = account, errOutput(s.Store.MaxOutput)
 	if c.isNew {
 		if err := c.createSite(ctx, account, takenLabels); err != nil {
@@ -238,7 +240,6 @@ type listOutput struct {
 }
 
 // listDeployments returns a page of the deployments of a project, newest first. It makes three calls to storage.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED if the cursor is not from this list.
 func (s *Service) listDeployments(
 	ctx context.Context, caller httpapi.Caller, in *listInput,
 ) (out *listOutput, err error) {
@@ -273,13 +274,12 @@ func (s *Service) listDeployments(
 	return out, err
 }
 
-// ReadDeployment returns a deployment. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND.
+// ReadDeployment returns a deployment.
 func (s *Service) ReadDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*DeploymentOutput, error) {
 	return outputOf(s.open(ctx, caller, in.ProjectID, in.DeploymentID, workspace.Read))
 }
 
-// CancelDeployment cancels a deployment that has not ended. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
-// DEPLOYMENT_NOT_FOUND; CONFLICT if it has ended.
+// CancelDeployment cancels a deployment that has not ended.
 func (s *Service) CancelDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*DeploymentOutput, error) {
 	return outputOf(s.modify(ctx, caller, "cancel a deployment", in.ProjectID, in.DeploymentID, func(c *change) error {
 		if c.site.Deployments[in.DeploymentID].Status.hasEnded() {
@@ -291,8 +291,7 @@ func (s *Service) CancelDeployment(ctx context.Context, caller httpapi.Caller, i
 	}))
 }
 
-// PromoteDeployment makes a ready deployment the live one. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
-// DEPLOYMENT_NOT_FOUND, SITES_NOT_CONFIGURED; CONFLICT if it is not ready.
+// PromoteDeployment makes a ready deployment the live one.
 func (s *Service) PromoteDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*DeploymentOutput, error) {
 	return outputOf(s.modify(ctx, caller, "promote a deployment", in.ProjectID, in.DeploymentID, func(c *change) error {
 		switch {
@@ -309,8 +308,7 @@ func (s *Service) PromoteDeployment(ctx context.Context, caller httpapi.Caller, 
 	}))
 }
 
-// DeleteDeployment deletes a deployment that is not live. One that has not ended is canceled. Errors:
-// PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND; CONFLICT if it is live.
+// DeleteDeployment deletes a deployment that is not live. One that has not ended is canceled.
 func (s *Service) DeleteDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*httpapi.DoneOutput, error) {
 	_, err := s.modify(ctx, caller, "delete a deployment", in.ProjectID, in.DeploymentID, func(c *change) error {
 		if c.site.DeploymentID == in.DeploymentID {

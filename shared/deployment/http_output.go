@@ -48,8 +48,7 @@ type logOutput struct {
 	}
 }
 
-// readLog returns a page of the log of a deployment, oldest line first. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
-// DEPLOYMENT_NOT_FOUND; VALIDATION_FAILED if the cursor is not from this list.
+// readLog returns a page of the log of a deployment, oldest line first.
 func (s *Service) readLog(
 	ctx context.Context, caller httpapi.Caller, in *deploymentPageInput,
 ) (out *logOutput, err error) {
@@ -91,8 +90,7 @@ type filesOutput struct {
 }
 
 // listFiles returns a page of the files of the output of a deployment, in path order. A deployment that is not ready
-// has no files. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND, also if it is removed meanwhile;
-// SERVICE_UNAVAILABLE; VALIDATION_FAILED if the cursor is not from this list.
+// has no files.
 func (s *Service) listFiles(
 	ctx context.Context, caller httpapi.Caller, in *deploymentPageInput,
 ) (out *filesOutput, err error) {
@@ -104,7 +102,7 @@ func (s *Service) listFiles(
 		}
 		data, err := s.Bucket.Get(ctx, site.ManifestKey(c.deployment.ID, c.deployment.Manifest))
 		switch {
-		case errors.Is(err, objectstore.ErrNotFound):
+		case errors.Is(err, objectstore.ErrNotFound): // the deployment was removed meanwhile
 			return nil, errNotFound.WithCause(err)
 		case errors.Is(err, objectstore.ErrUnavailable):
 			return nil, fault.ErrUnavailable.WithCause(err)

@@ -82,7 +82,7 @@ func siteOutput(c *change, err error) (*SiteOutput, error) {
 	return &SiteOutput{c.site.item(c.store.Origin)}, nil
 }
 
-// ReadSite returns the site of a project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, SITE_NOT_FOUND.
+// ReadSite returns the site of a project.
 func (s *Service) ReadSite(ctx context.Context, caller httpapi.Caller, in *file.InProject) (*SiteOutput, error) {
 	c, err := s.open(ctx, caller, in.ProjectID, "", workspace.Read)
 	if err == nil && c.isNew {
@@ -92,9 +92,7 @@ func (s *Service) ReadSite(ctx context.Context, caller httpapi.Caller, in *file.
 }
 
 // UpdateSite changes the settings of a site. A new label is the address of the site immediately; the old one stays
-// reserved for the workspace for 30 days. Errors: PROJECT_NOT_FOUND; ACCESS_DENIED, also if an operator has blocked the
-// address whose label would change; SITE_NOT_FOUND, SITES_NOT_CONFIGURED, RATE_LIMITED; CONFLICT if another site has
-// the label.
+// reserved for the workspace for 30 days.
 func (s *Service) UpdateSite(ctx context.Context, caller httpapi.Caller, in *SiteInput) (*SiteOutput, error) {
 	label, spa := in.Body.Label, in.Body.SPA
 	return siteOutput(s.modify(ctx, caller, "change a site", in.ProjectID, "", func(c *change) error {
@@ -116,8 +114,7 @@ func (s *Service) UpdateSite(ctx context.Context, caller httpapi.Caller, in *Sit
 	}))
 }
 
-// TakeSiteOffline takes a site offline. Its label and its deployments remain. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
-// SITE_NOT_FOUND.
+// TakeSiteOffline takes a site offline. Its label and its deployments remain.
 func (s *Service) TakeSiteOffline(
 	ctx context.Context, caller httpapi.Caller, in *file.InProject,
 ) (*httpapi.DoneOutput, error) {

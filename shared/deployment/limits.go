@@ -22,13 +22,5 @@ type StorageSettings struct {
 // Bytes returns the limit in bytes.
 func (s StorageSettings) Bytes() int { return s.GiB << 30 }
 
-func (l Limits) projectRule() limit.Rule {
-	return limit.Rule{Name: "deployments-project", Limit: l.ProjectMinute, Window: time.Minute}
-}
-
-func (l Limits) accountRule() limit.Rule {
-	return limit.Rule{Name: "deployments-account", Limit: l.AccountDay, Window: 24 * time.Hour}
-}
-
 // labelRule limits how often the labels of a workspace can change. Each change reserves the old label for 30 days.
 var labelRule = limit.Rule{Name: "labels", Limit: 20, Window: 24 * time.Hour}

@@ -183,14 +183,16 @@ const maxPruned = 10
 // prune removes deployments that have ended. It keeps the live deployment, the last deployments, and deployments whose
 // files are still available at the address of the site. The next change prunes deployments that this change writes.
 func (c *change) prune() {
+	kept := map[string]bool{c.site.DeploymentID: true}
+	for _, e := range c.site.Earlier {
+		kept[e.DeploymentID] = kept[e.DeploymentID] || c.now.Unix() < e.Until
+	}
 	pruned := 0
 	ids := slices.SortedFunc(maps.Keys(c.site.Deployments), func(a, b string) int {
 		return cmp.Compare(c.site.Deployments[b].Number, c.site.Deployments[a].Number)
 	})
 	for _, id := range ids[min(maxKept, len(ids)):] {
-		isPrunable := c.site.Deployments[id].Status.hasEnded() && id != c.site.DeploymentID && !c.isEarlier(id) &&
-			!c.writtenIDs[id]
-		if isPrunable && pruned < maxPruned {
+		if c.site.Deployments[id].Status.hasEnded() && !kept[id] && !c.writtenIDs[id] && pruned < maxPruned {
 			c.remove(id, event.Actor{})
 			pruned++
 		}

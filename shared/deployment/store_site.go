@@ -3,7 +3,6 @@ package deployment
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -90,13 +89,6 @@ func (c *change) earlier(next string) []site.EarlierDeployment {
 		}
 	}
 	return all
-}
-
-// isEarlier reports whether the address of the site still serves files of a deployment that was live earlier.
-func (c *change) isEarlier(id string) bool {
-	return slices.ContainsFunc(c.site.Earlier, func(e site.EarlierDeployment) bool {
-		return e.DeploymentID == id && c.now.Unix() < e.Until
-	})
 }
 
 // goOffline takes the site offline, by a request with the next number of the site's sequence.
