@@ -1,9 +1,12 @@
 package site
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
+	"devplatform/shared/db"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/site/rule"
 )
 
@@ -123,4 +126,46 @@ func (m Manifest) isMissingAsset(path string) bool {
 func (m Manifest) has(path string) bool {
 	_, ok := m.Files[path]
 	return ok
+}
+
+// findEarlier finds a path among the files with hashed names of the deployments that were live earlier. A page that was
+// open during a deployment may still request them. It returns the ID of the deployment, "" if none has the file. Such
+// files are only in the bundler's folder. For a path in the folder, it reads the deployments' own addresses with one
+// call: a deployment that was deleted has no address, and an operator may have blocked the address. If one of them has
+// the path, it reads the manifest, unless the manifest is in memory. Errors: db.ErrUnavailable,
+// objectstore.ErrUnavailable.
+func (v *view) findEarlier(path string) (deploymentID string, f File, err error) {
+	if !strings.HasPrefix(path, assets) {
+		return "", f, nil
+	}
+	var keys []db.Key
+	for _, e := range v.address.Earlier {
+		if v.Clock().Unix() < e.Until {
+			keys = append(keys, db.AddressKey(e.Label))
+		}
+	}
+	if len(keys) == 0 {
+		return "", f, nil
+	}
+	items, err := v.Sites.BatchGet(v.ctx, keys...)
+	if err != nil {
+		return "", f, err
+	}
+	for _, key := range keys {
+		a, err := db.Decode[Address](items[key])
+		if err != nil {
+			return "", f, err
+		}
+		if a.Blocked || !a.HashedPaths.has(path) {
+			continue
+		}
+		m, err := v.manifests.get(v.ctx, a.manifestKey())
+		if errors.Is(err, objectstore.ErrNotFound) { // the deployment was deleted meanwhile
+			continue
+		}
+		if f, ok := m.Files[path]; err != nil || ok && f.Hashed {
+			return a.DeploymentID, f, err
+		}
+	}
+	return "", f, nil
 }
