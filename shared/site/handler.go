@@ -17,6 +17,7 @@ import (
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
+	"devplatform/shared/site/rule"
 )
 
 // Deps contains the dependencies of a Handler.
@@ -179,21 +180,19 @@ func (v *view) show() error {
 		}
 		if deploymentID != "" {
 			header := v.siteHeader(manifest, deploymentID, "")
-			return v.file(header, deploymentID, target{status: http.StatusOK, path: path}, f)
+			return v.file(header, deploymentID, rule.Result{Status: http.StatusOK, File: path}, f)
 		}
-		if t, ok = manifest.applyRules(path, query); !ok {
-			t = manifest.fallback(path, v.address.SPA)
-		}
+		t = manifest.findOther(path, query, v.address.SPA)
 	}
-	if t.path == "" && t.location == "" {
-		return v.page(t.status)
+	if t.File == "" && t.Location == "" {
+		return v.page(t.Status)
 	}
-	header := v.siteHeader(manifest, v.address.DeploymentID, t.location)
-	if t.location != "" {
-		v.begin(t.status)
+	header := v.siteHeader(manifest, v.address.DeploymentID, t.Location)
+	if t.Location != "" {
+		v.begin(t.Status)
 		return nil
 	}
-	return v.file(header, v.address.DeploymentID, t, manifest.Files[t.path])
+	return v.file(header, v.address.DeploymentID, t, manifest.Files[t.File])
 }
 
 // labelOf returns the label of a host. ok reports whether the host can be an address.

@@ -61,14 +61,20 @@ func (h *Handler) isSmall(f File) bool {
 	return f.Size <= h.maxSmall
 }
 
-// open opens the object of a file for reading a part of it. Errors: objectstore.ErrNotFound,
-// objectstore.ErrUnavailable.
-func (v *view) open(key string, f File, p part, compressed bool) (io.ReadCloser, error) {
+// open opens the object of a file for reading a part of it. Small objects come from memory. Errors:
+// objectstore.ErrNotFound, objectstore.ErrUnavailable.
+func (v *view) open(key string, f File, p part, compressed bool) (body io.ReadCloser, err error) {
 	isRange := p.status == http.StatusPartialContent
-	if isRange && !f.Gzip && !v.isSmall(f) {
+	switch {
+	case v.isSmall(f):
+		var data []byte
+		data, err = v.objects.get(v.ctx, key)
+		body = io.NopCloser(bytes.NewReader(data))
+	case isRange && !f.Gzip:
 		return v.Bucket.OpenRange(v.ctx, key, p.start, p.length)
+	default:
+		body, _, err = v.Bucket.Open(v.ctx, key)
 	}
-	body, err := v.object(key, f)
 	if err == nil && f.Gzip && !compressed {
 		body, err = decompress(body)
 	}
@@ -79,16 +85,6 @@ func (v *view) open(key string, f File, p part, compressed bool) (io.ReadCloser,
 		return nil, fmt.Errorf("site: read %s: %w", key, err)
 	}
 	return body, nil
-}
-
-// object opens the whole object of a file. Small objects come from memory.
-func (v *view) object(key string, f File) (io.ReadCloser, error) {
-	if !v.isSmall(f) {
-		body, _, err := v.Bucket.Open(v.ctx, key)
-		return body, err
-	}
-	data, err := v.objects.get(v.ctx, key)
-	return io.NopCloser(bytes.NewReader(data)), err
 }
 
 // gzipBody is the content of a compressed object.

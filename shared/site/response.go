@@ -36,12 +36,12 @@ func (v *view) siteHeader(m Manifest, deploymentID, location string) http.Header
 }
 
 // file responds with a file of a deployment.
-func (v *view) file(header http.Header, deploymentID string, found target, f File) error {
+func (v *view) file(header http.Header, deploymentID string, found rule.Result, f File) error {
 	header.Set("Content-Type", f.ContentType)
 	if f.ContentType == "" {
 		header.Set("Content-Type", "application/octet-stream")
 	}
-	if f.Hashed && found.path == v.r.URL.Path {
+	if f.Hashed && found.File == v.r.URL.Path {
 		header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	compressed := false
@@ -49,18 +49,22 @@ func (v *view) file(header http.Header, deploymentID string, found target, f Fil
 		header.Set("Vary", "Accept-Encoding")
 		accepted := parseEncodings(v.r.Header.Values("Accept-Encoding"))
 		// A range is a part of the content that is not compressed.
-		wantsRange := found.status == http.StatusOK && isSingleRange(v.r.Header.Get("Range")) && accepted.identity > 0
+		wantsRange := found.Status == http.StatusOK && isSingleRange(v.r.Header.Get("Range")) && accepted.identity > 0
 		compressed = accepted.gzip > 0 && accepted.gzip >= accepted.identity && !wantsRange
 	}
 	if compressed {
 		header.Set("Content-Encoding", "gzip")
 	}
-	p := part{status: found.status, length: int64(f.Size)}
+	p := part{status: found.Status, length: int64(f.Size)}
 	if p.status == http.StatusOK { // conditions and ranges do not apply to other responses
-		header.Set("ETag", etag(f, compressed))
+		tag := `"` + base64.RawURLEncoding.EncodeToString(f.SHA256[:]) + `"`
+		if compressed { // weak, because another build may compress the same content differently
+			tag = "W/" + tag
+		}
+		header.Set("ETag", tag)
 		p = negotiate(header, v.r, p.length)
 	}
-	if v.r.Method == http.MethodHead || (p.status != found.status && p.status != http.StatusPartialContent) {
+	if v.r.Method == http.MethodHead || (p.status != found.Status && p.status != http.StatusPartialContent) {
 		v.begin(p.status)
 		return nil
 	}
@@ -73,16 +77,6 @@ func (v *view) file(header http.Header, deploymentID string, found target, f Fil
 		p.length = unknownLength
 	}
 	return v.send(p, body)
-}
-
-// etag returns the entity tag of a file. The tag of the compressed form is weak, because another build may compress the
-// same content differently.
-func etag(f File, compressed bool) string {
-	tag := `"` + base64.RawURLEncoding.EncodeToString(f.SHA256[:]) + `"`
-	if compressed {
-		return "W/" + tag
-	}
-	return tag
 }
 
 // unknownLength is the length of a body whose length is known only after it was read.
@@ -134,10 +128,6 @@ func fill(r io.Reader, chunk []byte) (n int, err error) {
 	return n, err
 }
 
-// retryAfter is the number of seconds after which a client may repeat a request that failed because storage was not
-// available.
-const retryAfter = "5"
-
 // page responds with one of the server's own pages.
 func (v *view) page(status int) error {
 	header := v.resetHeader()
@@ -150,7 +140,7 @@ func (v *view) page(status int) error {
 	case http.StatusTooManyRequests:
 		header.Set("Retry-After", secondsToNextMonth(v.Clock()))
 	case http.StatusServiceUnavailable:
-		header.Set("Retry-After", retryAfter)
+		header.Set("Retry-After", "5") // seconds
 	}
 	v.begin(status)
 	if v.r.Method == http.MethodHead {
