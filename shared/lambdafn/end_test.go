@@ -44,7 +44,7 @@ func TestInvocationsEndAfterTheWorkBesideThem(t *testing.T) {
 			limit, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			handler := tc.newHandler(func(ctx context.Context) {
-				wantMargin(t, limit, ctx)
+				wantMargin(ctx, t, limit)
 				async.EndAfter(ctx, work)
 			})
 			go func() {
@@ -64,7 +64,7 @@ func TestInvocationsEndAfterTheWorkBesideThem(t *testing.T) {
 }
 
 // wantMargin checks that a handler's context ends long enough before the time limit to send a response.
-func wantMargin(t *testing.T, limit, ctx context.Context) {
+func wantMargin(ctx context.Context, t *testing.T, limit context.Context) {
 	t.Helper()
 	end, _ := limit.Deadline()
 	if own, ok := ctx.Deadline(); !ok || end.Sub(own) < 100*time.Millisecond {

@@ -84,7 +84,8 @@ func TestPoisonRecordsCountAsDone(t *testing.T) {
 		t.Errorf("poison received the wrong records (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
-		"poison: new image: db: not an item in DynamoDB's JSON", "poison: no event", "poison: not a record of a DynamoDB stream",
+		"poison: new image: db: not an item in DynamoDB's JSON", "poison: no event",
+		"poison: not a record of a DynamoDB stream",
 	}, p.reasons); diff != "" {
 		t.Errorf("poison received the wrong reasons (-want +got):\n%s", diff)
 	}
