@@ -56,13 +56,6 @@ func newCache[T any](fetch Fetch, now clock.Clock, parse func(string) (T, error)
 	return &cache[T]{fetch: fetch, parse: parse, now: now, report: func(error) {}}
 }
 
-// start begins to read the secret in the background.
-func (c *cache[T]) start() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.startRead()
-}
-
 // get returns the secret. Errors: ErrUnavailable.
 func (c *cache[T]) get(ctx context.Context) (value T, err error) {
 	c.mu.Lock()

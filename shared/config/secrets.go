@@ -60,7 +60,9 @@ func NewSecrets(cfg AWS, metrics Metrics, now clock.Clock, logger *slog.Logger) 
 func (s *Secrets) Keys(name string) *Keys {
 	keys := NewKeys(s.Fetch(name), s.now)
 	keys.cache.report = s.reporter(name)
-	keys.cache.start()
+	keys.cache.mu.Lock()
+	defer keys.cache.mu.Unlock()
+	keys.cache.startRead()
 	return keys
 }
 
@@ -82,13 +84,7 @@ func (s *Secrets) reporter(name string) func(error) {
 
 // Fetch returns the function that fetches the current version of the secret with that name or ARN.
 func (s *Secrets) Fetch(name string) Fetch {
-	return func(ctx context.Context) (string, error) {
-		text, err := s.getSecretValue(ctx, name)
-		if err != nil {
-			return "", fmt.Errorf("secret %s: %w", name, err)
-		}
-		return text, nil
-	}
+	return func(ctx context.Context) (string, error) { return s.getSecretValue(ctx, name) }
 }
 
 // getSecretValue calls https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html.
@@ -141,4 +137,39 @@ func parseSecret(status int, data []byte) (string, error) {
 		return "", errors.New("the secret has no text")
 	}
 	return *out.SecretString, nil
+}
+
+// Credentials are the fields of a JSON object in Secrets Manager, which the operator writes. The object is read when a
+// credential is first needed, and then as often as the key ring.
+type Credentials struct{ cache *cache[map[string]string] }
+
+// NewCredentials returns the credentials in a secret. fetch returns the text of the secret.
+func NewCredentials(fetch Fetch, now clock.Clock) *Credentials {
+	return &Credentials{cache: newCache(fetch, now, parseCredentials)}
+}
+
+// Field returns the credential in a field.
+func (c *Credentials) Field(name string) *Credential { return &Credential{field: name, cache: c.cache} }
+
+// A Credential is a secret that this service and another one share, such as the API key at a provider.
+type Credential struct {
+	field string
+	cache *cache[map[string]string]
+}
+
+// Get returns the credential. It returns "" if none is set. Errors: ErrUnavailable.
+func (c *Credential) Get(ctx context.Context) (string, error) {
+	fields, err := c.cache.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	return fields[c.field], nil
+}
+
+func parseCredentials(text string) (map[string]string, error) {
+	var fields map[string]string
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
+		return nil, errors.New("the secret of a provider is not a JSON object of strings")
+	}
+	return fields, nil
 }

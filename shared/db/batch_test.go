@@ -77,31 +77,38 @@ func TestPutAll(t *testing.T) {
 	}
 }
 
-// One call reads items of several tables.
-func TestBatchGetOfSeveralTables(t *testing.T) {
+// One call reads up to 100 items of several tables.
+func TestBatchGet(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.StartServer(t)
 	client := db.New(awsConfig(endpoint), newFakeClock().now)
-	names := []string{"first-" + rand.Text(), "second-" + rand.Text()}
-	for _, name := range names {
+	var tables []db.Table
+	for range 2 {
+		name := "db-test-" + rand.Text()
 		dynamotest.CreateTable(t, dynamotest.Client(endpoint), name, "pk", "sk")
+		tables = append(tables, client.Table(name))
 	}
-	first, second := client.Table(names[0]), client.Table(names[1])
-	key := db.UsernameKey("u")
-	mustDo(t, client, first.Put(key, item("1")))
-	mustDo(t, client, second.Put(key, item("2")))
-	refs := []db.Ref{
-		first.Ref(key), second.Ref(key), second.Ref(key), second.Ref(db.UsernameKey("none")), first.Ref(db.Key{}),
+	var refs []db.Ref
+	for i := range 130 {
+		key, table := db.UsernameKey(fmt.Sprint("u", i/2)), tables[i%2]
+		mustDo(t, client, table.Put(key, item(fmt.Sprint(i))))
+		refs = append(refs, table.Ref(key))
 	}
-	ctx := db.CountCalls(t.Context())
-	found, err := client.BatchGet(ctx, refs...)
-	if err != nil || len(found) != 2 || db.Calls(ctx) != 1 {
-		t.Fatalf("got %d items, error %v and %d calls, want 2 items in one call", len(found), err, db.Calls(ctx))
-	}
-	for i, want := range []string{"1", "2"} {
-		if !reflect.DeepEqual(found[refs[i]]["v"], item(want)["v"]) {
-			t.Errorf("table %d: got %v, want %s", i+1, found[refs[i]], want)
+	for n, wantCalls := range map[int]int{2: 1, 100: 1, 130: 2} {
+		ctx := db.CountCalls(t.Context())
+		wanted := append(refs[:n:n], refs[0], tables[0].Ref(db.Key{}))
+		found, err := client.BatchGet(ctx, wanted...)
+		if err != nil || len(found) != n || db.Calls(ctx) != wantCalls {
+			t.Fatalf("got %d items, error %v and %d calls, want %d items in %d", len(found), err, db.Calls(ctx), n, wantCalls)
 		}
+		for i, ref := range refs[:n] {
+			if value(found[ref]) != fmt.Sprint(i) {
+				t.Errorf("%v: got %v, want value %d", ref, found[ref], i)
+			}
+		}
+	}
+	if found, err := client.BatchGet(t.Context(), tables[0].Ref(db.UsernameKey("none"))); err != nil || len(found) > 0 {
+		t.Errorf("got %v, error %v for a missing item, want none", found, err)
 	}
 }
 

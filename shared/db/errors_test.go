@@ -143,30 +143,24 @@ func requestTokens(t *testing.T, bodies []string) map[string]bool {
 	return tokens
 }
 
-func TestNoResponseIsUnavailable(t *testing.T) {
+func TestErrorsOfSingleCalls(t *testing.T) {
 	t.Parallel()
 	unreachable := newClient("http://127.0.0.1:1")
 	if _, err := unreachable.Table("t").Get(t.Context(), db.EmailKey("a@b.c")); class(err) != "unavailable" {
 		t.Errorf("connection refused: got error %v, want ErrUnavailable", err)
 	}
-	server := httptest.NewServer(&fakeDynamoDB{status: 200, body: `{}`})
-	t.Cleanup(server.Close)
-	canceled, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := newClient(server.URL).Table("t").Get(canceled, db.EmailKey("a@b.c")); class(err) != "unavailable" {
-		t.Errorf("context canceled: got error %v, want ErrUnavailable", err)
-	}
-}
-
-func TestDoRetriesConflicts(t *testing.T) {
-	t.Parallel()
 	fake := &fakeDynamoDB{status: 400, body: exception("TransactionConflictException", "")}
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
 	client := newClient(server.URL)
+	if _, err := client.Table("t").Get(canceled, db.EmailKey("a@b.c")); class(err) != "unavailable" {
+		t.Errorf("context canceled: got error %v, want ErrUnavailable", err)
+	}
 	_, err := client.Do(t.Context(), client.Table("t").Delete(db.EmailKey("a@b.c")))
 	if class(err) != "conflict" || len(fake.requests) != 20 {
-		t.Errorf("got error %v after %d requests, want ErrConflict after 20", err, len(fake.requests))
+		t.Errorf("a conflict: got error %v after %d requests, want ErrConflict after 20", err, len(fake.requests))
 	}
 }
 

@@ -209,7 +209,7 @@ func callLimit(n int) *int32 {
 	if n <= 0 {
 		return nil
 	}
-	return aws.Int32(int32(min(n, maxLimit))) //nolint:gosec // at most 1000
+	return aws.Int32(int32(min(n, maxLimit)))
 }
 
 // projection returns the expression that selects the attributes and the keys. The expression also selects expiresAt, so

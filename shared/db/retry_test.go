@@ -14,68 +14,50 @@ import (
 	"devplatform/shared/db"
 )
 
-func TestRetryUntilAnAttemptSucceeds(t *testing.T) {
-	t.Parallel()
-	for _, reason := range []error{db.ErrStale, db.ErrConflict} {
-		synctest.Test(t, func(t *testing.T) {
-			attempts := 0
-			err := db.Retry(t.Context(), "test", func(ctx context.Context) error {
-				if attempts++; attempts < 20 {
-					return fmt.Errorf("attempt %d: %w", attempts, reason)
-				}
-				return nil
-			})
-			if err != nil || attempts != 20 {
-				t.Errorf("%v: got error %v after %d attempts, want none after 20", reason, err, attempts)
-			}
-		})
-	}
-}
-
-func TestRetryReturnsOtherErrorsAtOnce(t *testing.T) {
+// Retry makes 20 attempts while another writer changes the item. It ends at any other error, and with its context.
+func TestRetry(t *testing.T) {
 	t.Parallel()
 	other := errors.New("other")
-	for _, want := range []error{other, db.ErrConditionFailed, db.ErrUnavailable} {
-		attempts := 0
-		err := db.Retry(t.Context(), "test", func(ctx context.Context) error { attempts++; return want })
-		if !errors.Is(err, want) || errors.Is(err, db.ErrConflict) || attempts != 1 {
-			t.Errorf("got error %v after %d attempts, want only %v after 1", err, attempts, want)
-		}
-	}
-}
-
-func TestRetryIsLimited(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		begin, attempts := time.Now(), 0
-		err := db.Retry(t.Context(), "save file", func(ctx context.Context) error { attempts++; return db.ErrStale })
-		if !errors.Is(err, db.ErrConflict) || !errors.Is(err, db.ErrStale) || attempts != 20 {
-			t.Errorf("got error %v after %d attempts, want ErrConflict and ErrStale after 20", err, attempts)
-		}
-		if !strings.Contains(err.Error(), "save file: 20 attempts") {
-			t.Errorf("got error %v, want one that contains the operation and the number of attempts", err)
-		}
-		if took := time.Since(begin); took < time.Second || took > 6*time.Second {
-			t.Errorf("the attempts took %s, want 1 s to 6 s", took)
-		}
-	})
-}
-
-func TestRetryEndsWithContext(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		attempts := 0
-		err := db.Retry(ctx, "test", func(ctx context.Context) error {
-			if attempts++; attempts == 3 {
-				cancel()
+	for name, tc := range map[string]struct {
+		reason   error // the error of each attempt
+		success  int   // the attempt that succeeds
+		end      int   // the attempt at which the context ends
+		want     error
+		attempts int
+	}{
+		"stale":            {db.ErrStale, 20, 0, nil, 20},
+		"conflict":         {db.ErrConflict, 20, 0, nil, 20},
+		"too many":         {db.ErrStale, 21, 0, db.ErrConflict, 20},
+		"canceled":         {db.ErrStale, 20, 3, db.ErrConflict, 3},
+		"other error":      {other, 20, 0, other, 1},
+		"condition failed": {db.ErrConditionFailed, 20, 0, db.ErrConditionFailed, 1},
+		"unavailable":      {db.ErrUnavailable, 20, 0, db.ErrUnavailable, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			begin, attempts := time.Now(), 0
+			err := db.Retry(ctx, "save file", func(context.Context) error {
+				if attempts++; attempts == tc.end {
+					cancel()
+				}
+				if attempts == tc.success {
+					return nil
+				}
+				return fmt.Errorf("attempt %d: %w", attempts, tc.reason)
+			})
+			if !errors.Is(err, tc.want) || attempts != tc.attempts || err != nil && !errors.Is(err, tc.reason) {
+				t.Errorf("%s: got error %v after %d attempts, want %v after %d", name, err, attempts, tc.want, tc.attempts)
 			}
-			return db.ErrStale
+			if isConflict := errors.Is(err, db.ErrConflict); isConflict && tc.want != db.ErrConflict ||
+				isConflict && !strings.Contains(err.Error(), fmt.Sprintf("save file: %d attempts", attempts)) {
+				t.Errorf("%s: got error %v, want the operation and the number of attempts in a conflict only", name, err)
+			}
+			if took := time.Since(begin); tc.attempts == 20 && (took < time.Second || took > 6*time.Second) {
+				t.Errorf("%s: the attempts took %s, want 1 s to 6 s", name, took)
+			}
 		})
-		if !errors.Is(err, db.ErrConflict) || attempts != 3 {
-			t.Errorf("got error %v after %d attempts, want ErrConflict after 3", err, attempts)
-		}
-	})
+	}
 }
 
 // This test replaces the default logger, so it does not run in parallel.

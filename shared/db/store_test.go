@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
-	"devplatform/shared/id"
 )
 
 // item returns an item with the string attribute v.
@@ -225,86 +223,6 @@ func TestOneOfConcurrentTransactionsSucceeds(t *testing.T) {
 	wg.Wait()
 	if succeeded != 1 {
 		t.Errorf("%d transactions succeeded, want 1", succeeded)
-	}
-}
-
-func TestQueryPages(t *testing.T) {
-	t.Parallel()
-	client, table, clk := newTable(t)
-	ids := id.NewGenerator(clk.now, strings.NewReader(strings.Repeat("x", 1000)))
-	var want []string
-	for i := range 25 {
-		sessionID := ids.New(id.Session)
-		record := item(sessionID)
-		if i%5 == 4 {
-			record[db.AttrExpiresAt] = db.ExpiresAt(clk.now().Unix())
-		} else {
-			want = append(want, sessionID)
-		}
-		mustDo(t, client, table.Put(db.SessionKey(user, sessionID), record))
-	}
-	mustDo(t, client, table.Put(db.UserKey(user), item("not a session")))
-	all, err := table.QueryAll(t.Context(), db.SessionsOf(user))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, values(all)); diff != "" {
-		t.Errorf("QueryAll (-want +got):\n%s", diff)
-	}
-	for _, limit := range []int{1, 3, 7, 20, 100} {
-		var got []string
-		q := db.Query{Prefix: db.SessionsOf(user), Limit: limit}
-		for {
-			page, err := table.Query(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(page.Items) > limit || (len(page.Items) < limit && !page.Next.IsZero()) {
-				t.Errorf("limit %d: got a page of %d items with next page %v", limit, len(page.Items), page.Next)
-			}
-			got = append(got, values(page.Items)...)
-			if page.Next.IsZero() {
-				break
-			}
-			q.After = page.Next
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("limit %d (-want +got):\n%s", limit, diff)
-		}
-	}
-	last, err := table.Query(t.Context(), db.Query{Prefix: db.SessionsOf(user), Limit: 1, Descending: true})
-	if err != nil || values(last.Items)[0] != want[len(want)-1] {
-		t.Errorf("descending: got %v, %v, want the last session", values(last.Items), err)
-	}
-}
-
-// values returns the attribute v of each item.
-func values(items []db.Item) []string {
-	var all []string
-	for _, i := range items {
-		all = append(all, value(i))
-	}
-	return all
-}
-
-func TestBatchGetWithSeveralCalls(t *testing.T) {
-	t.Parallel()
-	client, table, _ := newTable(t)
-	var keys []db.Key
-	for i := range 130 {
-		key := db.UsernameKey(fmt.Sprint("u", i))
-		keys = append(keys, key)
-		mustDo(t, client, table.Put(key, item(fmt.Sprint(i))))
-	}
-	ctx := db.CountCalls(t.Context())
-	found, err := table.BatchGet(ctx, keys...)
-	if err != nil || len(found) != len(keys) || db.Calls(ctx) != 2 {
-		t.Fatalf("got %d items in %d calls, %v, want %d items in 2 calls", len(found), db.Calls(ctx), err, len(keys))
-	}
-	for i, key := range keys {
-		if value(found[key]) != fmt.Sprint(i) {
-			t.Errorf("%v: got item %v, want value %d", key, found[key], i)
-		}
 	}
 }
 

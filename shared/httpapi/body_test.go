@@ -88,6 +88,7 @@ func TestStrictBodyDecoding(t *testing.T) {
 		`{"email":"a",` + rest + `}{}`:             notJSON,
 		`email=a&password=hunter2`:                 notJSON,
 		"{\"email\":\"hunter2\xff\"," + rest + "}": "email: must be valid UTF-8",
+		// Problems of fields.
 		`{"email":true,"password":"short","age":0}`: "email: must be a string; " +
 			"password: must be at least 8 characters long; age: must be at least 1",
 		`{"email":"\u0000","password":"hunter2\u0000"}`: "email: must not contain NUL; " +

@@ -68,10 +68,10 @@ var (
 // Check checks the conditions against the current entity tag, which is "" if the resource does not exist. Error:
 // PRECONDITION_FAILED.
 func (p Preconditions) Check(current string) error {
-	if !p.match.isZero() && !p.match.has(current, strongMatch) {
+	if !p.match.isZero() && !p.match.has(current, false) {
 		return ErrIfMatch
 	}
-	if p.noneMatch.has(current, weakMatch) {
+	if p.noneMatch.has(current, true) {
 		return ErrIfNoneMatch
 	}
 	return nil
@@ -79,23 +79,20 @@ func (p Preconditions) Check(current string) error {
 
 // NotModified reports whether the client already has the current version. The response to a GET is then a 304 without
 // a body.
-func (p Preconditions) NotModified(current string) bool { return p.noneMatch.has(current, weakMatch) }
+func (p Preconditions) NotModified(current string) bool { return p.noneMatch.has(current, true) }
 
 func (l tagList) isZero() bool { return !l.any && l.tags == nil }
 
-// has reports whether the list matches the current entity tag, which is "" if the resource does not exist.
-func (l tagList) has(current string, match func(a, b entityTag) bool) bool {
-	if current == "" {
-		return false
+// has reports whether the list matches the current entity tag, which is "" if the resource does not exist. Weak tags
+// match only in a weak comparison (RFC 9110 §8.8.3.2).
+func (l tagList) has(current string, isWeak bool) bool {
+	if isWeak {
+		current = strings.TrimPrefix(current, "W/")
 	}
-	tag, rest, ok := cutTag(current)
-	return l.any || ok && rest == "" && slices.ContainsFunc(l.tags, func(t entityTag) bool { return match(t, tag) })
+	return current != "" && (l.any || slices.ContainsFunc(l.tags, func(t entityTag) bool {
+		return (isWeak || !t.weak) && `"`+t.opaque+`"` == current
+	}))
 }
-
-// strongMatch and weakMatch are the comparisons of RFC 9110 §8.8.3.2.
-func strongMatch(a, b entityTag) bool { return a == b && !a.weak }
-
-func weakMatch(a, b entityTag) bool { return a.opaque == b.opaque }
 
 // parseTags parses the value of a header. It returns the zero list if the header is absent, and false if it is invalid.
 func parseTags(header string) (tagList, bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -11,7 +12,8 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// Every invocation ends after the work beside it, because Lambda then freezes the process.
+// Every invocation ends after the work beside it, because Lambda then freezes the process. The context of its handler
+// ends before the time limit of the function.
 func TestInvocationsEndAfterTheWorkBesideThem(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -39,9 +41,14 @@ func TestInvocationsEndAfterTheWorkBesideThem(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			work, ended := make(chan struct{}), make(chan error, 1)
-			handler := tc.newHandler(func(ctx context.Context) { async.EndAfter(ctx, work) })
+			limit, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			handler := tc.newHandler(func(ctx context.Context) {
+				wantMargin(ctx, t, limit)
+				async.EndAfter(ctx, work)
+			})
 			go func() {
-				_, err := handler.Invoke(t.Context(), tc.payload)
+				_, err := handler.Invoke(limit, tc.payload)
 				ended <- err
 			}()
 			synctest.Wait()
@@ -53,5 +60,33 @@ func TestInvocationsEndAfterTheWorkBesideThem(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
+	}
+}
+
+// wantMargin checks that a handler's context ends long enough before the time limit to send a response.
+func wantMargin(ctx context.Context, t *testing.T, limit context.Context) {
+	t.Helper()
+	end, _ := limit.Deadline()
+	if own, ok := ctx.Deadline(); !ok || end.Sub(own) < 100*time.Millisecond {
+		t.Errorf("the handler's context ends %v before the time limit, want at least 100 ms", end.Sub(own))
+	}
+}
+
+// A batch that is received in the margin before the time limit fails, and its handler is not called.
+func TestBatchesAreNotStartedTooLate(t *testing.T) {
+	t.Parallel()
+	late, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	response, _ := invokeQueue(late, t, queueEvent(0), func(context.Context, []lambdafn.QueueMessage) []error {
+		t.Error("the handler was called too close to the time limit")
+		return []error{nil}
+	})
+	if want := failures("m0"); response != want {
+		t.Errorf("queue: got the response %s, want %s", response, want)
+	}
+	response, handled, line := invokeStream(late, t, streamEvent(removal(200)), succeed)
+	if want := failures("100"); response != want || len(handled) != 0 || line["failed"] != 2.0 || line["level"] != "WARN" {
+		t.Errorf("stream: got the response %s, %d handled records and the log %v, want %s, none and a warning",
+			response, len(handled), line, want)
 	}
 }

@@ -169,34 +169,6 @@ func TestRecordWithoutSequenceNumberFailsTheBatch(t *testing.T) {
 	}
 }
 
-func TestStreamEndsBeforeTheTimeLimit(t *testing.T) {
-	t.Parallel()
-	deadline := time.Now().Add(time.Minute)
-	ctx, cancel := context.WithDeadline(t.Context(), deadline)
-	defer cancel()
-	var margins []time.Duration
-	h := lambdafn.Stream(discardLog, func(ctx context.Context, _ lambdafn.StreamRecord) error {
-		own, _ := ctx.Deadline()
-		margins = append(margins, deadline.Sub(own))
-		return nil
-	}, nil)
-	if _, err := h.Invoke(ctx, streamEvent()); err != nil {
-		t.Fatal(err)
-	}
-	if len(margins) != 1 || margins[0] < 100*time.Millisecond {
-		t.Errorf("the handler's context ends %v before the time limit, want at least 100 ms", margins)
-	}
-	late, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	response, handled, line := invokeStream(late, t, streamEvent(removal(200)), succeed)
-	if want := failures("100"); response != want || len(handled) != 0 {
-		t.Errorf("got the response %s and %d handled records, want %s and none", response, len(handled), want)
-	}
-	if line["failed"] != 2.0 || line["level"] != "WARN" {
-		t.Errorf("logged %v, want level WARN and 2 failed records", line)
-	}
-}
-
 func TestStreamRejectsOtherEvents(t *testing.T) {
 	t.Parallel()
 	handler := lambdafn.Stream(discardLog, func(context.Context, lambdafn.StreamRecord) error { return nil }, nil)

@@ -69,55 +69,6 @@ func invokeBatch(
 // invalidRecord is a record whose new image is not valid.
 const invalidRecord = `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","NewImage":{"a":{"X":"hunter2"}}}}`
 
-func TestStreamBatchHandlesRecordsTogether(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		errs     map[string]error // the handler's errors, by sequence number
-		records  []string         // the records after the first one, which has the sequence number 100
-		response string
-		handled  []string
-		done     float64
-		failedAt string
-	}{
-		"all done": {
-			records:  []string{removal(200), removal(300)},
-			response: noFailures,
-			handled:  []string{"100", "200", "300"},
-			done:     3,
-		},
-		"two failed": {
-			errs:     map[string]error{"200": errors.New("failed"), "300": errors.New("failed, too")},
-			records:  []string{removal(200), removal(300)},
-			response: failures("200"),
-			handled:  []string{"100", "200", "300"},
-			done:     1,
-			failedAt: "200",
-		},
-		"one invalid": {
-			records:  []string{invalidRecord, removal(300)},
-			response: failures("200"),
-			handled:  []string{"100", "300"},
-			done:     1,
-			failedAt: "200",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			response, handled, line := invokeBatch(t, streamEvent(tc.records...), tc.errs, nil)
-			if response != tc.response {
-				t.Errorf("got the response %s, want %s", response, tc.response)
-			}
-			if diff := cmp.Diff([][]string{tc.handled}, handled); diff != "" {
-				t.Errorf("the handler received the wrong records (-want +got):\n%s", diff)
-			}
-			failedAt, _ := line["failedAt"].(string)
-			if line["done"] != tc.done || failedAt != tc.failedAt || (line["level"] == "ERROR") != (tc.failedAt != "") {
-				t.Errorf("logged %v, want %v done and failedAt %q", line, tc.done, tc.failedAt)
-			}
-		})
-	}
-}
-
 func TestPoisonRecordsCountAsDone(t *testing.T) {
 	t.Parallel()
 	p := &fakePoison{}
@@ -133,7 +84,8 @@ func TestPoisonRecordsCountAsDone(t *testing.T) {
 		t.Errorf("poison received the wrong records (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
-		"poison: new image: db: not an item in DynamoDB's JSON", "poison: no event", "poison: not a record of a DynamoDB stream",
+		"poison: new image: db: not an item in DynamoDB's JSON", "poison: no event",
+		"poison: not a record of a DynamoDB stream",
 	}, p.reasons); diff != "" {
 		t.Errorf("poison received the wrong reasons (-want +got):\n%s", diff)
 	}

@@ -261,38 +261,6 @@ func TestStreamStatusWithoutBody(t *testing.T) {
 	}
 }
 
-// TestStreamHandlerDeadline checks that the context of a streaming handler also ends before the time limit, and that it
-// does not end when the function returns the start of the response.
-func TestStreamHandlerDeadline(t *testing.T) {
-	t.Parallel()
-	deadline := time.Now().Add(time.Minute)
-	ctx, cancel := context.WithDeadline(t.Context(), deadline)
-	defer cancel()
-	started := make(chan bool)
-	var margin time.Duration
-	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).Flush()
-		<-started
-		w.Header().Set("X-Late", "1")
-		handlerDeadline, _ := r.Context().Deadline()
-		margin = deadline.Sub(handlerDeadline)
-		if err := r.Context().Err(); err != nil {
-			t.Errorf("the context ended when the response started: %v", err)
-		}
-	})
-	r, err := invokeStream(ctx, t, h, edgetest.Event(http.MethodGet, "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	close(started)
-	if _, err := io.ReadAll(r); err != nil || r.StatusCode != 200 || len(r.MultiValueHeaders) > 0 {
-		t.Errorf("got %d with the headers %v, error %v, want 200 without headers", r.StatusCode, r.MultiValueHeaders, err)
-	}
-	if margin < 100*time.Millisecond {
-		t.Errorf("the handler's context ends %v before the time limit, want at least 100 ms", margin)
-	}
-}
-
 // TestBoundedStream checks that a handler waits for a slow reader, and that a response starts when its buffer is full.
 func TestBoundedStream(t *testing.T) {
 	t.Parallel()
