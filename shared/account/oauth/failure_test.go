@@ -39,8 +39,8 @@ func checkError(t *testing.T, err, kind error, step, code string, status int) {
 	}
 }
 
-// TestFailedResponses checks the error of each kind of invalid response, and that no redirect is followed: it could send
-// the secret or the token to another address.
+// TestFailedResponses checks the error of each kind of invalid response. A redirect is not followed, because it could
+// send the secret or the token to another address.
 func TestFailedResponses(t *testing.T) {
 	t.Parallel()
 	const invalidGrant, tooLarge = `{"error":"invalid_grant"}`, `too large`
@@ -57,7 +57,7 @@ func TestFailedResponses(t *testing.T) {
 		// As from GitHub, which rejects with status 200, and from Gitea.
 		{stepToken, 200, "", `{"error":"bad_code","error_description":"leak"}`, ErrRefused, "bad_code", 200},
 		{stepToken, 200, form, "error=bad_verification_code", ErrRefused, "bad_verification_code", 200},
-		{stepToken, 400, "", `{"error":"unauthorized_client","error_description":"leak"}`, ErrRefused, "unauthorized_client", 400},
+		{stepToken, 400, "", `{"error":"used_code","error_description":"leak"}`, ErrRefused, "used_code", 400},
 		{stepToken, 400, "", invalidGrant, ErrRefused, "invalid_grant", 400},
 		{stepToken, 403, "", `<html>leak`, ErrRefused, "", 403},
 		{stepToken, 400, "", `{"error":"leak \n` + testCode + `"}`, ErrRefused, "unknown", 400},
