@@ -29,9 +29,6 @@ const (
 	MaxGuesses = 5  // after this number of wrong codes, the code ends, but its link does not
 )
 
-// MaxTokenBytes is the maximum size of a token that a client sends.
-const MaxTokenBytes = 128
-
 // Life returns the time for which a token of a kind is valid.
 func Life(kind mail.Kind) time.Duration {
 	switch kind {
