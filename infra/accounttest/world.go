@@ -28,7 +28,7 @@ import (
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/deletion"
 	accountexport "devplatform/shared/account/export"
-	"devplatform/shared/account/notice"
+	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/password"
 	"devplatform/shared/account/session"
 	"devplatform/shared/account/user"
@@ -255,7 +255,7 @@ func (w *World) Deletion(client *db.Client) *deletion.Service {
 	outbox := mail.NewOutbox(client, w.Tables, w.Keys, w.IDs, w.Clock.Now, mail.Settings{From: "no-reply@example.com"})
 	return deletion.New(deletion.Deps{
 		DB: client, Accounts: accounts, Projects: client.Table(w.Tables.Projects), Users: users, Clock: w.Clock.Now,
-		Mails: notice.Mails{Outbox: outbox, Users: users}, Activity: activity.New(client, accounts, w.Clock.Now),
+		Mails: mailtoken.Mails{Outbox: outbox, Users: users}, Activity: activity.New(client, accounts, w.Clock.Now),
 	})
 }
 

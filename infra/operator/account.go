@@ -10,7 +10,7 @@ import (
 	"devplatform/infra/operator/audit"
 	"devplatform/infra/operator/suspension"
 	"devplatform/shared/account/activity"
-	"devplatform/shared/account/notice"
+	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/user"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -219,7 +219,7 @@ func (o *operator) sendReset(ctx context.Context, r request) error {
 		if err != nil {
 			return err
 		}
-		link := notice.Link{Set: set, To: u.Email, User: u, TryUndeliverable: true}
+		link := mailtoken.Link{Set: set, To: u.Email, User: u, TryUndeliverable: true}
 		writes, err := o.mails.Send(ctx, link, httpapi.RequestInfo{})
 		if err != nil {
 			return err

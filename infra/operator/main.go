@@ -21,7 +21,6 @@ import (
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/deletion"
 	"devplatform/shared/account/mailtoken"
-	"devplatform/shared/account/notice"
 	"devplatform/shared/account/user"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
@@ -110,7 +109,7 @@ type operator struct {
 	takedowns   takedown.Store
 	outbox      *mail.Outbox
 	tokens      *mailtoken.Store
-	mails       notice.Mails
+	mails       mailtoken.Mails
 	accounts    *deletion.Service
 }
 
@@ -137,7 +136,7 @@ func newOperator(cfg settings, by audit.Operator, now clock.Clock, io streams) *
 		outbox:      mail.NewOutbox(client, tables, keys, ids, now, cfg.Mail),
 		tokens:      mailtoken.NewStore(client, accounts, keys, now),
 	}
-	o.mails = notice.Mails{Outbox: o.outbox, Tokens: o.tokens, Users: o.users}
+	o.mails = mailtoken.Mails{Outbox: o.outbox, Tokens: o.tokens, Users: o.users}
 	o.accounts = deletion.New(deletion.Deps{
 		DB: client, Accounts: accounts, Projects: projects, Users: o.users, Mails: o.mails, Activity: o.activity, Clock: now,
 	})

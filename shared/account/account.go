@@ -4,7 +4,7 @@
 //   - user has the records of accounts, attempt the limits of attempts, and oauth talks to code hosts.
 //   - activity has the log of each account: its logins and changes.
 //   - session has sessions and their tokens. The functions of other slices use only user and session.
-//   - mailtoken has the links and codes of mails, notice stores the mails.
+//   - mailtoken stores the mails to users, with their links and codes.
 //   - password has the sign-up, the login and the change of a password.
 //   - codehost runs the sign-in with a code host, and decides which account a user of a code host signs in to.
 //   - page serves the pages to which the links in mails lead. It imports no other room.
@@ -28,7 +28,6 @@ import (
 	"devplatform/shared/account/deletion"
 	"devplatform/shared/account/export"
 	"devplatform/shared/account/mailtoken"
-	"devplatform/shared/account/notice"
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/account/page"
 	"devplatform/shared/account/password"
@@ -73,16 +72,13 @@ type Deps struct {
 	Edge   config.Edge
 }
 
-// Service has the rooms that serve endpoints. Their methods return *fault.Error, or an error of the storage or of the
-// key ring. It is safe for concurrent use.
+// Service serves the endpoints of all rooms. It is safe for concurrent use.
 type Service struct {
 	deps      Deps
-	sessions  *session.Service
+	shared    password.Deps
 	passwords *password.Service
 	codehost  *codehost.Service
 	addresses *address.Service
-	activity  *activity.Log
-	cursors   *db.Cursors
 	exports   *export.Service
 	deletion  *deletion.Service
 }
@@ -93,30 +89,27 @@ func New(d Deps) *Service {
 		d.Hasher = password.NewHasher(password.DefaultHashParams(), parallelHashes)
 	}
 	accounts, projects := d.DB.Table(d.Tables.Accounts), d.DB.Table(d.Tables.Projects)
-	s := &Service{
-		deps: d, sessions: session.New(d.DB, d.Tables, d.Keys, d.Clock, d.Logger),
-		activity: activity.New(d.DB, accounts, d.Clock), cursors: db.NewCursors(d.Keys),
-	}
-	mails := notice.Mails{
+	mails := mailtoken.Mails{
 		Outbox: mail.NewOutbox(d.DB, d.Tables, d.Keys, d.IDs, d.Clock, d.Mail),
 		Tokens: mailtoken.NewStore(d.DB, accounts, d.Keys, d.Clock), Users: user.NewStore(d.DB, d.Tables),
 	}
-	room := password.Deps{
-		DB: d.DB, Accounts: accounts, Users: mails.Users, Sessions: s.sessions, Hasher: d.Hasher, Tokens: mails.Tokens,
-		Limiter: attempt.New(d.DB, accounts, d.Limits, d.Clock), Mails: mails, Activity: s.activity, Cursors: s.cursors,
-		IDs: d.IDs, Clock: d.Clock,
+	s := &Service{deps: d}
+	s.shared = password.Deps{
+		DB: d.DB, Accounts: accounts, Users: mails.Users, Sessions: session.New(d.DB, d.Tables, d.Keys, d.Clock, d.Logger),
+		Limiter: attempt.New(d.DB, accounts, d.Limits, d.Clock), Hasher: d.Hasher, Tokens: mails.Tokens, Mails: mails,
+		Activity: activity.New(d.DB, accounts, d.Clock), Cursors: db.NewCursors(d.Keys), IDs: d.IDs, Clock: d.Clock,
 	}
-	s.passwords = password.New(room)
+	s.passwords = password.New(s.shared)
 	s.codehost = codehost.New(codehost.Deps{
-		Deps: room, Passwords: s.passwords, Provider: d.Provider, Logger: d.Logger, Edge: d.Edge,
+		Deps: s.shared, Passwords: s.passwords, Provider: d.Provider, Logger: d.Logger, Edge: d.Edge,
 	})
-	s.addresses = address.New(address.Deps{Deps: room, Identities: s.codehost})
+	s.addresses = address.New(address.Deps{Deps: s.shared, Identities: s.codehost})
 	s.exports = export.New(export.Deps{
 		DB: d.DB, Accounts: accounts, Projects: projects, Users: mails.Users, Bucket: d.Bucket, Send: d.Send, IDs: d.IDs,
 		Clock: d.Clock, Logger: d.Logger,
 	})
 	s.deletion = deletion.New(deletion.Deps{
-		DB: d.DB, Accounts: accounts, Projects: projects, Users: mails.Users, Mails: mails, Activity: s.activity,
+		DB: d.DB, Accounts: accounts, Projects: projects, Users: mails.Users, Mails: mails, Activity: s.shared.Activity,
 		Clock: d.Clock,
 	})
 	return s
@@ -125,18 +118,18 @@ func New(d Deps) *Service {
 // Router returns the HTTP handler of the service.
 func (s *Service) Router() http.Handler {
 	return httpapi.NewRouter(httpapi.Config{
-		Edge: s.deps.Edge, Logger: s.deps.Logger, Auth: s.sessions, Clock: s.deps.Clock,
+		Edge: s.deps.Edge, Logger: s.deps.Logger, Auth: s.shared.Sessions, Clock: s.deps.Clock,
 	}, s.Register)
 }
 
-// Register adds the endpoints of all rooms.
+// Register adds the endpoints of all rooms. The zero Service is enough for a list of the endpoints.
 func (s *Service) Register(r *httpapi.Routes) {
 	s.passwords.Register(r, tag)
-	s.sessions.Register(r, tag)
+	s.shared.Sessions.Register(r, tag)
 	s.codehost.Register(r, tag)
 	page.Register(r, tag)
 	s.addresses.Register(r, tag)
-	s.activity.Register(r, tag, s.cursors)
+	s.shared.Activity.Register(r, tag, s.shared.Cursors)
 	s.exports.Register(r, tag)
 	s.deletion.Register(r, tag)
 }

@@ -19,7 +19,6 @@ func (f *fixture) newSessions() *session.Service {
 }
 
 func TestOtherFunctionsAuthenticate(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newUser("ada")
 	userID, token := client.me().Text("id"), client.Cookie("session")
@@ -42,7 +41,6 @@ func TestOtherFunctionsAuthenticate(t *testing.T) {
 }
 
 func TestFindByUsername(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	want := f.newClient().signupWith("kim@example.com", "Kim.K", goodPassword).
 		Want(t, http.StatusCreated).Text("userId")

@@ -15,9 +15,7 @@ import (
 )
 
 func TestCallbackState(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	user := octocat(1, verified("ada@example.com"))
 	checkRejected := func(client *apiClient, path string) {
 		t.Helper()
@@ -56,9 +54,7 @@ func TestCallbackState(t *testing.T) {
 }
 
 func TestStateIsUsedOnce(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	client := f.newClient()
 	callback := host.approve(client.startSignIn(""), octocat(1, verified("ada@example.com")))
 	responses := slicetest.Concurrently(6, func(int) slicetest.Response { return client.Get(callback) })
@@ -69,9 +65,7 @@ func TestStateIsUsedOnce(t *testing.T) {
 }
 
 func TestTwoSignInsInOneBrowser(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	client := f.newClient()
 	redirects := []string{"/first", "/second"}
 	pages := []string{client.startSignIn(redirects[0]), client.startSignIn(redirects[1])}
@@ -85,9 +79,7 @@ func TestTwoSignInsInOneBrowser(t *testing.T) {
 }
 
 func TestCallbackErrors(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	client := f.newClient()
 	for _, query := range []string{"", "code=", "code=forged"} {
 		callback := callbackOf(t, client.startSignIn(""), query)
@@ -119,9 +111,7 @@ func TestCallbackErrors(t *testing.T) {
 
 // If the user cancels at the code host, or the code host reports another error, the browser returns to the app.
 func TestErrorsOfTheCodeHostReturnToTheApp(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, _ := newHostFixture(t)
 	client := f.newClient()
 	for _, tc := range []struct{ redirect, query, want string }{
 		{"", "error=access_denied", "/?error=access_denied"},
@@ -162,16 +152,4 @@ func callbackOf(t *testing.T, authorizeURL, query string) string {
 		t.Fatal(err)
 	}
 	return codehost.CallbackPath + "?state=" + u.Query().Get("state") + "&" + query
-}
-
-// A code host that cannot be reached is not reported as one that refused the sign-in.
-func TestUnreachableCodeHost(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
-	client := f.newClient()
-	callback := host.approve(client.startSignIn(""), octocat(1, verified("ada@example.com")))
-	host.server.Close()
-	client.Get(callback).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-	client.Get(callback).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid) // the state was used
 }

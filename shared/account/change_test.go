@@ -27,7 +27,6 @@ func (c *apiClient) moveTo(email string) {
 }
 
 func TestChangeOfAddress(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada, anyone := f.newConfirmedUser("ada"), f.newClient()
 	ada.forgot("ada@example.com").Want(t, http.StatusAccepted)
@@ -60,7 +59,6 @@ func TestChangeOfAddress(t *testing.T) {
 }
 
 func TestChangeWithACode(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada, eve := f.newConfirmedUser("ada"), f.newConfirmedUser("eve")
 	ada.requestEmail("new@example.com").Want(t, http.StatusAccepted)
@@ -72,7 +70,6 @@ func TestChangeWithACode(t *testing.T) {
 }
 
 func TestChangeNeedsAFreshLogin(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newConfirmedUser("ada")
 	f.clock.Advance(10*time.Minute + time.Millisecond)
@@ -86,7 +83,6 @@ func TestChangeNeedsAFreshLogin(t *testing.T) {
 }
 
 func TestRejectedChange(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newConfirmedUser("ada")
 	ada.requestEmail("new@example.com").Want(t, http.StatusAccepted)
@@ -100,7 +96,6 @@ func TestRejectedChange(t *testing.T) {
 
 // A newer request ends the links of the older one.
 func TestOtherPendingAddress(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newConfirmedUser("ada")
 	ada.requestEmail("one@example.com").Want(t, http.StatusAccepted)
@@ -117,7 +112,6 @@ func TestOtherPendingAddress(t *testing.T) {
 
 // A password change drops a change of the address, which a stolen session could have requested.
 func TestPasswordChangeDropsThePendingAddress(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newConfirmedUser("ada")
 	ada.requestEmail("new@example.com").Want(t, http.StatusAccepted)
@@ -129,7 +123,6 @@ func TestPasswordChangeDropsThePendingAddress(t *testing.T) {
 // TestNoUserEnumerationByChanges checks that a request for an address that another account has, or has reserved, does
 // not differ from a request for a free one. Its owner gets a mail.
 func TestNoUserEnumerationByChanges(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada, eve, bob := f.newConfirmedUser("ada"), f.newConfirmedUser("eve"), f.newConfirmedUser("bob")
 	bob.moveTo("other@example.com") // bob@example.com stays reserved
@@ -155,7 +148,6 @@ func TestNoUserEnumerationByChanges(t *testing.T) {
 
 // An address that was free when it was requested can be taken before it is confirmed.
 func TestAddressIsTakenInTheMeantime(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newConfirmedUser("ada")
 	ada.requestEmail("new@example.com").Want(t, http.StatusAccepted)
@@ -167,7 +159,6 @@ func TestAddressIsTakenInTheMeantime(t *testing.T) {
 
 // If the old address was not confirmed, there is no way back, and the address is free.
 func TestChangeOfAnUnconfirmedAddress(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	ada.moveTo("new@example.com")
@@ -178,9 +169,7 @@ func TestChangeOfAnUnconfirmedAddress(t *testing.T) {
 }
 
 func TestOldAddressIsReserved(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	ada := f.newConfirmedUser("ada")
 	ada.moveTo("new@example.com")
 	for _, wait := range []time.Duration{7*day - time.Second, time.Second} {
@@ -201,9 +190,7 @@ func TestOldAddressIsReserved(t *testing.T) {
 }
 
 func TestUndo(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	ada := f.newConfirmedUser("ada")
 	ada.link(host, octocat(1))
 	f.clock.Advance(time.Minute)
@@ -234,7 +221,6 @@ func TestUndo(t *testing.T) {
 
 // Each change has its own link. Neither a later change, nor a reset, nor a password change ends it.
 func TestFirstUndoLinkAfterTwoChanges(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada, owner := f.newConfirmedUser("ada"), f.newClient()
 	ada.moveTo("one@example.com")
@@ -256,7 +242,6 @@ func TestFirstUndoLinkAfterTwoChanges(t *testing.T) {
 
 // Undoing the second change leaves the first one, with its link and the reservation of its address.
 func TestSecondUndoLink(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada, owner := f.newConfirmedUser("ada"), f.newClient()
 	ada.moveTo("one@example.com")
@@ -276,7 +261,6 @@ func TestChangeBackToAFormerAddress(t *testing.T) {
 	t.Parallel()
 	for name, undone := range map[string]string{"first": "ada@example.com", "second": "one@example.com"} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			f := newFixture(t)
 			ada := f.newConfirmedUser("ada")
 			ada.moveTo("one@example.com")
@@ -298,7 +282,6 @@ func TestChangeBackToAFormerAddress(t *testing.T) {
 }
 
 func TestNumberOfUndoLinksIsLimited(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newConfirmedUser("ada")
 	for i := range mailtoken.MaxUndo {
@@ -324,7 +307,6 @@ func TestNumberOfUndoLinksIsLimited(t *testing.T) {
 // Of a change and an undo at the same time, both see a consistent account: it has one address, which can log in or be
 // reset.
 func TestConcurrentChangesAndUndo(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newConfirmedUser("ada")
 	ada.moveTo("one@example.com")

@@ -20,7 +20,6 @@ func TestSessionsWhenTheClockGoesBack(t *testing.T) {
 	t.Parallel()
 	for _, jump := range clockJumps {
 		t.Run(jump.String(), func(t *testing.T) {
-			t.Parallel()
 			f := newFixture(t)
 			before := f.newUser("ada") // signs in before the clock is ahead
 			f.clock.Advance(jump)
@@ -51,7 +50,6 @@ func TestSessionsWhenTheClockGoesBack(t *testing.T) {
 
 // Renewals while the clock is ahead do not extend a session beyond its absolute lifetime after the clock is corrected.
 func TestSessionsExpireWhenTheClockJumps(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newUser("ada")
 	for range 3 {
@@ -70,7 +68,6 @@ func TestLimitsWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	for _, jump := range clockJumps[1:] {
 		t.Run(jump.String(), func(t *testing.T) {
-			t.Parallel()
 			f := newFixture(t)
 			f.newClient().signup("ada").Want(t, http.StatusCreated)
 			client := f.newClient()
@@ -102,9 +99,7 @@ func TestSignInsInProgressWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	for _, jump := range clockJumps[1:] {
 		t.Run(jump.String(), func(t *testing.T) {
-			t.Parallel()
-			host := newFakeCodeHost(t)
-			f := newFixture(t, host.option())
+			f, host := newHostFixture(t)
 			user := octocat(1, verified("ada@example.com"))
 			client := f.newClient()
 			callback := host.approve(client.startSignIn(""), user)

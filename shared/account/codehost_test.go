@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"devplatform/infra/slicetest"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/codehost"
@@ -19,7 +17,6 @@ import (
 )
 
 func TestCodeHostNotConfigured(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newUser("ada")
 	for _, response := range []slicetest.Response{
@@ -32,9 +29,7 @@ func TestCodeHostNotConfigured(t *testing.T) {
 }
 
 func TestStartOfSignIn(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, _ := newHostFixture(t)
 	response := f.newClient().Get("/api/auth/codehost").Want(t, http.StatusFound)
 	checkRateLimit(t, response, attempt.RateLimit{Limit: 60, Remaining: 59, Reset: 600})
 	cookies := response.Header.Values("Set-Cookie")
@@ -63,9 +58,7 @@ func TestStartOfSignIn(t *testing.T) {
 }
 
 func TestSignInWithCodeHost(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	client := f.newClient()
 	callback := host.approve(client.startSignIn("/projects?tab=1"), octocat(1, verified("Octo@Example.com")))
 	response := client.Get(callback).Want(t, http.StatusFound)
@@ -105,9 +98,7 @@ func (f *fixture) checkPersonalWorkspace(userID string) {
 // The requests of images, frames and scripts on another site, and prefetches, must not use up the limit of a visitor's
 // network.
 func TestSignInStartsOnlyWithANavigation(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option(), withLimits(func(l *attempt.Limits) { l.OAuthIP = 3 }))
+	f, _ := newHostFixture(t, withLimits(func(l *attempt.Limits) { l.OAuthIP = 3 }))
 	client := f.newClient()
 	start := func(headers map[string]string) slicetest.Response {
 		return client.Do(http.MethodGet, "/api/auth/codehost", nil, func(r *http.Request) {
@@ -142,9 +133,7 @@ func TestSignInStartsOnlyWithANavigation(t *testing.T) {
 }
 
 func TestSignInReturnsToAnAllowedOrigin(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	client := f.newClient()
 	for _, page := range []string{"https://app.example.com/projects?tab=1#top", f.server.URL + "/projects"} {
 		callback := host.approve(client.startSignIn(page), octocat(1, verified("octo@example.com")))
@@ -155,9 +144,7 @@ func TestSignInReturnsToAnAllowedOrigin(t *testing.T) {
 }
 
 func TestOpenRedirectsAreRejected(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	client := f.newUser("ada")
 	for _, redirect := range []string{
 		"//evil.example", `/\evil.example`, `\\evil.example`, "https://evil.example", "evil.example", "evil",
@@ -178,9 +165,7 @@ func TestOpenRedirectsAreRejected(t *testing.T) {
 // An attacker signs up with the address of a victim, who later signs in with the code host. The victim must not get an
 // account whose password the attacker knows.
 func TestAccountTakeoverBySigningUpFirst(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	attacker, victim := f.newClient(), f.newClient()
 	attacker.signupWith("Victim@example.com", "attacker", goodPassword).Want(t, http.StatusCreated)
 	response := victim.signIn(host, octocat(1, verified("victim@example.com"))).
@@ -205,9 +190,7 @@ func TestAccountTakeoverBySigningUpFirst(t *testing.T) {
 }
 
 func TestUsernamesFromTheCodeHostAreUnique(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	f.newClient().signupWith("x@example.com", "OctoCat", goodPassword).Want(t, http.StatusCreated)
 	seen := map[string]bool{"octocat": true}
 	for i := range 7 {
@@ -225,9 +208,7 @@ func TestUsernamesFromTheCodeHostAreUnique(t *testing.T) {
 }
 
 func TestConcurrentSignInsCreateOneAccount(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	const signIns = 4
 	for name, c := range map[string]struct {
 		user  func(i int) codeHostUser // the user of sign-in i
@@ -268,9 +249,7 @@ func TestConcurrentSignInsCreateOneAccount(t *testing.T) {
 }
 
 func TestStartsOfSignInsAreLimited(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option(), withLimits(func(l *attempt.Limits) { l.OAuthIP = 3 }))
+	f, _ := newHostFixture(t, withLimits(func(l *attempt.Limits) { l.OAuthIP = 3 }))
 	client := f.newUser("ada")
 	client.startSignIn("")
 	response := client.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusOK)
@@ -283,16 +262,4 @@ func TestStartsOfSignInsAreLimited(t *testing.T) {
 	}
 	f.clock.Advance(10 * time.Minute)
 	client.startSignIn("")
-}
-
-func TestSignInStoresKnownIP(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
-	f.newClient().from("198.51.100.20").signIn(host, octocat(1, verified("octo@example.com"))).
-		Want(t, http.StatusFound)
-	item := f.item(f.tables.Accounts, db.KnownIPKey("octo@example.com", "198.51.100.20"))
-	if _, ok := item["expiresAt"].(*types.AttributeValueMemberN); !ok {
-		t.Errorf("got the item %v for the network, want one with expiresAt", item)
-	}
 }

@@ -84,6 +84,13 @@ func newFakeCodeHost(t *testing.T) *fakeCodeHost {
 	return h
 }
 
+// newHostFixture returns a fixture with a code host, and runs the test in parallel with others.
+func newHostFixture(t *testing.T, options ...option) (*fixture, *fakeCodeHost) {
+	t.Helper()
+	host := newFakeCodeHost(t)
+	return newFixture(t, append(options, host.option())...), host
+}
+
 // option configures the service to use the code host.
 func (h *fakeCodeHost) option() option {
 	return func(d *Deps) {

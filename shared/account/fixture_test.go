@@ -57,8 +57,10 @@ func withLimits(change func(*attempt.Limits)) option { return func(d *Deps) { ch
 // withoutMail is the option of a stack that sends no mail.
 func withoutMail(d *Deps) { d.Mail = mail.Settings{} }
 
+// newFixture returns a fixture, and runs the test in parallel with others.
 func newFixture(t *testing.T, options ...option) *fixture {
 	t.Helper()
+	t.Parallel()
 	f := &fixture{t: t, clock: slicetest.NewClock(startTime, 0), log: slicetest.NewLog(), sdk: dynamotest.Start(t)}
 	f.tables = config.Tables{
 		Accounts: slicetest.Table(t, f.sdk, "accounts"),

@@ -77,9 +77,7 @@ func (f *fixture) checkIdentities() int {
 
 // A stolen session alone is not enough to add another way to sign in, or to remove one.
 func TestIdentitiesNeedReauthentication(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	client := f.newUser("ada")
 	client.link(host, octocat(1))
 	identityPath := "/api/auth/identities/" + client.identityIDs()[0]
@@ -106,9 +104,7 @@ func TestIdentitiesNeedReauthentication(t *testing.T) {
 
 // A user without a password logs in again.
 func TestReauthenticationWithoutAPassword(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	client := f.linkedUser(host, 1, 1)
 	f.clock.Advance(time.Hour)
 	for _, body := range []any{nil, passwordField("x"), passwordField(goodPassword)} {
@@ -119,9 +115,7 @@ func TestReauthenticationWithoutAPassword(t *testing.T) {
 }
 
 func TestReauthenticationCountsAsALogin(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option(), withLimits(func(l *attempt.Limits) { l.LoginPair, l.OAuthIP = 2, 1 }))
+	f, _ := newHostFixture(t, withLimits(func(l *attempt.Limits) { l.LoginPair, l.OAuthIP = 2, 1 }))
 	client := f.newUser("ada")
 	f.clock.Advance(time.Hour)
 	client.requestLink(passwordField(goodPassword)).Want(t, http.StatusOK)
@@ -145,9 +139,7 @@ func TestReauthenticationCountsAsALogin(t *testing.T) {
 }
 
 func TestIdentitiesListAndRemove(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	f.newClient().Get("/api/auth/identities").Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	ada, eve := f.newUser("ada"), f.newUser("eve")
 	if got := ada.Get("/api/auth/identities").Want(t, http.StatusOK).Raw; got != `{"identities":[]}` {
@@ -188,9 +180,7 @@ func TestIdentitiesListAndRemove(t *testing.T) {
 }
 
 func TestLastWayToSignInRemains(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	client := f.linkedUser(host, 1, 2)
 	ids := client.identityIDs()
 	first := client.Get("/api/auth/identities?limit=1").Want(t, http.StatusOK)
@@ -206,9 +196,7 @@ func TestLastWayToSignInRemains(t *testing.T) {
 
 // If two requests remove the last two ways to sign in, the second request fails.
 func TestLastTwoIdentitiesAreRemovedAtTheSameTime(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
 	f.useDynamoDB(wire.Client())
 	client := f.linkedUser(host, 1, 2)
@@ -232,9 +220,7 @@ func TestLastTwoIdentitiesAreRemovedAtTheSameTime(t *testing.T) {
 
 // An identity is removed while it signs in, or while it is linked again.
 func TestIdentityIsRemovedWhileItIsUsed(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
 	f.useDynamoDB(wire.Client())
 	client, attacker := f.newUser("ada"), f.newClient()
@@ -284,9 +270,7 @@ func TestIdentityIsRemovedWhileItIsUsed(t *testing.T) {
 
 // Links and removals at the same time keep both records of an identity equal.
 func TestConcurrentLinksAndRemovals(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	client := f.newUser("ada")
 	client.link(host, octocat(1))
 	for range 5 {

@@ -84,7 +84,6 @@ func (f *fixture) checkLoginAttempts(email string, want loginAttempts) {
 
 // The limit is the same for an e-mail address with an account and for one without.
 func TestFailedLoginsPerPairAreLimited(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newClient()
 	client.signup("ada").Want(t, http.StatusCreated)
@@ -111,7 +110,6 @@ func TestFailedLoginsPerPairAreLimited(t *testing.T) {
 }
 
 func TestSuccessfulLoginIsRefunded(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newClient()
 	client.signup("ada").Want(t, http.StatusCreated)
@@ -128,7 +126,6 @@ func TestSuccessfulLoginIsRefunded(t *testing.T) {
 }
 
 func TestLimitIsExactUnderConcurrency(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	f.newClient().from("198.51.100.9").signup("ada").Want(t, http.StatusCreated)
 	const attempts = 24
@@ -144,7 +141,6 @@ func TestLimitIsExactUnderConcurrency(t *testing.T) {
 }
 
 func TestEmailLimitAppliesToUnknownNetworksOnly(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t, withLimits(func(l *attempt.Limits) { l.LoginEmail = 3 }))
 	known := f.newUser("ada")
 	unknown := f.newClient()
@@ -158,7 +154,6 @@ func TestEmailLimitAppliesToUnknownNetworksOnly(t *testing.T) {
 }
 
 func TestLoginsPerNetworkAreLimited(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t, withLimits(func(l *attempt.Limits) { l.LoginIP = 4 }))
 	client := f.newClient()
 	client.signup("ada").Want(t, http.StatusCreated)
@@ -172,7 +167,6 @@ func TestLoginsPerNetworkAreLimited(t *testing.T) {
 }
 
 func TestSignupsPerNetworkAreLimited(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t, withLimits(func(l *attempt.Limits) { l.SignupIP = 2 }))
 	client := f.newClient()
 	response := client.signup("a1").Want(t, http.StatusCreated)
@@ -189,7 +183,6 @@ func TestSignupsPerNetworkAreLimited(t *testing.T) {
 }
 
 func TestIPv6IsCountedByNetwork(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t, withLimits(func(l *attempt.Limits) { l.LoginPair = 2 }))
 	client := f.newClient()
 	client.from("2001:db8:1:2::1").login("ada", "x").Want(t, http.StatusUnauthorized)
@@ -199,7 +192,6 @@ func TestIPv6IsCountedByNetwork(t *testing.T) {
 }
 
 func TestPasswordChangeCountsAsALogin(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t, withLimits(func(l *attempt.Limits) { l.LoginPair = 2 }))
 	client := f.newUser("ada")
 	for i := range 2 {

@@ -12,9 +12,7 @@ import (
 )
 
 func TestIdentityIsLinkedToVerifiedAccount(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	first := f.newClient()
 	first.signIn(host, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
 
@@ -36,9 +34,7 @@ func TestIdentityIsLinkedToVerifiedAccount(t *testing.T) {
 }
 
 func TestLink(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	identity := octocat(1, verified("elsewhere@example.com"))
 	f.newClient().Do(http.MethodPost, "/api/auth/codehost/link", nil).
 		Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
@@ -73,9 +69,7 @@ func TestLink(t *testing.T) {
 }
 
 func TestLinkNeedsTheSameUserInTheSameBrowser(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	identity := octocat(1, verified("elsewhere@example.com"))
 
 	loggedOut := f.newUser("grace")
@@ -104,9 +98,7 @@ func TestLinkNeedsTheSameUserInTheSameBrowser(t *testing.T) {
 // An unverified account stays unverified when an identity is linked to it. Another identity with the address of
 // the account therefore gets no access.
 func TestLinkDoesNotVerifyTheAddress(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	client := f.newUser("ada")
 	client.Get(host.approve(client.startLink(), octocat(1, verified("ada@example.com")))).
 		Want(t, http.StatusFound)
@@ -116,9 +108,7 @@ func TestLinkDoesNotVerifyTheAddress(t *testing.T) {
 
 // The end of the session that started a link also ends the link, even if the same user logs in again.
 func TestPendingLinkEndsWithItsSession(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	for name, c := range map[string]struct {
 		end    func(client, other *apiClient)
 		status int
@@ -165,9 +155,7 @@ func TestPendingLinkEndsWithItsSession(t *testing.T) {
 
 // If the session ends, or the password is changed, after the callback has checked them, the link fails too.
 func TestSessionEndsWhileALinkIsFinished(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
 	f.useDynamoDB(wire.Client())
 	for name, c := range map[string]struct {

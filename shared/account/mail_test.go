@@ -121,7 +121,6 @@ func codeInvalid(t *testing.T, response slicetest.Response) {
 }
 
 func TestConfirmation(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada, anyone := f.newUser("ada"), f.newClient()
 	f.checkMails("ada@example.com", mail.Confirm)
@@ -147,7 +146,6 @@ func TestConfirmation(t *testing.T) {
 }
 
 func TestConfirmationWithACode(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada, eve := f.newUser("ada"), f.newUser("eve")
 	code := f.lastMail(mail.Confirm, "ada@example.com").Code
@@ -169,7 +167,6 @@ func TestConfirmationWithACode(t *testing.T) {
 
 // A code ends after five wrong attempts. Its link does not.
 func TestCodeEndsAfterWrongAttempts(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	m := f.lastMail(mail.Confirm, "ada@example.com")
@@ -192,7 +189,6 @@ func TestCodeEndsAfterWrongAttempts(t *testing.T) {
 }
 
 func TestConfirmationExpires(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	m := f.lastMail(mail.Confirm, "ada@example.com")
@@ -203,7 +199,6 @@ func TestConfirmationExpires(t *testing.T) {
 
 // Three mails of a kind stay valid.
 func TestFourthMailEndsTheFirst(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	for range 3 {
@@ -216,7 +211,6 @@ func TestFourthMailEndsTheFirst(t *testing.T) {
 }
 
 func TestRejectedAccount(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	eve, owner := f.newUser("eve"), f.newClient() // eve uses the address of owner
 	m := f.lastMail(mail.Confirm, "eve@example.com")
@@ -233,7 +227,6 @@ func TestRejectedAccount(t *testing.T) {
 }
 
 func TestRequestsForMailAreLimited(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	check := func(response slicetest.Response, status int, retryAfter string) {
@@ -254,7 +247,6 @@ func TestRequestsForMailAreLimited(t *testing.T) {
 }
 
 func TestWithoutMail(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t, withoutMail)
 	ada := f.newUser("ada")
 	me := ada.me().Want(t, http.StatusOK)
@@ -273,7 +265,6 @@ func TestWithoutMail(t *testing.T) {
 }
 
 func TestTokensAndCodesAreLimitedPerNetwork(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newClient()
 	send := []func() slicetest.Response{

@@ -14,7 +14,6 @@ var inline = regexp.MustCompile(`(?i)<style|<script[^>]*>[^<]|\son[a-z]+=|\sstyl
 
 // A page needs no session, and makes no calls to storage. It has a strict policy, and no inline scripts or styles.
 func TestMailPages(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	for name, mediaType := range map[string]string{
 		"confirm": "text/html", "reset": "text/html", "change": "text/html", "undo": "text/html", "invitation": "text/html",

@@ -10,10 +10,8 @@ import (
 
 // An é is one letter, or an e and an accent: it depends on the keyboard and the system. Both are the same password.
 func TestPasswordsAreNormalized(t *testing.T) {
-	t.Parallel()
+	f, _ := newHostFixture(t)
 	const composed, decomposed = "caf\u00e9 au lait", "cafe\u0301 au lait"
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
 	client := f.newClient()
 	client.signupWith("ada@example.com", "ada", decomposed).Want(t, http.StatusCreated)
 	for _, password := range []string{composed, decomposed} {

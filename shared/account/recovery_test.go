@@ -22,7 +22,6 @@ func TestReset(t *testing.T) {
 	t.Parallel()
 	for name, withCode := range map[string]bool{"token": false, "code": true} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			f := newFixture(t)
 			ada, anyone := f.newUser("ada"), f.newClient()
 			for range 3 {
@@ -63,7 +62,6 @@ func TestReset(t *testing.T) {
 }
 
 func TestResetExpires(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	ada.forgot("ada@example.com").Want(t, http.StatusAccepted)
@@ -75,7 +73,6 @@ func TestResetExpires(t *testing.T) {
 
 // A weak password does not use up the link.
 func TestPasswordEqualToTheUsername(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newClient()
 	client.signupWith("ada@example.com", "ada-lovelace", goodPassword).Want(t, http.StatusCreated)
@@ -90,9 +87,7 @@ func TestResetRemovesIdentitiesOfAnUnconfirmedAddress(t *testing.T) {
 	t.Parallel()
 	for name, confirmed := range map[string]bool{"confirmed": true, "unconfirmed": false} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			host := newFakeCodeHost(t)
-			f := newFixture(t, host.option())
+			f, host := newHostFixture(t)
 			ada := f.newUser("ada")
 			if confirmed {
 				ada.confirm(f.lastMail(mail.Confirm, "ada@example.com").Token).Want(t, http.StatusOK)
@@ -116,6 +111,7 @@ type request struct {
 	Status     int
 	Body       string
 	RetryAfter string
+	RateLimit  string
 	Calls      int64
 	Hashes     int64
 	Written    map[string]int // bytes of the items that were written or changed, by table and kind
@@ -128,7 +124,8 @@ func (f *fixture) observe(send func() slicetest.Response) request {
 	response := send()
 	r := request{
 		Status: response.Status, Body: response.Raw, RetryAfter: response.Header.Get("Retry-After"),
-		Calls: response.Calls, Hashes: f.hashes.Load() - hashes, Written: map[string]int{},
+		RateLimit: response.Header.Get("RateLimit-Limit") + " " + response.Header.Get("RateLimit-Remaining"),
+		Calls:     response.Calls, Hashes: f.hashes.Load() - hashes, Written: map[string]int{},
 	}
 	for key, item := range f.dump() {
 		if reflect.DeepEqual(before[key], item) {
@@ -186,7 +183,6 @@ func size(value any) int {
 // TestNoUserEnumerationByResets checks that requests for an address with an account and for one without differ in
 // nothing: not in the response, the limits, the calls, or the items that they write.
 func TestNoUserEnumerationByResets(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	known, unknown := f.newUser("known").from("198.51.100.1"), f.newClient().from("198.51.100.2")
 	compare := func(name string, send func(c *apiClient, address string) slicetest.Response) {
@@ -223,7 +219,6 @@ func TestNoUserEnumerationByResets(t *testing.T) {
 
 // An attacker in one network can neither use up the limit of the user, nor end the links of the user.
 func TestAttackerCannotPreventAReset(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	f.newUser("ada")
 	eve, ada := f.newClient().from("198.51.100.66"), f.newClient()
@@ -246,7 +241,6 @@ func TestAttackerCannotPreventAReset(t *testing.T) {
 // Five wrong codes end a code, however many requests arrive at the same time. The service has no state in memory, so
 // requests to several instances are not different.
 func TestParallelGuesses(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	f.newUser("ada").forgot("ada@example.com").Want(t, http.StatusAccepted)
 	m := f.lastMail(mail.Reset, "ada@example.com")
@@ -285,7 +279,6 @@ func (f *fixture) guesses(kind string) int {
 
 // Of several requests with the same link or code, one succeeds.
 func TestLinkIsUsedOnce(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	f.newUser("ada").forgot("ada@example.com").Want(t, http.StatusAccepted)
 	m := f.lastMail(mail.Reset, "ada@example.com")

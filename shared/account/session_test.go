@@ -19,7 +19,6 @@ import (
 )
 
 func TestSessionLifetimes(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	idle := f.newUser("idle")
 	f.clock.Advance(session.IdleLife - time.Second)
@@ -40,7 +39,6 @@ func TestSessionLifetimes(t *testing.T) {
 }
 
 func TestSessionIsRenewedOnceADay(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t, withoutMail) // with mail, me also reads the state of the address
 	client := f.newUser("ada")
 	oldToken := client.Cookie("session")
@@ -69,7 +67,6 @@ func TestSessionIsRenewedOnceADay(t *testing.T) {
 }
 
 func TestSessionsListAndEnd(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	first := f.newUser("ada")
 	f.clock.Advance(time.Minute)
@@ -126,7 +123,6 @@ func TestSessionsListAndEnd(t *testing.T) {
 
 // The lists of sessions and identities have pages. Sessions that have ended do not shorten a page.
 func TestPagesOfSessionsAndIdentities(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	for range 3 {
@@ -163,7 +159,6 @@ func TestPagesOfSessionsAndIdentities(t *testing.T) {
 }
 
 func TestPasswordChangeEndsAllOtherSessions(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newUser("ada")
 	var others []*apiClient
@@ -187,7 +182,6 @@ func TestPasswordChangeEndsAllOtherSessions(t *testing.T) {
 }
 
 func TestPasswordChangeValidation(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newUser("ada")
 	for _, invalid := range []string{"short", "password", "ada@example.com", "ADA@EXAMPLE.COM"} {
@@ -211,7 +205,6 @@ func TestPasswordChangeValidation(t *testing.T) {
 }
 
 func TestForgedTokensAreRejectedWithoutDynamoDB(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newClient()
 	client.SetCookie("session", "a.b.c")
@@ -223,7 +216,6 @@ func TestForgedTokensAreRejectedWithoutDynamoDB(t *testing.T) {
 }
 
 func TestTokenClaims(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newUser("ada")
 	var claims jwt.MapClaims
@@ -246,7 +238,6 @@ func TestTokenClaims(t *testing.T) {
 
 // A login with the old password during a password change gets a session that is never accepted.
 func TestLoginDuringPasswordChange(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
 	f.useDynamoDB(wire.Client())

@@ -29,9 +29,7 @@ func (f *fixture) useDynamoDB(sdk *dynamodb.Client) {
 // If a response from DynamoDB is lost, the SDK sends the request again. The second request must not fail because of the
 // first one.
 func TestLostResponses(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
 	f.useDynamoDB(wire.Client())
 	client := f.newClient()
@@ -112,7 +110,6 @@ func TestLostResponses(t *testing.T) {
 
 // While DynamoDB is unavailable, the response has status 503 and Retry-After, and contains no internal details.
 func TestStorageUnavailable(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	client := f.newUser("ada")
 	closed := httptest.NewServer(http.NotFoundHandler())
@@ -140,9 +137,7 @@ func TestStorageUnavailable(t *testing.T) {
 // If an address becomes unverified after a sign-in has read the account, the sign-in must not link the identity to the
 // account.
 func TestAddressBecomesUnverifiedDuringSignIn(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	first := f.newClient()
 	first.signIn(host, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
 	userID := first.me().Want(t, http.StatusOK).Text("id")
@@ -181,7 +176,6 @@ func TestAddressBecomesUnverifiedDuringSignIn(t *testing.T) {
 // TestAttemptsOfLogin counts the attempts of the calls of a login while storage always fails. The retries of the layers
 // must not multiply.
 func TestAttemptsOfLogin(t *testing.T) {
-	t.Parallel()
 	const unavailable = fault.CodeServiceUnavailable
 	f := newFixture(t)
 	client := f.newUser("ada")

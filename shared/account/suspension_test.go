@@ -26,7 +26,6 @@ func (c *apiClient) userID() string {
 }
 
 func TestSuspendedAccount(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	o, ada, second, grace := f.operator(), f.newUser("ada"), f.newClient(), f.newUser("grace")
 	second.login("ada", goodPassword).Want(t, http.StatusOK)
@@ -71,7 +70,6 @@ func TestSuspendedAccount(t *testing.T) {
 
 // A session that ended before the suspension is not reported as suspended.
 func TestEndedSessionOfASuspendedAccount(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	ada, stolen := f.newUser("ada"), f.newClient()
 	stolen.login("ada", goodPassword).Want(t, http.StatusOK)
@@ -82,7 +80,6 @@ func TestEndedSessionOfASuspendedAccount(t *testing.T) {
 
 // No mail lifts a suspension: each of them replaces the credential of the account.
 func TestMailsDoNotLiftASuspension(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	o, ada, anyone := f.operator(), f.newConfirmedUser("ada"), f.newClient()
 	id := ada.userID()
@@ -120,9 +117,7 @@ func TestMailsDoNotLiftASuspension(t *testing.T) {
 }
 
 func TestCodeHostAndSuspension(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	o, ada := f.operator(), f.newUser("ada")
 	id := ada.userID()
 	ada.link(host, octocat(1))
@@ -145,9 +140,7 @@ func TestCodeHostAndSuspension(t *testing.T) {
 
 // Whatever a login or a sign-in has read before the suspension, it starts no session that is accepted afterwards.
 func TestSuspensionDuringALogin(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	o := f.operator()
 	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
 	f.useDynamoDB(wire.Client())

@@ -21,11 +21,10 @@ type eve struct {
 const victimEmail = "victim@example.com"
 
 // newEve returns the attacker, and the victim, who reads the mail to the address.
-func newEve(t *testing.T) (f *fixture, attacker eve, victim *apiClient) {
+func newEve(t *testing.T) (*fixture, eve, *apiClient) {
 	t.Helper()
-	host := newFakeCodeHost(t)
-	f = newFixture(t, host.option())
-	attacker = eve{f.newClient(), host}
+	f, host := newHostFixture(t)
+	attacker := eve{f.newClient(), host}
 	attacker.from("198.51.100.66").signupWith(victimEmail, "eve", goodPassword).Want(t, http.StatusCreated)
 	attacker.loginWith(victimEmail, goodPassword).Want(t, http.StatusOK)
 	return f, attacker, f.newClient()
@@ -82,7 +81,6 @@ func TestAccountThatSomebodyElseOpened(t *testing.T) {
 	for rescue, save := range rescues {
 		for _, before := range orders("link", "change", "password") {
 			t.Run(rescue+" after "+strings.Join(before, ", "), func(t *testing.T) {
-				t.Parallel()
 				f, attacker, victim := newEve(t)
 				for _, name := range before {
 					attacks[name](attacker)
@@ -131,7 +129,6 @@ func orders(names ...string) (all [][]string) {
 // A sign-in with a code host does not get into an account whose address is not confirmed, and neither does the account
 // get the identity.
 func TestSignInAfterSomebodyElseOpenedTheAccount(t *testing.T) {
-	t.Parallel()
 	f, attacker, victim := newEve(t)
 	user := octocat(7, verified(victimEmail))
 	victim.signIn(attacker.host, user).Want(t, http.StatusConflict)
@@ -146,9 +143,7 @@ func TestSignInAfterSomebodyElseOpenedTheAccount(t *testing.T) {
 // An account with a password is never linked automatically, even if its address is confirmed: whoever controls the
 // address at the code host does not get into it.
 func TestSignInWithTheAddressOfAConfirmedAccount(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
+	f, host := newHostFixture(t)
 	ada := f.newConfirmedUser("ada")
 	user := octocat(1, verified("ada@example.com"))
 	f.newClient().signIn(host, user).Want(t, http.StatusConflict, fault.CodeUserExists)
@@ -162,7 +157,6 @@ func TestSignInWithTheAddressOfAConfirmedAccount(t *testing.T) {
 // The reader of a mail can confirm an account of another person by mistake. A reset still gives it to the reader, and
 // the password of the attacker ends.
 func TestResetAfterAMistakenConfirmation(t *testing.T) {
-	t.Parallel()
 	f, attacker, victim := newEve(t)
 	victim.confirm(f.lastMail(mail.Confirm, victimEmail).Token).Want(t, http.StatusOK)
 	victim.forgot(victimEmail).Want(t, http.StatusAccepted)
@@ -174,7 +168,6 @@ func TestResetAfterAMistakenConfirmation(t *testing.T) {
 
 // After a rejection, an account without an address can be used with its identity, and can get another address.
 func TestRejectedAccountWithAnIdentity(t *testing.T) {
-	t.Parallel()
 	f, attacker, victim := newEve(t)
 	attacker.tryLink()
 	victim.reject(f.lastMail(mail.Confirm, victimEmail).Token).Want(t, http.StatusOK)
@@ -193,7 +186,6 @@ func TestRejectedAccountWithAnIdentity(t *testing.T) {
 
 // The user of a rejected address starts with unknown networks: the attacker's network gets no advantage.
 func TestNetworksOfARejectedAccountAreUnknown(t *testing.T) {
-	t.Parallel()
 	f, attacker, victim := newEve(t)
 	victim.reject(f.lastMail(mail.Confirm, victimEmail).Token).Want(t, http.StatusOK)
 	victim.signupWith(victimEmail, "victim", newPassword).Want(t, http.StatusCreated)

@@ -57,11 +57,20 @@ type Counters struct {
 	db    *db.Client
 	table db.Table
 	now   clock.Clock
+	// tooMany returns the error of an attempt beyond a limit.
+	tooMany func(Status) *fault.Error
 }
 
 // New returns a Counters that stores its counters in table.
 func New(client *db.Client, table db.Table, now clock.Clock) *Counters {
-	return &Counters{db: client, table: table, now: now}
+	return &Counters{db: client, table: table, now: now, tooMany: Status.tooMany}
+}
+
+// WithError returns Counters with another error for an attempt beyond a limit. The error replaces ErrTooMany.
+func (c *Counters) WithError(tooMany func(Status) *fault.Error) *Counters {
+	changed := *c
+	changed.tooMany = tooMany
+	return &changed
 }
 
 // Counter returns the counter of a rule for a subject, such as an ID, in the current window.
@@ -78,7 +87,9 @@ func counterAt(rule Rule, subject string, at time.Time) Counter {
 // Write returns a write that counts one attempt of a subject as part of a transaction. Error: ErrTooMany.
 func (c *Counters) Write(rule Rule, subject string) db.Write {
 	counter := c.Counter(rule, subject)
-	return c.hitWrite(counter, 1).Else(counter.status(c.now()).tooMany())
+	write := c.hitWrite(counter, 1)
+	counter.hits = rule.Limit
+	return write.Else(c.tooMany(counter.status(c.now())))
 }
 
 // Add returns a write that counts n units of a subject, such as bytes, as part of a transaction, in the window that
@@ -95,7 +106,7 @@ func (c *Counters) Add(rule Rule, subject string, at time.Time, n int) db.Write 
 func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, error) {
 	attempt := Attempt{in: c, counters: slices.Clone(counters), at: c.now()}
 	if attempt.isFull() {
-		return attempt, attempt.Status().tooMany()
+		return attempt, c.tooMany(attempt.Status())
 	}
 	isCounted := make([]bool, len(counters))
 	var group async.Group
@@ -124,7 +135,7 @@ func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, err
 	}
 	err = errors.Join(err, c.undo(ctx, attempt.counters, isCounted))
 	if isRejected {
-		return attempt, attempt.Status().tooMany().WithCause(err)
+		return attempt, c.tooMany(attempt.Status()).WithCause(err)
 	}
 	return attempt, err
 }

@@ -75,7 +75,7 @@ func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters 
 		}
 		err := tx.CommitOnce(ctx)
 		if len(attempt.counters) > 0 {
-			return attempt.Status().tooMany() // not with err, which is db.ErrStale
+			return c.tooMany(attempt.Status()) // not with err, which is db.ErrStale
 		}
 		return c.RetryIfExpired(ctx, err)
 	})

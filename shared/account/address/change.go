@@ -7,7 +7,6 @@ import (
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/mailtoken"
-	"devplatform/shared/account/notice"
 	"devplatform/shared/account/user"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -51,8 +50,8 @@ func (s *Service) readChange(ctx context.Context, userID, email string) (r pendi
 }
 
 // link returns the mail to the address that the user wants.
-func (r pendingChange) link() notice.Link {
-	return notice.Link{Set: r.set, To: r.email, User: r.User, Owner: r.owner, TryUndeliverable: true}
+func (r pendingChange) link() mailtoken.Link {
+	return mailtoken.Link{Set: r.set, To: r.email, User: r.User, Owner: r.owner, TryUndeliverable: true}
 }
 
 // handleRequest asks for another address of the caller's account. The new address gets a mail with a link, unless
@@ -184,7 +183,7 @@ func (s *Service) move(
 	if err != nil {
 		return nil, err
 	}
-	link := notice.Link{Set: undos, To: c.Email, User: after, Values: map[string]string{"email": after.Email}}
+	link := mailtoken.Link{Set: undos, To: c.Email, User: after, Values: map[string]string{"email": after.Email}}
 	sent, err := s.Mails.Send(ctx, link, client)
 	until := s.Clock().Add(mailtoken.Life(mail.Undo)).Unix()
 	reserved := s.Users.Reserve(c.Email, c.ID, until).If(isUnchanged)

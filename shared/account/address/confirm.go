@@ -5,7 +5,6 @@ import (
 
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/mailtoken"
-	"devplatform/shared/account/notice"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/mail"
@@ -86,6 +85,6 @@ func (s *Service) handleResend(ctx context.Context, caller httpapi.Caller, _ *st
 		if err != nil {
 			return err
 		}
-		return s.send(ctx, notice.Link{Set: set, To: st.Email, User: st.User, TryUndeliverable: true}, client)
+		return s.send(ctx, mailtoken.Link{Set: set, To: st.Email, User: st.User, TryUndeliverable: true}, client)
 	}))
 }

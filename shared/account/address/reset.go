@@ -7,7 +7,6 @@ import (
 
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/mailtoken"
-	"devplatform/shared/account/notice"
 	"devplatform/shared/account/password"
 	"devplatform/shared/account/user"
 	"devplatform/shared/db"
@@ -53,7 +52,7 @@ func (s *Service) handleForgot(ctx context.Context, in *forgotInput) (*httpapi.D
 		if err != nil {
 			return err
 		}
-		link := notice.Link{Set: set, To: email, User: st.User}
+		link := mailtoken.Link{Set: set, To: email, User: st.User}
 		if st.Email != email { // unknown, or changed since the address was read
 			link.User, link.Discard = user.User{ID: userID, Username: unknownName}, true
 		}

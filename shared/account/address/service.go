@@ -12,7 +12,6 @@ import (
 
 	"devplatform/shared/account/codehost"
 	"devplatform/shared/account/mailtoken"
-	"devplatform/shared/account/notice"
 	"devplatform/shared/account/password"
 	"devplatform/shared/account/user"
 	"devplatform/shared/db"
@@ -100,7 +99,7 @@ func (s *Service) match(
 
 // send stores a mail with a link that a client requests, and commits more writes in the same transaction. Errors:
 // AUTH_RATE_LIMITED, db.ErrStale.
-func (s *Service) send(ctx context.Context, l notice.Link, client httpapi.RequestInfo, more ...db.Write) error {
+func (s *Service) send(ctx context.Context, l mailtoken.Link, client httpapi.RequestInfo, more ...db.Write) error {
 	sent, err := s.Mails.Send(ctx, l, client)
 	if err != nil {
 		return err

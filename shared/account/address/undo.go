@@ -5,7 +5,6 @@ import (
 
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/mailtoken"
-	"devplatform/shared/account/notice"
 	"devplatform/shared/account/user"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -83,6 +82,6 @@ func (s *Service) restore(
 	if err != nil {
 		return nil, err
 	}
-	sent, err := s.Mails.Send(ctx, notice.Link{Set: resets.Empty(), To: after.Email, User: after}, client)
+	sent, err := s.Mails.Send(ctx, mailtoken.Link{Set: resets.Empty(), To: after.Email, User: after}, client)
 	return append(writes, sent...), err
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"time"
 
 	"devplatform/shared/clock"
@@ -62,15 +61,17 @@ func Headers(s limit.Status) RateLimit {
 
 // Limiter counts attempts in the accounts table. It is safe for concurrent use.
 type Limiter struct {
+	*limit.Counters // their error is AUTH_RATE_LIMITED
+
 	accounts db.Table
-	counters *limit.Counters
 	limits   Limits
 	now      clock.Clock
 }
 
 // New returns a Limiter that stores its counters in the accounts table.
 func New(client *db.Client, accounts db.Table, limits Limits, now clock.Clock) *Limiter {
-	return &Limiter{accounts: accounts, counters: limit.New(client, accounts, now), limits: limits, now: now}
+	counters := limit.New(client, accounts, now).WithError(TooMany)
+	return &Limiter{Counters: counters, accounts: accounts, limits: limits, now: now}
 }
 
 // CountCode counts an attempt to use a token or a code of a mail. Error: AUTH_RATE_LIMITED.
@@ -109,15 +110,6 @@ func (l *Limiter) LoginCounters(email string, client httpapi.RequestInfo) LoginC
 	}
 }
 
-// Count counts an attempt with all counters. Error: AUTH_RATE_LIMITED.
-func (l *Limiter) Count(ctx context.Context, counters ...limit.Counter) (limit.Attempt, error) {
-	attempt, err := l.counters.Count(ctx, counters...)
-	if errors.Is(err, limit.ErrTooMany) {
-		return attempt, TooMany(attempt.Status()).WithCause(err)
-	}
-	return attempt, err
-}
-
 // Forgive returns the writes that reset the failed logins with an e-mail address: the counter of the client's network,
 // and the counter of all networks together. The counters of other networks with this address do not change.
 func (l *Limiter) Forgive(email string, client httpapi.RequestInfo) []db.Write {
@@ -128,7 +120,7 @@ func (l *Limiter) Forgive(email string, client httpapi.RequestInfo) []db.Write {
 // counter returns the counter of a rule for a subject, such as an e-mail address and a network. The parts of the
 // subject are hashed, so that a client cannot choose the key of an item.
 func (l *Limiter) counter(rule limit.Rule, subject ...string) limit.Counter {
-	return l.counters.Counter(rule, Hash(subject...))
+	return l.Counter(rule, Hash(subject...))
 }
 
 func network(client httpapi.RequestInfo) string { return httpapi.RateKey(client.SourceIP) }

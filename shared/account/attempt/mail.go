@@ -28,17 +28,10 @@ func (l *Limiter) Mail(address string, client httpapi.RequestInfo) []db.Write {
 	const day = 24 * time.Hour
 	pair, limits := Hash(address, network(client)), l.limits.Mail
 	return []db.Write{
-		l.countWrite(limit.Rule{Name: "mail-address", Limit: limits.Address, Window: day}, Hash(address)),
-		l.countWrite(limit.Rule{Name: "mail-day", Limit: limits.Day, Window: day}, pair),
-		l.countWrite(limit.Rule{Name: "mail-hour", Limit: limits.Hour, Window: time.Hour}, pair),
-		l.countWrite(limit.Rule{Name: "mail-ip", Limit: limits.IP, Window: time.Hour}, Hash(network(client))),
-		l.countWrite(limit.Rule{Name: "mail-minute", Limit: limits.Minute, Window: time.Minute}, pair),
+		l.Write(limit.Rule{Name: "mail-address", Limit: limits.Address, Window: day}, Hash(address)),
+		l.Write(limit.Rule{Name: "mail-day", Limit: limits.Day, Window: day}, pair),
+		l.Write(limit.Rule{Name: "mail-hour", Limit: limits.Hour, Window: time.Hour}, pair),
+		l.Write(limit.Rule{Name: "mail-ip", Limit: limits.IP, Window: time.Hour}, Hash(network(client))),
+		l.Write(limit.Rule{Name: "mail-minute", Limit: limits.Minute, Window: time.Minute}, pair),
 	}
-}
-
-// countWrite returns the write that counts an attempt in a transaction. Error: AUTH_RATE_LIMITED.
-func (l *Limiter) countWrite(rule limit.Rule, subject string) db.Write {
-	now := l.now().UTC()
-	full := limit.Status{Limit: rule.Limit, Reset: now.Truncate(rule.Window).Add(rule.Window).Sub(now)}
-	return l.counters.Write(rule, subject).Else(TooMany(full).WithCause(limit.ErrTooMany))
 }

@@ -13,7 +13,7 @@ import (
 
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/codehost"
-	"devplatform/shared/account/notice"
+	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -33,7 +33,7 @@ type Deps struct {
 	Accounts db.Table
 	Projects db.Table
 	Users    user.Store
-	Mails    notice.Mails // Tokens may be nil
+	Mails    mailtoken.Mails // Tokens may be nil
 	Activity *activity.Log
 	Clock    clock.Clock
 }

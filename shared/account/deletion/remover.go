@@ -33,7 +33,11 @@ var errWaiting = errors.New("deletion: the removals of workspaces have not ended
 // which RemoveRest removes. A request that began before the end may have stored some items after it: by now, it has
 // ended. Errors: the errors of storage.
 func (r Remover) RemoveAccount(ctx context.Context, userID string) error {
-	ended, err := r.ended(ctx, userID)
+	item, err := r.Accounts.Get(ctx, db.EndedUserKey(userID)) // an earlier attempt may have removed it
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return err
+	}
+	ended, err := db.Decode[user.Ended](item)
 	if err != nil {
 		return err
 	}
@@ -45,15 +49,6 @@ func (r Remover) RemoveAccount(ctx context.Context, userID string) error {
 		return k.SK == end || strings.HasPrefix(k.SK, activity)
 	})
 	return err
-}
-
-// ended returns the record of the user's end, zero if an earlier attempt has removed it.
-func (r Remover) ended(ctx context.Context, userID string) (user.Ended, error) {
-	item, err := r.Accounts.Get(ctx, db.EndedUserKey(userID))
-	if err != nil && !errors.Is(err, db.ErrNotFound) {
-		return user.Ended{}, err
-	}
-	return db.Decode[user.Ended](item)
 }
 
 // removeAddress removes the networks from which the user logged in with an address, and whether mail arrives there,
@@ -99,12 +94,18 @@ func (r Remover) RemoveRest(ctx context.Context, userID string) error {
 		return errWaiting
 	}
 	output := db.OutputKey(userID)
-	keepsOutput, err := r.hasOutput(ctx, output)
+	item, err := r.Projects.Get(ctx, output)
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return err
+	}
+	count, err := db.Decode[struct {
+		Bytes int `dynamodbav:"bytes"`
+	}](item)
 	if err != nil {
 		return err
 	}
 	if _, err := r.Deleter.DeleteAll(ctx, r.Projects, db.UserPartition(userID), func(k db.Key) bool {
-		return k == output && keepsOutput
+		return k == output && count.Bytes != 0
 	}); err != nil {
 		return err
 	}
@@ -118,19 +119,4 @@ func (r Remover) RemoveRest(ctx context.Context, userID string) error {
 	}
 	_, err = r.DB.Do(ctx, r.Accounts.Delete(db.EndedUserKey(userID)))
 	return err
-}
-
-// hasOutput reports whether deployments are counted for the user.
-func (r Remover) hasOutput(ctx context.Context, key db.Key) (bool, error) {
-	item, err := r.Projects.Get(ctx, key)
-	if errors.Is(err, db.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	count, err := db.Decode[struct {
-		Bytes int `dynamodbav:"bytes"`
-	}](item)
-	return count.Bytes != 0, err
 }

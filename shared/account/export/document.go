@@ -117,31 +117,26 @@ func (d document) ofAccount() []section {
 	return []section{
 		{"account", d.account},
 		{"addresses", list{
-			table: t.Accounts, prefix: db.EmailPartition(d.user.Email), by: "userId", key: "item",
-			attributes: []string{"noticedAt"},
+			table: t.Accounts, prefix: db.EmailPartition(d.user.Email), attributes: "noticedAt", by: "userId", key: "item",
 		}.of(userID)},
 		{"undeliverable", list{
-			table: t.Accounts, prefix: db.Prefix(db.MailStateKey(d.user.Email)),
-			attributes: []string{"undeliverableSince", "triedAt"},
+			table: t.Accounts, prefix: db.Prefix(db.MailStateKey(d.user.Email)), attributes: "undeliverableSince triedAt",
 		}.all},
 		{"identities", list{
-			table: t.Accounts, prefix: db.IdentitiesOf(userID),
-			attributes: []string{"id", "provider", "subject", "login", "linkedAt"},
+			table: t.Accounts, prefix: db.IdentitiesOf(userID), attributes: "id provider subject login linkedAt",
 		}.all},
 		{"sessions", list{
-			table: t.Accounts, prefix: db.SessionsOf(userID),
-			attributes: []string{"id", "createdAt", "lastSeenAt", "userAgent", "ip"},
+			table: t.Accounts, prefix: db.SessionsOf(userID), attributes: "id createdAt lastSeenAt userAgent ip",
 		}.all},
 		{"activity", list{
-			table: t.Accounts, prefix: db.ActivityOf(userID),
-			attributes: []string{"id", "at", "type", "ip", "userAgent", "detail", "failures"},
+			table: t.Accounts, prefix: db.ActivityOf(userID), attributes: "id at type ip userAgent detail failures",
 		}.all},
 		{"mails", list{
 			table: t.Accounts, prefix: db.MailTokensOf(userID), inner: "tokens", key: "kind",
-			attributes: []string{"email", "issuedAt", "expiresAt", "used"},
+			attributes: "email issuedAt expiresAt used",
 		}.all},
 		{"exports", list{
-			table: t.Accounts, prefix: db.AccountExportsOf(userID), attributes: []string{"id", "status", "startedAt", "size"},
+			table: t.Accounts, prefix: db.AccountExportsOf(userID), attributes: "id status startedAt size",
 		}.all},
 	}
 }
@@ -152,49 +147,45 @@ func (d document) ofWork() []section {
 	return []section{
 		{"workspaces", d.workspaces},
 		{"invitationsToUser", list{
-			table: t.Projects, prefix: db.InvitationsOf(userID), attributes: []string{"id", "workspaceId"},
+			table: t.Projects, prefix: db.InvitationsOf(userID), attributes: "id workspaceId",
 		}.all},
 		{"invitationsToAddress", list{
-			table: t.Projects, prefix: db.AddressInvitationsOf(d.confirmedEmail()), attributes: []string{"id", "workspaceId"},
+			table: t.Projects, prefix: db.AddressInvitationsOf(d.confirmedEmail()), attributes: "id workspaceId",
 		}.all},
 		{"invitationsByUser", d.inWorkspaces(func(workspaceID string) list {
 			return list{
 				table: t.Projects, prefix: db.Prefix(db.InvitationsKey(workspaceID)), inner: "list", by: "inviterId",
-				attributes: []string{"id", "email", "username", "role", "createdAt", "expiresAt"},
+				attributes: "id email username role createdAt expiresAt",
 			}
 		})},
 		{"projects", d.inWorkspaces(func(workspaceID string) list {
-			return list{table: t.Projects, prefix: db.ProjectsOf(workspaceID), by: "createdBy", attributes: []string{
-				"id", "workspaceId", "name", "slug", "description", "framework", "rootDir", "visibility", "createdAt",
-				"updatedAt", "lastOpenedAt",
-			}}
+			return list{
+				table: t.Projects, prefix: db.ProjectsOf(workspaceID), by: "createdBy", attributes: "id workspaceId name slug " +
+					"description framework rootDir visibility createdAt updatedAt lastOpenedAt",
+			}
 		})},
 		{"comments", d.inProjects(func(projectID string) list {
 			return list{
-				table: t.Projects, prefix: db.CommentsOf(projectID), by: "authorId", parent: projectID,
-				attributes: []string{"id", "body", "path", "line", "createdAt"},
+				table: t.Projects, prefix: db.CommentsOf(projectID), by: "authorId", attributes: "id body path line createdAt",
 			}
 		})},
 		{"deployments", d.inProjects(func(projectID string) list {
 			return list{
-				table: t.Projects, prefix: db.DeploymentsOf(projectID), by: "createdBy.ID", parent: projectID,
-				attributes: []string{"id", "number", "target", "status", "message", "label", "createdAt"},
+				table: t.Projects, prefix: db.DeploymentsOf(projectID), by: "createdBy.ID",
+				attributes: "id number target status message label createdAt",
 			}
 		})},
 		{"webhooks", d.inWorkspaces(func(workspaceID string) list {
-			return list{table: t.Webhooks, prefix: db.WebhooksOf(workspaceID), by: "createdBy", attributes: []string{
-				"id", "workspaceId", "projectId", "url", "events", "description", "active", "disabledReason", "createdAt",
-				"updatedAt",
-			}}
+			return list{
+				table: t.Webhooks, prefix: db.WebhooksOf(workspaceID), by: "createdBy", attributes: "id workspaceId projectId " +
+					"url events description active disabledReason createdAt updatedAt",
+			}
 		})},
 		{"questions", d.questions},
 		{"assistantUsage", list{
-			table: t.Conversations, prefix: db.UsageOf(userID), key: "month",
-			attributes: []string{"input", "output", "taken", "calls"},
+			table: t.Conversations, prefix: db.UsageOf(userID), key: "month", attributes: "input output taken calls",
 		}.all},
-		{"traffic", list{
-			table: t.Sites, prefix: db.TrafficOf(userID), key: "month", attributes: []string{"bytes"},
-		}.all},
+		{"traffic", list{table: t.Sites, prefix: db.TrafficOf(userID), key: "month", attributes: "bytes"}.all},
 	}
 }
 
@@ -250,7 +241,9 @@ func (d document) inWorkspaces(listIn func(workspaceID string) list) func(contex
 func (d document) inProjects(listIn func(projectID string) list) func(context.Context, func(any) error) error {
 	return func(ctx context.Context, write func(any) error) error {
 		return d.eachProject(ctx, func(projectID string) error {
-			return listIn(projectID).of(d.user.ID)(ctx, write)
+			l := listIn(projectID)
+			l.parent = projectID
+			return l.of(d.user.ID)(ctx, write)
 		})
 	}
 }

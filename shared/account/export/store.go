@@ -16,7 +16,7 @@ import (
 type list struct {
 	table      db.Table
 	prefix     db.Prefix
-	attributes []string
+	attributes string // separated by spaces
 	// inner is the attribute with a list of records, "" if the items are the records.
 	inner string
 	// by is the attribute with the ID of the user whose record it is, such as createdBy or createdBy.ID. "" means that all
@@ -39,7 +39,7 @@ func (l list) all(ctx context.Context, write func(any) error) error {
 
 // of returns a function that calls write with each record that belongs to a user.
 func (l list) of(userID string) func(ctx context.Context, write func(any) error) error {
-	wanted := append([]string{}, l.attributes...)
+	wanted := strings.Fields(l.attributes)
 	if l.inner != "" {
 		wanted = []string{l.inner}
 	} else if l.by != "" {
@@ -91,7 +91,7 @@ func field(r record, name string) any {
 // pick returns the fields of a record that the document has. rest is the end of the sort key.
 func (l list) pick(r record, rest string) record {
 	picked := record{}
-	for _, name := range l.attributes {
+	for name := range strings.FieldsSeq(l.attributes) {
 		if value, ok := r[name]; ok {
 			picked[name] = value
 		}

@@ -1,5 +1,6 @@
-// Package mailtoken contains the tokens in the links of mails, and the codes that users can type instead: how they are
-// made, stored, found and ended. It must not send mails, and must not know what a token allows.
+// Package mailtoken stores the mails to the users of accounts: mails that report a change, and mails with a link. It
+// contains the tokens in these links, and the codes that users can type instead: how they are made, stored, found and
+// ended. It must not decide when to send a mail, and must not know what a token allows.
 //
 // The tokens of a user and a kind of mail are one item, a Set, in the partition of the user. A request reads the set
 // with the user, decides, and writes the set in its transaction, on the condition that its version is still the same.
@@ -27,9 +28,6 @@ const (
 	MaxUndo    = 10 // a change of the address that would need one more is rejected
 	MaxGuesses = 5  // after this number of wrong codes, the code ends, but its link does not
 )
-
-// MaxTokenBytes is the maximum size of a token that a client sends.
-const MaxTokenBytes = 128
 
 // Life returns the time for which a token of a kind is valid.
 func Life(kind mail.Kind) time.Duration {

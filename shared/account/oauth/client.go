@@ -18,11 +18,8 @@ const maxResponse = 128 << 10
 
 func (p *Provider) config(secret, redirectURI string, style xoauth2.AuthStyle) *xoauth2.Config {
 	return &xoauth2.Config{
-		ClientID:     p.id,
-		ClientSecret: secret,
-		Endpoint:     xoauth2.Endpoint{AuthURL: p.urls.authorize, TokenURL: p.urls.token, AuthStyle: style},
-		RedirectURL:  redirectURI,
-		Scopes:       p.scopes,
+		ClientID: p.id, ClientSecret: secret, RedirectURL: redirectURI, Scopes: p.scopes,
+		Endpoint: xoauth2.Endpoint{AuthURL: p.urls.authorize, TokenURL: p.urls.token, AuthStyle: style},
 	}
 }
 

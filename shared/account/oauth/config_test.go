@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -14,33 +13,16 @@ func TestConfigFromTheEnvironment(t *testing.T) {
 	t.Parallel()
 	var got Config
 	err := env.ParseWithOptions(&got, env.Options{Environment: map[string]string{
-		"OAUTH_PROVIDER":      "a",
-		"OAUTH_BASE_URL":      "b",
-		"OAUTH_CLIENT_ID":     "c",
-		"OAUTH_CLIENT_SECRET": "d",
-		"OAUTH_AUTHORIZE_URL": "e",
-		"OAUTH_TOKEN_URL":     "f",
-		"OAUTH_USER_URL":      "g",
-		"OAUTH_EMAILS_URL":    "h",
-		"OAUTH_SCOPES":        "i j",
+		"OAUTH_PROVIDER": "a", "OAUTH_BASE_URL": "b", "OAUTH_CLIENT_ID": "c", "OAUTH_CLIENT_SECRET": "d",
+		"OAUTH_AUTHORIZE_URL": "e", "OAUTH_TOKEN_URL": "f", "OAUTH_USER_URL": "g", "OAUTH_EMAILS_URL": "h",
+		"OAUTH_SCOPES": "i j",
 	}})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || got.Secret != nil { // cmp.Diff cannot compare functions
+		t.Fatalf("got %+v and the error %v, want no Secret", got, err)
 	}
 	want := Config{
-		Provider:     "a",
-		BaseURL:      "b",
-		ClientID:     "c",
-		ClientSecret: "d",
-		AuthorizeURL: "e",
-		TokenURL:     "f",
-		UserURL:      "g",
-		EmailsURL:    "h",
-		Scopes:       "i j",
-	}
-	if got.Secret != nil {
-		t.Error("Secret is set, want nil")
-		got.Secret = nil // cmp.Diff cannot compare functions
+		Provider: "a", BaseURL: "b", ClientID: "c", ClientSecret: "d", AuthorizeURL: "e", TokenURL: "f", UserURL: "g",
+		EmailsURL: "h", Scopes: "i j",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("config (-want +got):\n%s", diff)
@@ -55,12 +37,7 @@ func TestNotConfigured(t *testing.T) {
 			t.Errorf("provider %q: got the error %v, want %v", kind, err, ErrNotConfigured)
 		}
 	}
-	withURLs := Config{
-		Provider:     "none",
-		AuthorizeURL: "https://x.example/a",
-		TokenURL:     "https://x.example/t",
-		UserURL:      "https://x.example/u",
-	}
+	withURLs := Config{Provider: "none", AuthorizeURL: "https://x.example/a", TokenURL: "https://x.example/t"}
 	if _, err := New(withURLs); !errors.Is(err, ErrNotConfigured) {
 		t.Errorf("provider none with URLs: got the error %v, want %v", err, ErrNotConfigured)
 	}
@@ -79,18 +56,9 @@ func TestConfigErrorsNameTheVariables(t *testing.T) {
 		cfg  Config
 		want []string // the variables that the error names
 	}{
-		"unknown provider": {
-			withClient(Config{Provider: "sourceforge"}),
-			[]string{"OAUTH_PROVIDER"},
-		},
-		"no client": {
-			Config{Provider: "github"},
-			[]string{"OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET"},
-		},
-		"gitea without a base URL": {
-			withClient(Config{Provider: "gitea"}),
-			[]string{"OAUTH_BASE_URL"},
-		},
+		"unknown provider":         {withClient(Config{Provider: "sourceforge"}), []string{"OAUTH_PROVIDER"}},
+		"no client":                {Config{Provider: "github"}, []string{"OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET"}},
+		"gitea without a base URL": {withClient(Config{Provider: "gitea"}), []string{"OAUTH_BASE_URL"}},
 		"bitbucket with a base URL": {
 			withClient(Config{Provider: "bitbucket", BaseURL: "https://x.example"}),
 			[]string{"OAUTH_BASE_URL"},
@@ -157,22 +125,4 @@ func TestPlainHTTPIsAllowedInPrivateNetworks(t *testing.T) {
 			t.Errorf("base URL %s: %v", base, err)
 		}
 	}
-}
-
-func TestSecretFunctionReplacesTheSecret(t *testing.T) {
-	t.Parallel()
-	f := newFakeProvider(t, map[string]response{
-		"/login/oauth/access_token": tokenResponse,
-		"/api/v1/user":              {body: `{"id":1}`},
-		"/api/v1/user/emails":       {body: `[]`},
-	})
-	secret := func(context.Context) (string, error) { return testSecret, nil }
-	p, err := New(Config{Provider: "gitea", BaseURL: f.URL, ClientID: "app", Secret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := identify(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
-	f.checkExchange(t, "/login/oauth/access_token", false)
 }

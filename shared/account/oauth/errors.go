@@ -80,15 +80,11 @@ var transientCodes = map[string]bool{"server_error": true, "temporarily_unavaila
 // errorCode returns code, or "unknown" if it does not look like an error code. This keeps any other text of a provider
 // or an attacker out of the log.
 func errorCode(code string) string {
-	const maxBytes = 64
-	if code == "" || len(code) > maxBytes || strings.ContainsFunc(code, func(r rune) bool { return !isErrorCodeChar(r) }) {
+	const maxBytes, chars = 64, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
+	if code == "" || len(code) > maxBytes || strings.TrimLeft(code, chars) != "" {
 		return "unknown"
 	}
 	return code
-}
-
-func isErrorCodeChar(r rune) bool {
-	return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || strings.ContainsRune("_-.", r)
 }
 
 // transportCause returns the reason why an HTTP request failed, without its URL.

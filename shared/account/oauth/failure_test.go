@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -38,83 +39,84 @@ func checkError(t *testing.T, err, kind error, step, code string, status int) {
 	}
 }
 
-func TestTokenEndpointFailures(t *testing.T) {
+// TestFailedResponses checks the error of each kind of invalid response. A redirect is not followed, because it could
+// send the secret or the token to another address.
+func TestFailedResponses(t *testing.T) {
 	t.Parallel()
-	const invalidGrant = `{"error":"invalid_grant"}`
-	formHeader := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-	redirectHeader := http.Header{"Location": {"/elsewhere"}}
-	for name, c := range map[string]struct {
-		response response
-		kind     error
-		code     string
+	const invalidGrant, tooLarge = `{"error":"invalid_grant"}`, `too large`
+	form, redirect := "Content-Type: application/x-www-form-urlencoded", "Location: /elsewhere"
+	for _, c := range []struct {
+		step   string
+		status int // of the response
+		header string
+		body   string
+		kind   error
+		code   string // of the error
+		of     int    // the status of the error: 0 if the response was read, but is not valid
 	}{
-		"error with status 200, as from GitHub": {
-			response{body: `{"error":"bad_verification_code","error_description":"leak"}`},
-			ErrRefused, "bad_verification_code",
-		},
-		"error in a form": {
-			response{header: formHeader, body: "error=bad_verification_code"},
-			ErrRefused, "bad_verification_code",
-		},
-		"used code, as from Gitea": {
-			response{status: 400, body: `{"error":"unauthorized_client","error_description":"leak"}`},
-			ErrRefused, "unauthorized_client",
-		},
-		"invalid grant": {
-			response{status: 400, body: invalidGrant},
-			ErrRefused, "invalid_grant",
-		},
-		"403 with HTML": {
-			response{status: 403, body: `<html>leak`},
-			ErrRefused, "",
-		},
-		"invalid error code": {
-			response{status: 400, body: `{"error":"leak \n` + testCode + `"}`},
-			ErrRefused, "unknown",
-		},
-		"transient error code": {
-			response{status: 400, body: `{"error":"temporarily_unavailable"}`},
-			ErrUnavailable, "temporarily_unavailable",
-		},
-		"500":                       {response{status: 500, body: `leak ` + testToken}, ErrUnavailable, ""},
-		"502 with an OAuth error":   {response{status: 502, body: invalidGrant}, ErrUnavailable, "invalid_grant"},
-		"429":                       {response{status: 429, body: `slow down`}, ErrUnavailable, ""},
-		"404":                       {response{status: 404, body: `not here`}, ErrUnavailable, ""},
-		"302":                       {response{status: 302, header: redirectHeader}, ErrUnavailable, ""},
-		"307, which repeats a POST": {response{status: 307, header: redirectHeader}, ErrUnavailable, ""},
+		// As from GitHub, which rejects with status 200, and from Gitea.
+		{stepToken, 200, "", `{"error":"bad_code","error_description":"leak"}`, ErrRefused, "bad_code", 200},
+		{stepToken, 200, form, "error=bad_verification_code", ErrRefused, "bad_verification_code", 200},
+		{stepToken, 400, "", `{"error":"used_code","error_description":"leak"}`, ErrRefused, "used_code", 400},
+		{stepToken, 400, "", invalidGrant, ErrRefused, "invalid_grant", 400},
+		{stepToken, 403, "", `<html>leak`, ErrRefused, "", 403},
+		{stepToken, 400, "", `{"error":"leak \n` + testCode + `"}`, ErrRefused, "unknown", 400},
+		{stepToken, 400, "", `{"error":"temporarily_unavailable"}`, ErrUnavailable, "temporarily_unavailable", 400},
+		{stepToken, 500, "", `leak ` + testToken, ErrUnavailable, "", 500},
+		{stepToken, 502, "", invalidGrant, ErrUnavailable, "invalid_grant", 502},
+		{stepToken, 429, "", `slow down`, ErrUnavailable, "", 429},
+		{stepToken, 404, "", `not here`, ErrUnavailable, "", 404},
+		{stepToken, 302, redirect, "", ErrUnavailable, "", 302},
+		{stepToken, 307, redirect, "", ErrUnavailable, "", 307}, // would repeat the POST
+		{stepToken, 200, "", `leak`, ErrUnavailable, "", 0},
+		{stepToken, 200, "", `{"token_type":"bearer"}`, ErrUnavailable, "", 0},
+		{stepToken, 200, "", ``, ErrUnavailable, "", 0},
+		{stepToken, 200, "", `["leak"]`, ErrUnavailable, "", 0},
+		{stepToken, 200, "", tooLarge, ErrUnavailable, "", 0},
+		{stepUser, 401, "", "", ErrRefused, "", 401},
+		{stepUser, 403, "", `{"message":"leak"}`, ErrRefused, "", 403},
+		{stepUser, 503, "", "", ErrUnavailable, "", 503},
+		{stepUser, 301, redirect, "", ErrUnavailable, "", 301},
+		{stepUser, 200, "", `<html>leak`, ErrUnavailable, "", 200},
+		{stepUser, 200, "", tooLarge, ErrUnavailable, "", 200},
+		{stepUser, 200, "", `[]`, ErrUnavailable, "", 200},
+		{stepUser, 200, "", `{"id":1,"id":2}`, ErrUnavailable, "", 200},
+		{stepUser, 200, "", `{"id":1}{"id":1}`, ErrUnavailable, "", 200},
+		{stepUser, 200, "", `{"login":"x"}`, ErrUnavailable, "", 0},
+		{stepUser, 200, "", `{"id":1.5}`, ErrUnavailable, "", 0},
+		{stepUser, 200, "", `{"id":1e3}`, ErrUnavailable, "", 0},
+		{stepUser, 200, "", `{"id":0}`, ErrUnavailable, "", 0},
+		{stepUser, 200, "", `{"id":-1}`, ErrUnavailable, "", 0},
+		{stepUser, 200, "", `{"id":null}`, ErrUnavailable, "", 0},
+		{stepUser, 200, "", `{"id":""}`, ErrUnavailable, "", 0},
+		{stepUser, 200, "", `{"id":"a\u0000b"}`, ErrUnavailable, "", 0},
+		{stepUser, 200, "", `{"id":"` + strings.Repeat("a", maxSubject+1) + `"}`, ErrUnavailable, "", 0},
+		{stepEmails, 403, "", "", ErrRefused, "", 403},
+		{stepEmails, 404, "", "", ErrUnavailable, "", 404},
+		{stepEmails, 204, "", "", ErrUnavailable, "", 204},
+		{stepEmails, 200, "", `{"message":"leak"}`, ErrUnavailable, "", 200},
+		{stepEmails, 200, "", `[1]`, ErrUnavailable, "", 200},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %d %.60s", c.step, c.status, c.body), func(t *testing.T) {
 			t.Parallel()
-			f := newFakeProvider(t, map[string]response{
-				"/login/oauth/access_token": c.response,
-				"/elsewhere":                tokenResponse,
-			})
-			_, err := identify(t.Context(), newProvider(t, Config{Provider: "gitea", BaseURL: f.URL}))
-			checkError(t, err, c.kind, stepToken, c.code, max(c.response.status, http.StatusOK))
-			if len(f.received["/elsewhere"]) != 0 {
-				t.Error("the client followed the redirect and sent the secret")
+			failed := response{status: c.status, header: http.Header{}, body: c.body}
+			if name, value, ok := strings.Cut(c.header, ": "); ok {
+				failed.header.Set(name, value)
 			}
-			if n := len(f.received["/login/oauth/access_token"]); n != 1 {
+			if c.body == tooLarge {
+				failed.body = `{"id":1,"access_token":"` + strings.Repeat("a", maxResponse) + `"}`
+			}
+			responses := map[string]response{"/token": tokenResponse, "/user": {body: `{"id":1}`}, "/elsewhere": tokenResponse}
+			responses["/"+c.step] = failed
+			f := newFakeProvider(t, responses)
+			_, err := identify(t.Context(), f.provider(t))
+			checkError(t, err, c.kind, c.step, c.code, c.of)
+			if len(f.received["/elsewhere"]) != 0 {
+				t.Error("the client followed the redirect")
+			}
+			if n := len(f.received["/token"]); n != 1 {
 				t.Errorf("the client sent the code %d times, want once", n)
 			}
-		})
-	}
-}
-
-func TestInvalidTokenResponses(t *testing.T) {
-	t.Parallel()
-	for name, body := range map[string]string{
-		"not JSON":  `leak`,
-		"no token":  `{"token_type":"bearer"}`,
-		"empty":     ``,
-		"array":     `["leak"]`,
-		"too large": `{"access_token":"` + strings.Repeat("a", maxResponse) + `"}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFakeProvider(t, map[string]response{"/token": {body: body}})
-			_, err := identify(t.Context(), f.provider(t))
-			checkError(t, err, ErrUnavailable, stepToken, "", 0)
 		})
 	}
 }
@@ -134,77 +136,6 @@ func TestLargestEmailListIsCheap(t *testing.T) {
 	}
 }
 
-func TestUserResponseFailures(t *testing.T) {
-	t.Parallel()
-	redirectHeader := http.Header{"Location": {"/elsewhere"}}
-	longID := strings.Repeat("a", maxSubject+1)
-	largeUser := `{"id":1,"x":"` + strings.Repeat("a", maxResponse) + `"}`
-	for name, c := range map[string]struct {
-		response response
-		kind     error
-		status   int // of the error: 0 if the response was read, but has no valid ID
-	}{
-		"401":                    {response{status: 401}, ErrRefused, 401},
-		"403":                    {response{status: 403, body: `{"message":"leak"}`}, ErrRefused, 403},
-		"503":                    {response{status: 503}, ErrUnavailable, 503},
-		"redirect":               {response{status: 301, header: redirectHeader}, ErrUnavailable, 301},
-		"HTML":                   {response{body: `<html>leak`}, ErrUnavailable, 200},
-		"too large":              {response{body: largeUser}, ErrUnavailable, 200},
-		"array":                  {response{body: `[]`}, ErrUnavailable, 200},
-		"duplicate ID":           {response{body: `{"id":1,"id":2}`}, ErrUnavailable, 200},
-		"two objects":            {response{body: `{"id":1}{"id":1}`}, ErrUnavailable, 200},
-		"no ID":                  {response{body: `{"login":"x"}`}, ErrUnavailable, 0},
-		"ID is a fraction":       {response{body: `{"id":1.5}`}, ErrUnavailable, 0},
-		"ID has an exponent":     {response{body: `{"id":1e3}`}, ErrUnavailable, 0},
-		"ID is zero":             {response{body: `{"id":0}`}, ErrUnavailable, 0},
-		"ID is negative":         {response{body: `{"id":-1}`}, ErrUnavailable, 0},
-		"ID is null":             {response{body: `{"id":null}`}, ErrUnavailable, 0},
-		"ID is empty":            {response{body: `{"id":""}`}, ErrUnavailable, 0},
-		"ID with a control code": {response{body: `{"id":"a\u0000b"}`}, ErrUnavailable, 0},
-		"ID is too long":         {response{body: `{"id":"` + longID + `"}`}, ErrUnavailable, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFakeProvider(t, map[string]response{
-				"/token":     tokenResponse,
-				"/user":      c.response,
-				"/elsewhere": {body: `{"id":1}`},
-			})
-			_, err := identify(t.Context(), f.provider(t))
-			checkError(t, err, c.kind, stepUser, "", c.status)
-			if len(f.received["/elsewhere"]) != 0 {
-				t.Error("the client followed the redirect and sent the token")
-			}
-		})
-	}
-}
-
-func TestEmailsResponseFailures(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		response response
-		kind     error
-		status   int
-	}{
-		"403":            {response{status: 403}, ErrRefused, 403},
-		"404":            {response{status: 404}, ErrUnavailable, 404},
-		"204":            {response{status: 204}, ErrUnavailable, 204},
-		"another object": {response{body: `{"message":"leak"}`}, ErrUnavailable, 200},
-		"not objects":    {response{body: `[1]`}, ErrUnavailable, 200},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFakeProvider(t, map[string]response{
-				"/token":  tokenResponse,
-				"/user":   {body: `{"id":1}`},
-				"/emails": c.response,
-			})
-			_, err := identify(t.Context(), f.provider(t))
-			checkError(t, err, c.kind, stepEmails, "", c.status)
-		})
-	}
-}
-
 func TestCompressedResponseIsBounded(t *testing.T) {
 	t.Parallel()
 	var compressed bytes.Buffer
@@ -219,7 +150,7 @@ func TestCompressedResponseIsBounded(t *testing.T) {
 	checkError(t, err, ErrUnavailable, stepUser, "", http.StatusOK)
 }
 
-// The connections do not use HTTP/2, over which a server can send frames without end.
+// The connections use no proxy, and not HTTP/2, over which a server can send frames without end.
 func TestConnectionsUseHTTP1(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -232,6 +163,9 @@ func TestConnectionsUseHTTP1(t *testing.T) {
 	pool.AddCert(server.Certificate())
 	limited, _ := newClient().Transport.(transport)
 	plain, _ := limited.next.(*http.Transport)
+	if plain.Proxy != nil {
+		t.Error("the client uses the proxy of the environment, which could read plain HTTP requests")
+	}
 	plain.TLSClientConfig = &tls.Config{RootCAs: pool}
 	res, err := (&http.Client{Transport: limited}).Get(server.URL)
 	if err != nil {
@@ -301,14 +235,6 @@ func TestUnreachableProvider(t *testing.T) {
 	f.Close()
 	_, err = identify(t.Context(), p)
 	checkError(t, err, ErrUnavailable, stepToken, "", 0)
-}
-
-func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
-	t.Parallel()
-	transport, ok := newClient().Transport.(transport).next.(*http.Transport)
-	if !ok || transport.Proxy != nil {
-		t.Error("the client uses the proxy of the environment, which could read plain HTTP requests")
-	}
 }
 
 func TestUnreadableSecret(t *testing.T) {

@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -12,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
 	"devplatform/infra/local/codehost"
@@ -171,7 +172,7 @@ func TestSignInAtTheLocalCodeHost(t *testing.T) {
 				want := oauth.Identity{
 					Provider: namespace, Subject: c.subject, Login: c.login, Emails: []oauth.Email{email},
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
+				if diff := gocmp.Diff(want, got); diff != "" {
 					t.Errorf("identity of %s (-want +got):\n%s", c.login, diff)
 				}
 			}
@@ -186,77 +187,47 @@ func TestRejectionsOfTheLocalCodeHost(t *testing.T) {
 		cfg.ClientSecret = "wrong"
 		return cfg
 	}
-	cases := map[string]struct {
+	for name, c := range map[string]struct {
 		configure func(base string) oauth.Config
-		identify  func(t *testing.T, f *fixture, code, verifier string) error
-		code      string // the error code of the code host
+		prepare   func(f *fixture, exchange func()) // before the code is exchanged
+		code      string                            // the error code of the code host
+		change    string                            // the value that is replaced by another one
 	}{
-		"wrong secret": {
-			configure: wrongSecret,
-			identify:  identify,
-			code:      "invalid_client",
-		},
-		"another verifier": {
-			configure: gitea,
-			identify: func(t *testing.T, f *fixture, code, _ string) error {
-				return identify(t, f, code, oauth.NewVerifier())
-			},
-			code: "invalid_grant",
-		},
-		"unknown code": {
-			configure: custom,
-			identify: func(t *testing.T, f *fixture, _, verifier string) error {
-				return identify(t, f, "unknown", verifier)
-			},
-			code: "invalid_grant",
-		},
-		"used code": {
-			configure: gitea,
-			identify: func(t *testing.T, f *fixture, code, verifier string) error {
-				if err := identify(t, f, code, verifier); err != nil {
-					t.Fatal(err)
-				}
-				return identify(t, f, code, verifier)
-			},
-			code: "invalid_grant",
-		},
-		"expired code": {
-			configure: gitea,
-			identify: func(t *testing.T, f *fixture, code, verifier string) error {
-				f.clockAhead.Store(int64(10 * time.Minute))
-				return identify(t, f, code, verifier)
-			},
-			code: "invalid_grant",
-		},
-		"another redirect URI": {
-			configure: gitea,
-			identify: func(t *testing.T, f *fixture, code, verifier string) error {
-				_, err := f.provider.Identify(t.Context(), code, verifier, callback+"/other")
-				return err
-			},
-			code: "invalid_grant",
-		},
-	}
-	for name, c := range cases {
+		"wrong secret":         {configure: wrongSecret, code: "invalid_client"},
+		"another verifier":     {configure: gitea, change: "verifier"},
+		"unknown code":         {configure: custom, change: "code"},
+		"another redirect URI": {configure: gitea, change: "redirect"},
+		"used code":            {configure: gitea, prepare: func(_ *fixture, exchange func()) { exchange() }},
+		"expired code": {configure: gitea, prepare: func(f *fixture, _ func()) {
+			f.clockAhead.Store(int64(10 * time.Minute))
+		}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t, c.configure)
-			verifier := oauth.NewVerifier()
-			query := f.authorize(t, "s", verifier, adaConsents)
-			err := c.identify(t, f, query.Get("code"), verifier)
+			in := map[string]string{"verifier": oauth.NewVerifier(), "redirect": callback}
+			in["code"] = f.authorize(t, "s", in["verifier"], adaConsents).Get("code")
+			exchange := func() error {
+				_, err := f.provider.Identify(t.Context(), in["code"], in["verifier"], in["redirect"])
+				return err
+			}
+			if c.prepare != nil {
+				c.prepare(f, func() {
+					if err := exchange(); err != nil {
+						t.Fatal(err)
+					}
+				})
+			}
+			if c.change != "" {
+				in[c.change] += "-other"
+			}
+			err := exchange()
 			e, ok := errors.AsType[*oauth.Error](err)
-			if !ok || !errors.Is(err, oauth.ErrRefused) || e.Code != c.code || e.Step != "token" {
-				t.Errorf("got the error %v, want %v with the code %s in step \"token\"", err, oauth.ErrRefused, c.code)
+			if want := cmp.Or(c.code, "invalid_grant"); !ok || !errors.Is(err, oauth.ErrRefused) || e.Code != want {
+				t.Errorf("got the error %v, want %v with the code %s", err, oauth.ErrRefused, want)
 			}
 		})
 	}
-}
-
-// identify exchanges a code and returns only the error.
-func identify(t *testing.T, f *fixture, code, verifier string) error {
-	t.Helper()
-	_, err := f.provider.Identify(t.Context(), code, verifier, callback)
-	return err
 }
 
 func TestDenialsOfTheLocalCodeHost(t *testing.T) {

@@ -72,14 +72,8 @@ func New(cfg Config) (*Provider, error) {
 		secret = func(context.Context) (string, error) { return cfg.ClientSecret, nil }
 	}
 	return &Provider{
-		preset:  preset,
-		issuer:  cfg.issuer(preset, urls),
-		id:      cfg.ClientID,
-		secret:  secret,
-		urls:    urls,
-		scopes:  cfg.scopes(preset),
-		timeout: identifyTimeout,
-		client:  sync.OnceValue(newClient),
+		preset: preset, issuer: cfg.issuer(preset, urls), id: cfg.ClientID, secret: secret, urls: urls,
+		scopes: cfg.scopes(preset), timeout: identifyTimeout, client: sync.OnceValue(newClient),
 	}, nil
 }
 

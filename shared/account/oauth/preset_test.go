@@ -248,16 +248,6 @@ func TestCustomTriesTheOtherClientAuthentication(t *testing.T) {
 	}
 }
 
-func TestCustomSendsARejectedCodeOnce(t *testing.T) {
-	t.Parallel()
-	f := newFakeProvider(t, map[string]response{"/token": {status: http.StatusBadRequest, body: `{"error":"invalid_grant"}`}})
-	_, err := identify(t.Context(), f.provider(t))
-	checkError(t, err, ErrRefused, stepToken, "invalid_grant", http.StatusBadRequest)
-	if n := len(f.received["/token"]); n != 1 {
-		t.Errorf("got %d token requests, want 1", n)
-	}
-}
-
 func TestScopesOfTheConfigTakePrecedence(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, Config{Provider: "github", Scopes: "openid, user:email  x"})

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,7 +37,7 @@ type profile struct {
 func (p profile) identity(preset preset) Identity {
 	identity := Identity{
 		Subject: p.subject(preset.subject),
-		Login:   firstNonEmpty(p.Login, p.Username, p.PreferredUsername, p.Nickname),
+		Login:   string(cmp.Or(p.Login, p.Username, p.PreferredUsername, p.Nickname)),
 	}
 	own := emailEntry{Email: p.Email, Verified: p.EmailVerified || p.ConfirmedAt != "", Primary: true}
 	identity.Emails = emailList{own}.emails()
@@ -163,13 +164,4 @@ type flag bool
 func (f *flag) UnmarshalJSON(data []byte) error {
 	*f = string(data) == "true" || string(data) == `"true"`
 	return nil
-}
-
-func firstNonEmpty(names ...text) string {
-	for _, name := range names {
-		if name != "" {
-			return string(name)
-		}
-	}
-	return ""
 }

@@ -10,7 +10,6 @@ import (
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/mailtoken"
-	"devplatform/shared/account/notice"
 	"devplatform/shared/account/session"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
@@ -29,7 +28,7 @@ type Deps struct {
 	Limiter  *attempt.Limiter
 	Hasher   *Hasher
 	Tokens   *mailtoken.Store
-	Mails    notice.Mails
+	Mails    mailtoken.Mails
 	Activity *activity.Log
 	Cursors  *db.Cursors
 	IDs      *id.Generator

@@ -7,7 +7,6 @@ import (
 
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/mailtoken"
-	"devplatform/shared/account/notice"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/fault"
@@ -78,7 +77,7 @@ func (s *Service) handleSignup(ctx context.Context, in *signupInput) (*signupOut
 	tx.Add(s.Limiter.Know(u.Email, u.ID, client))
 	if s.Mails.Outbox.Enabled() {
 		set := mailtoken.Set{UserID: u.ID, Kind: mail.Confirm}
-		sent, err := s.Mails.Send(ctx, notice.Link{Set: set, To: u.Email, User: u}, client)
+		sent, err := s.Mails.Send(ctx, mailtoken.Link{Set: set, To: u.Email, User: u}, client)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,4 @@
-// Package notice stores the mails to the users of accounts: mails with a link, and mails that report a change. It must
-// not decide when to send one.
-package notice
+package mailtoken
 
 import (
 	"context"
@@ -8,7 +6,6 @@ import (
 	"maps"
 	"time"
 
-	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/user"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -22,7 +19,7 @@ const maxUserAgent = 128
 // Mails stores mails in the outbox. It is safe for concurrent use.
 type Mails struct {
 	Outbox *mail.Outbox
-	Tokens *mailtoken.Store
+	Tokens *Store
 	Users  user.Store
 }
 
@@ -63,9 +60,9 @@ func (m Mails) NewNetwork(
 
 // Link is a mail with a link.
 type Link struct {
-	Set  mailtoken.Set // of the kind of the mail
-	To   string        // the recipient, and the address that the token is about
-	User user.User     // the user who uses the token
+	Set  Set       // of the kind of the mail
+	To   string    // the recipient, and the address that the token is about
+	User user.User // the user who uses the token
 	// Owner is another user who has the address, nil if there is none. This user gets a mail without a link, and the
 	// token is not sent.
 	Owner *user.User
