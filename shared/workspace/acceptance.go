@@ -80,8 +80,8 @@ func (s *Service) AcceptInvitation(
 	return joined, err
 }
 
-// AcceptToken accepts the invitation to which a token belongs. The caller may have another address than the invited
-// one. Errors: AUTH_CODE_INVALID, INVITATION_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT.
+// AcceptToken is like AcceptInvitation, for the invitation to which a token belongs. The caller may have another
+// address than the invited one. Error for a wrong token: AUTH_CODE_INVALID.
 func (s *Service) AcceptToken(
 	ctx context.Context, caller httpapi.Caller, token string,
 ) (joined Membership, err error) {
@@ -98,8 +98,13 @@ func (s *Service) AcceptToken(
 // accept stores the acceptance of an invitation. Call it within db.Retry. Errors: db.ErrStale, INVITATION_NOT_FOUND,
 // QUOTA_EXCEEDED, CONFLICT.
 func (s *Service) accept(ctx context.Context, caller httpapi.Caller, t team, i Invitation) (Membership, error) {
-	if err := checkAccept(t, i); err != nil {
-		return Membership{}, err
+	switch {
+	case t.target == nil && i.Role == Owner:
+		return Membership{}, errInvitationNotFound // ownership is offered only to members
+	case t.target != nil && i.Role != Owner:
+		return Membership{}, errSelfMember
+	case t.workspace.IsReadOnly():
+		return Membership{}, ErrReadOnly
 	}
 	now := s.now()
 	c := change{by: actor(caller), before: t.target, after: &Membership{}, accepted: i.ID, open: t.open}
@@ -121,19 +126,6 @@ func (s *Service) accept(ctx context.Context, caller httpapi.Caller, t team, i I
 		err = errInvitationNotFound.WithCause(err)
 	}
 	return *c.after, err
-}
-
-// checkAccept returns an error if the target of a team, nil for no member, may not accept an invitation.
-func checkAccept(t team, i Invitation) error {
-	switch {
-	case t.target == nil && i.Role == Owner:
-		return errInvitationNotFound // ownership is offered only to members
-	case t.target != nil && i.Role != Owner:
-		return errSelfMember
-	case t.workspace.IsReadOnly():
-		return ErrReadOnly
-	}
-	return nil
 }
 
 // DeclineInvitation ends an invitation of the caller. Errors: INVITATION_NOT_FOUND, CONFLICT.

@@ -148,21 +148,11 @@ func (s *Service) Invite(
 			return err
 		}
 		next := s.newInvitation(t.caller, to, role, s.now())
-		invited, err = s.invite(ctx, t, next, s.store.checkNotMember(workspaceID, to))
+		isNoMember := s.store.Projects.Check(db.MemberKey(workspaceID, to.UserID), attrRole.AttributeNotExists())
+		invited, err = s.store.invite(ctx, t, next, isNoMember.Else(errAlreadyMember))
 		return err
 	})
 	return invited, err
-}
-
-// invite stores an invitation, and returns it as it was stored. more are further writes of the transaction. Call it
-// within db.Retry. Errors: db.ErrStale, QUOTA_EXCEEDED, RATE_LIMITED, the errors of more.
-func (s *Service) invite(ctx context.Context, t team, next Invitation, more ...db.Write) (Invitation, error) {
-	open, replaced, err := t.open.with(&next, next.CreatedAt.Time())
-	if err != nil {
-		return next, err
-	}
-	more = append(more, s.counters.Write(s.invitationRule, t.caller.UserID))
-	return next, s.store.invite(ctx, t, next, open, replaced, more...)
 }
 
 // InviteAddress invites the owner of an e-mail address to a workspace, with a mail. It does not depend on whether an
@@ -192,7 +182,7 @@ func (s *Service) InviteAddress(
 		next.TokenHash = id.HashToken(token)
 		url = ""
 		if t.open.isRoleChange(next) {
-			invited, err = s.invite(ctx, t, next)
+			invited, err = s.store.invite(ctx, t, next)
 			return err
 		}
 		url = mail.Link(s.links.Origin, s.links.Path, mail.Invitation, token)
@@ -205,7 +195,7 @@ func (s *Service) InviteAddress(
 		if err != nil {
 			return err
 		}
-		invited, err = s.invite(ctx, t, next, w)
+		invited, err = s.store.invite(ctx, t, next, w)
 		return err
 	})
 	return invited, url, err

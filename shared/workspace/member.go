@@ -64,7 +64,7 @@ func (s *Service) UpdateMember(
 			return nil
 		case *role == Owner:
 			next := s.newInvitation(t.caller, invitee{UserID: member.UserID, Username: member.Username}, Owner, s.now())
-			next, err := s.invite(ctx, t, next, s.store.checkRole(member))
+			next, err := s.store.invite(ctx, t, next, s.store.checkRole(member))
 			offer = &next
 			return err
 		}
