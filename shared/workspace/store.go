@@ -45,13 +45,6 @@ func creationWrites(projects db.Table, w Workspace, owner Membership) []db.Write
 	}
 }
 
-// create creates a workspace with its first owner. Error: errCallerQuota.
-func (s store) create(ctx context.Context, w Workspace, owner Membership) error {
-	tx := s.client.Tx(creationWrites(s.Projects, w, owner)...)
-	tx.Add(s.countUp(owner.UserID))
-	return tx.Commit(ctx)
-}
-
 // rename stores the name of a workspace. Call it within db.Retry. Error: db.ErrStale.
 func (s store) rename(ctx context.Context, d Details) error {
 	name := expression.Set(attrName, expression.Value(d.Workspace.Name))

@@ -177,9 +177,9 @@ func (s store) invitation(
 // to and including lastID. It returns at most limit+1 invitations, so that the caller can detect a next page.
 func (s store) invitationsTo(
 	ctx context.Context, prefix db.Prefix, lastID string, limit int, now time.Time,
-) ([]UserInvitation, error) {
+) ([]UserInvitationItem, error) {
 	q := db.Query{Prefix: prefix, After: prefix.After(lastID), Limit: invitationsPerRead}
-	var list []UserInvitation
+	var list []UserInvitationItem
 	for page, err := range s.Projects.Pages(ctx, q) {
 		if err != nil {
 			return nil, err
@@ -203,7 +203,7 @@ const invitationsPerRead = 50
 // openInvitations returns the invitations of the pointers that are open.
 func (s store) openInvitations(
 	ctx context.Context, pointers []invitationPointer, now time.Time,
-) (list []UserInvitation, err error) {
+) (list []UserInvitationItem, err error) {
 	var keys []db.Key
 	for _, p := range pointers {
 		keys = append(keys, db.WorkspaceKey(p.WorkspaceID), db.InvitationsKey(p.WorkspaceID))
@@ -219,7 +219,7 @@ func (s store) openInvitations(
 			continue
 		}
 		if i, err := open.find(func(i Invitation) bool { return i.ID == p.ID }, now); err == nil {
-			list = append(list, UserInvitation{Invitation: i, WorkspaceID: workspace.ID, WorkspaceName: workspace.Name})
+			list = append(list, UserInvitationItem{i.item(), InvitingWorkspaceItem{ID: workspace.ID, Name: workspace.Name}})
 		}
 	}
 	return list, nil
