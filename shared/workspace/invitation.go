@@ -67,6 +67,10 @@ func (l invitations) open(now time.Time) []Invitation {
 	return slices.DeleteFunc(slices.Clone(l.List), func(i Invitation) bool { return !now.Before(i.ExpiresAt.Time()) })
 }
 
+func hasID(invitationID string) func(Invitation) bool {
+	return func(i Invitation) bool { return i.ID == invitationID }
+}
+
 // find returns the open invitation that is wanted. Error: errInvitationNotFound.
 func (l invitations) find(isWanted func(Invitation) bool, now time.Time) (Invitation, error) {
 	open := l.open(now)
@@ -250,7 +254,7 @@ func (s *Service) handleRevokeInvitation(
 		if err := t.caller.Check(ManageMembers); err != nil {
 			return err
 		}
-		i, err := t.open.find(func(i Invitation) bool { return i.ID == in.InvitationID }, s.now())
+		i, err := t.open.find(hasID(in.InvitationID), s.now())
 		if err != nil {
 			return err
 		}

@@ -47,8 +47,8 @@ func (s *Service) handleListMembers(
 	return out, err
 }
 
-// handleUpdateMember changes the role of a member. If there is no new role, it writes nothing. A member becomes an owner
-// only with the member's consent: for the role Owner, it stores an invitation and does not change the role.
+// handleUpdateMember changes the role of a member. If there is no new role, it writes nothing. A member becomes an
+// owner only with the member's consent: for the role Owner, it stores an invitation and does not change the role.
 func (s *Service) handleUpdateMember(
 	ctx context.Context, caller httpapi.Caller, in *updateMemberInput,
 ) (*updatedMemberOutput, error) {

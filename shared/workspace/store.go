@@ -120,8 +120,8 @@ type team struct {
 }
 
 // team reads the data for a change of the members of a workspace. It makes one call to storage. For an invited user,
-// callerID is "", and the team has no caller. targetID may be "", too. Error: ErrNotFound if the workspace has ended, or
-// if the caller is not a member.
+// callerID is "", and the team has no caller. targetID may be "", too. Error: ErrNotFound if the workspace has ended,
+// or if the caller is not a member.
 func (s store) team(ctx context.Context, workspaceID, callerID, targetID string) (t team, err error) {
 	caller, target := db.MemberKey(workspaceID, callerID), db.MemberKey(workspaceID, targetID)
 	workspace, open := db.WorkspaceKey(workspaceID), db.InvitationsKey(workspaceID)

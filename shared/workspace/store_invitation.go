@@ -71,9 +71,9 @@ func (s store) checkRole(m Membership) db.Write {
 	return s.Projects.Check(db.MemberKey(m.WorkspaceID, m.UserID), m.isUnchanged())
 }
 
-// invite stores an invitation by the caller of the team, and returns it as it was stored. more are further writes of the
-// transaction. Call it within db.Retry. Errors: db.ErrStale, ErrNotFound, QUOTA_EXCEEDED, RATE_LIMITED, the errors of
-// more.
+// invite stores an invitation by the caller of the team, and returns it as it was stored. more are further writes of
+// the transaction. Call it within db.Retry. Errors: db.ErrStale, ErrNotFound, QUOTA_EXCEEDED, RATE_LIMITED, the errors
+// of more.
 func (s store) invite(ctx context.Context, t team, i Invitation, more ...db.Write) (Invitation, error) {
 	open, replaced, err := t.open.with(&i, i.CreatedAt.Time())
 	if err != nil {
@@ -100,7 +100,7 @@ func (s store) invite(ctx context.Context, t team, i Invitation, more ...db.Writ
 func (s store) endInvitation(
 	ctx context.Context, workspaceID string, ended Invitation, open invitations, checks ...db.Write,
 ) error {
-	rest := open.without(func(i Invitation) bool { return i.ID == ended.ID })
+	rest := open.without(hasID(ended.ID))
 	tx := s.client.Tx(checks...)
 	tx.Add(s.putInvitations(workspaceID, rest), s.Projects.Delete(ended.pointerKey()))
 	return tx.CommitOnce(ctx)
@@ -137,7 +137,7 @@ func (s store) invitationOf(
 	if err != nil {
 		return t, i, err
 	}
-	return s.invitation(ctx, pointer.WorkspaceID, caller.UserID, now, func(i Invitation) bool { return i.ID == invitationID })
+	return s.invitation(ctx, pointer.WorkspaceID, caller.UserID, now, hasID(invitationID))
 }
 
 // invitationWith returns the open invitation with a token, with its team for a user, who may be "". It makes one call
@@ -218,7 +218,7 @@ func (s store) openInvitations(
 		if !ok || !isDecoded || workspace.ID == "" {
 			continue
 		}
-		if i, err := open.find(func(i Invitation) bool { return i.ID == p.ID }, now); err == nil {
+		if i, err := open.find(hasID(p.ID), now); err == nil {
 			list = append(list, UserInvitationItem{i.item(), InvitingWorkspaceItem{ID: workspace.ID, Name: workspace.Name}})
 		}
 	}

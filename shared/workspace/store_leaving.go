@@ -103,8 +103,7 @@ func (s *Service) EndUserInvitations(ctx context.Context, userID string) error {
 	for _, item := range items {
 		p, _ := db.DecodeListed(ctx, item, db.Decode[invitationPointer]) // a damaged one has no workspace
 		err := db.Retry(ctx, "end an invitation", func(ctx context.Context) error {
-			isWanted := func(i Invitation) bool { return i.ID == p.ID }
-			t, i, err := s.store.invitation(ctx, p.WorkspaceID, userID, s.now(), isWanted)
+			t, i, err := s.store.invitation(ctx, p.WorkspaceID, userID, s.now(), hasID(p.ID))
 			if errors.Is(err, errInvitationNotFound) {
 				return nil
 			}
