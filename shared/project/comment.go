@@ -23,102 +23,89 @@ type commentRecord struct {
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 }
 
-// CommentDraft is a comment to create.
-type CommentDraft struct {
-	Body string
-	Path *string // the file that the comment is about; it does not have to exist
-	Line *int
-}
-
-// CreateComment adds a comment to a project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
-func (s *Service) CreateComment(
-	ctx context.Context, caller httpapi.Caller, projectID string, in CommentDraft,
-) (CommentItem, error) {
-	access, _, err := s.open(ctx, caller, projectID, workspace.Write)
+// handleCreateComment adds a comment to a project.
+func (s *Service) handleCreateComment(
+	ctx context.Context, caller httpapi.Caller, in *newCommentInput,
+) (*commentOutput, error) {
+	access, _, err := s.open(ctx, caller, in.ProjectID, workspace.Write)
 	if err != nil {
-		return CommentItem{}, err
+		return nil, err
 	}
 	now := s.now()
 	c := commentRecord{
-		ID: s.ids.New(id.Comment), Body: in.Body, Path: in.Path, Line: in.Line,
+		ID: s.ids.New(id.Comment), Body: in.Body.Body, Path: in.Body.Path, Line: in.Body.Line,
 		AuthorID: caller.UserID, Author: caller.Account().Username, CreatedAt: clock.Stamp(now),
 	}
 	e, err := s.outbox.Add(event.Change{
-		Type: event.CommentCreated, WorkspaceID: access.WorkspaceID, ProjectID: projectID,
+		Type: event.CommentCreated, WorkspaceID: access.WorkspaceID, ProjectID: in.ProjectID,
 		Data: event.Data{
 			Actor:   event.Actor{ID: caller.UserID, Username: caller.Account().Username},
-			Project: &event.Project{ID: projectID, Name: access.Name},
+			Project: &event.Project{ID: in.ProjectID, Name: access.Name},
 			Comment: &event.Comment{ID: c.ID, Path: c.Path, Line: c.Line, Body: c.Body},
 		},
 	}, now)
-	if err != nil {
-		return CommentItem{}, err
+	if err == nil {
+		err = s.store.createComment(ctx, in.ProjectID, c, e)
 	}
-	return c.item(), s.store.createComment(ctx, projectID, c, e)
+	return &commentOutput{c.item()}, err
 }
 
-// ListComments returns a page of the comments on a project, oldest first, and the cursor of the next page. If path is
-// not "", it returns only the comments on that path. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED if the
-// cursor is not from this list.
-func (s *Service) ListComments(
-	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
-) ([]CommentItem, string, error) {
-	scope := httpapi.ListScope(caller, "comments", projectID, path)
-	if path != "" {
-		return s.listCommentsOn(ctx, caller, projectID, path, scope, page)
-	}
-	read := func(ctx context.Context, after string, n int) ([]CommentItem, error) {
-		comments := func(ctx context.Context, _ map[db.Key]db.Item) ([]CommentItem, error) {
-			return s.store.comments(ctx, projectID, after, n)
-		}
-		_, items, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.Read, comments)
-		return items, err
-	}
-	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(c CommentItem) string { return c.ID })
-}
-
-// listCommentsOn implements ListComments for the comments on one path. A page can have fewer comments than its limit,
-// or none, even if there is a next page.
-func (s *Service) listCommentsOn(
-	ctx context.Context, caller httpapi.Caller, projectID, path, scope string, page httpapi.PageInput,
-) (items []CommentItem, next string, err error) {
-	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+// handleListComments returns a page of the comments on a project, oldest first. If path is set, it returns only the
+// comments on that path. Then a page can have fewer comments than its limit, or none, even if there is a next page.
+func (s *Service) handleListComments(
+	ctx context.Context, caller httpapi.Caller, in *commentsInput,
+) (*commentsOutput, error) {
+	out, scope := &commentsOutput{}, httpapi.ListScope(caller, "comments", in.ProjectID, in.Path)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
+	limit, next := cmp.Or(in.Limit, httpapi.DefaultLimit), ""
 	read := func(ctx context.Context, _ map[db.Key]db.Item) (items []CommentItem, err error) {
-		items, next, err = s.store.commentsOn(ctx, projectID, path, after, cmp.Or(page.Limit, httpapi.DefaultLimit))
-		return items, err
+		if in.Path != "" {
+			items, next, err = s.store.commentsOn(ctx, in.ProjectID, in.Path, after, limit)
+			return items, err
+		}
+		return s.store.comments(ctx, in.ProjectID, after, limit+1)
 	}
-	_, items, err = workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.Read, read)
-	if err != nil || next == "" {
-		return items, "", err
+	_, items, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, in.ProjectID, workspace.Read, read)
+	if err != nil {
+		return nil, err
 	}
-	next, err = s.cursors.Seal(ctx, scope, next)
-	return items, next, err
+	if in.Path == "" {
+		out.Body.Comments, out.Body.NextCursor, err = httpapi.CutPage(
+			ctx, s.cursors, scope, items, limit, func(c CommentItem) string { return c.ID })
+		return out, err
+	}
+	if out.Body.Comments = items; next != "" {
+		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, next)
+	}
+	return out, err
 }
 
-// DeleteComment deletes a comment. Only moderators and the author may delete it. The author needs permission to write.
-// Errors: PROJECT_NOT_FOUND, COMMENT_NOT_FOUND, ACCESS_DENIED.
-func (s *Service) DeleteComment(ctx context.Context, caller httpapi.Caller, projectID, commentID string) error {
-	key := db.CommentKey(projectID, commentID)
-	access, _, err := s.open(ctx, caller, projectID, workspace.Read, key)
+// handleDeleteComment deletes a comment. Only moderators and the author may delete it. The author needs permission to
+// write.
+func (s *Service) handleDeleteComment(
+	ctx context.Context, caller httpapi.Caller, in *deleteCommentInput,
+) (*httpapi.DoneOutput, error) {
+	key := db.CommentKey(in.ProjectID, in.CommentID)
+	access, _, err := s.open(ctx, caller, in.ProjectID, workspace.Read, key)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if access.Items[key] == nil {
-		return errCommentNotFound
+		return nil, errCommentNotFound
 	}
 	c, err := db.Decode[commentRecord](access.Items[key])
 	if err != nil {
-		return err
+		return nil, err
 	}
 	action := workspace.Moderate
 	if c.AuthorID == caller.UserID {
 		action = workspace.Write
 	}
 	if err := access.Check(action); err != nil {
-		return err
+		return nil, err
 	}
-	return s.store.deleteComment(ctx, projectID, commentID)
+	return httpapi.ReplyDone("Comment deleted.", s.store.deleteComment(ctx, in.ProjectID, in.CommentID))
 }

@@ -9,23 +9,24 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// ListEvents returns a page of a project's events, newest first, and the cursor of the next page.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED if the cursor is not from this list.
-func (s *Service) ListEvents(
-	ctx context.Context, caller httpapi.Caller, projectID string, page httpapi.PageInput,
-) ([]event.Text, string, error) {
-	scope := httpapi.ListScope(caller, "feed", projectID)
+// handleListEvents returns a page of a project's events, newest first.
+func (s *Service) handleListEvents(
+	ctx context.Context, caller httpapi.Caller, in *feedInput,
+) (*feedOutput, error) {
+	scope := httpapi.ListScope(caller, "feed", in.ProjectID)
 	read := func(ctx context.Context, after string, n int) ([]event.Record, error) {
 		events := func(ctx context.Context, _ map[db.Key]db.Item) ([]event.Record, error) {
-			return s.store.eventsOf(ctx, projectID, after, n)
+			return s.store.eventsOf(ctx, in.ProjectID, after, n)
 		}
-		_, records, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.Read, events)
+		_, records, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, in.ProjectID, workspace.Read, events)
 		return records, err
 	}
-	records, next, err := httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(r event.Record) string { return r.ID })
-	payloads := make([]event.Text, len(records))
+	records, next, err := httpapi.ReadPage(ctx, s.cursors, scope, in.PageInput, read,
+		func(r event.Record) string { return r.ID })
+	out := &feedOutput{}
+	out.Body.Events, out.Body.NextCursor = make([]event.Text, len(records)), next
 	for i, record := range records {
-		payloads[i] = record.Payload
+		out.Body.Events[i] = record.Payload
 	}
-	return payloads, next, err
+	return out, err
 }

@@ -1,7 +1,6 @@
 package project
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
@@ -118,28 +117,4 @@ type commentsOutput struct {
 type deleteCommentInput struct {
 	InProject
 	CommentID string `path:"commentId" doc:"The comment's ID" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-}
-
-func (s *Service) handleCreateComment(
-	ctx context.Context, caller httpapi.Caller, in *newCommentInput,
-) (*commentOutput, error) {
-	c, err := s.CreateComment(ctx, caller, in.ProjectID, CommentDraft(in.Body))
-	if err != nil {
-		return nil, err
-	}
-	return &commentOutput{c}, nil
-}
-
-func (s *Service) handleListComments(
-	ctx context.Context, caller httpapi.Caller, in *commentsInput,
-) (out *commentsOutput, err error) {
-	out = &commentsOutput{}
-	out.Body.Comments, out.Body.NextCursor, err = s.ListComments(ctx, caller, in.ProjectID, in.Path, in.PageInput)
-	return out, err
-}
-
-func (s *Service) handleDeleteComment(
-	ctx context.Context, caller httpapi.Caller, in *deleteCommentInput,
-) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("Comment deleted.", s.DeleteComment(ctx, caller, in.ProjectID, in.CommentID))
 }

@@ -1,7 +1,6 @@
 package project
 
 import (
-	"context"
 	"net/http"
 
 	"devplatform/shared/event"
@@ -30,12 +29,4 @@ type feedOutput struct {
 		Events     []event.Text `json:"events" nullable:"false" doc:"The events of the last 30 days, newest first"`
 		NextCursor string       `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page"`
 	}
-}
-
-func (s *Service) handleListEvents(
-	ctx context.Context, caller httpapi.Caller, in *feedInput,
-) (out *feedOutput, err error) {
-	out = &feedOutput{}
-	out.Body.Events, out.Body.NextCursor, err = s.ListEvents(ctx, caller, in.ProjectID, in.PageInput)
-	return out, err
 }

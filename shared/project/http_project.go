@@ -226,15 +226,6 @@ type projectReadOutput struct {
 	}
 }
 
-func (s *Service) handleListProjects(
-	ctx context.Context, caller httpapi.Caller, in *projectListInput,
-) (out *projectListOutput, err error) {
-	out = &projectListOutput{}
-	f := Filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Text: in.Q}
-	out.Body.Projects, out.Body.NextCursor, err = s.List(ctx, caller, f, in.PageInput)
-	return out, err
-}
-
 func (s *Service) handleCreateProject(
 	ctx context.Context, caller httpapi.Caller, in *newProjectInput,
 ) (*projectOutput, error) {
@@ -247,15 +238,6 @@ func (s *Service) handleCreateProject(
 	}
 	details, err := s.Create(ctx, caller, draft)
 	return &projectOutput{details}, err
-}
-
-func (s *Service) handleReadProject(
-	ctx context.Context, caller httpapi.Caller, in *projectReadInput,
-) (out *projectReadOutput, err error) {
-	out = &projectReadOutput{}
-	b := &out.Body
-	b.ProjectDetails, b.Files, b.NextCursor, err = s.Read(ctx, caller, in.ProjectID, in.withFiles)
-	return out, err
 }
 
 func (s *Service) handleUpdateProject(

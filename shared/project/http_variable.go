@@ -1,7 +1,6 @@
 package project
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 
@@ -87,42 +86,10 @@ type variablesOutput struct {
 	Body   variableList
 }
 
-func newVariablesOutput(v variablesRecord) *variablesOutput {
+func (v variablesRecord) output() *variablesOutput {
 	out := &variablesOutput{Status: http.StatusOK, ETag: v.etag(), Body: variableList{v.Variables}}
 	if v.Variables == nil {
 		out.Body.Variables = []setting.Variable{}
 	}
 	return out
-}
-
-func (s *Service) handleReadVariables(
-	ctx context.Context, caller httpapi.Caller, in *readVariablesInput,
-) (*variablesOutput, error) {
-	known, err := httpapi.ParsePreconditions("", in.IfNoneMatch)
-	if err != nil {
-		return nil, err
-	}
-	_, variables, err := s.openVariables(ctx, caller, in.ProjectID, workspace.Read)
-	if err != nil {
-		return nil, err
-	}
-	out := newVariablesOutput(variables)
-	if known.NotModified(out.ETag) {
-		out.Status = http.StatusNotModified
-	}
-	return out, nil
-}
-
-func (s *Service) handleSetVariables(
-	ctx context.Context, caller httpapi.Caller, in *setVariablesInput,
-) (*variablesOutput, error) {
-	condition, err := in.Preconditions()
-	if err != nil {
-		return nil, err
-	}
-	variables, err := s.setVariables(ctx, caller, in.ProjectID, in.Body.Variables, condition)
-	if err != nil {
-		return nil, err
-	}
-	return newVariablesOutput(variables), nil
 }

@@ -14,37 +14,31 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Filter selects the projects of a list. An empty field matches all projects.
-type Filter struct {
-	WorkspaceID string
-	Framework   string // ignoring case
-	Visibility  workspace.Visibility
-	Text        string // a part of the name or of the slug, ignoring case
-}
-
 // maxQueries is the maximum number of concurrent queries of a request.
 const maxQueries = 16
 
-// List returns a page of the projects that the caller can see in their workspaces, most recently opened first, and the
-// cursor of the next page. It makes one query for each workspace. Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED if the
-// cursor is not from this list.
-func (s *Service) List(
-	ctx context.Context, caller httpapi.Caller, f Filter, page httpapi.PageInput,
-) ([]ProjectItem, string, error) {
-	scope := httpapi.ListScope(caller, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Text)
-	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+// handleListProjects returns a page of the projects that the caller can see in their workspaces, most recently opened
+// first. It makes one query for each workspace.
+func (s *Service) handleListProjects(
+	ctx context.Context, caller httpapi.Caller, in *projectListInput,
+) (*projectListOutput, error) {
+	scope := httpapi.ListScope(caller, "projects", in.WorkspaceID, in.Framework, string(in.Visibility), in.Q)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	all, err := s.projects(ctx, caller.UserID, f)
+	all, err := s.projects(ctx, caller.UserID, in)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	return httpapi.CutPage(ctx, s.cursors, scope, itemsAfter(all, after), page.Limit, ProjectItem.position)
+	out := &projectListOutput{}
+	out.Body.Projects, out.Body.NextCursor, err = httpapi.CutPage(
+		ctx, s.cursors, scope, itemsAfter(all, after), in.Limit, ProjectItem.position)
+	return out, err
 }
 
-// projects returns all projects that a filter selects, most recently opened first.
-func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]ProjectItem, error) {
+// projects returns all projects that the filter of a request selects, most recently opened first.
+func (s *Service) projects(ctx context.Context, userID string, f *projectListInput) ([]ProjectItem, error) {
 	members, err := s.memberships(ctx, userID, f.WorkspaceID)
 	if err != nil {
 		return nil, err
@@ -72,7 +66,7 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 	for i, member := range members {
 		byWorkspace[member.WorkspaceID] = found[i]
 	}
-	framework, text := foldCase(f.Framework), foldCase(f.Text)
+	framework, text := foldCase(f.Framework), foldCase(f.Q)
 	items := []ProjectItem{}
 	for _, member := range complete {
 		for _, p := range byWorkspace[member.WorkspaceID] {

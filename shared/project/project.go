@@ -105,27 +105,30 @@ func (s *Service) Create(ctx context.Context, caller httpapi.Caller, in Draft) (
 	return p.details(member.Name, s.sites), err
 }
 
-// Read returns a project. If withFiles is true, it also returns the first page of its files, and the cursor of the next
-// page. If the caller is a member of the workspace, Read updates lastOpenedAt. Error: PROJECT_NOT_FOUND.
-func (s *Service) Read(
-	ctx context.Context, caller httpapi.Caller, projectID string, withFiles bool,
-) (details ProjectDetails, files []file.FileItem, next string, err error) {
-	access, files, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.View,
+// handleReadProject returns a project, with the first page of its files if the request includes them. If the caller is
+// a member of the workspace, it updates lastOpenedAt.
+func (s *Service) handleReadProject(
+	ctx context.Context, caller httpapi.Caller, in *projectReadInput,
+) (*projectReadOutput, error) {
+	out := &projectReadOutput{}
+	b := &out.Body
+	access, files, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, in.ProjectID, workspace.View,
 		func(ctx context.Context, _ map[db.Key]db.Item) (files []file.FileItem, err error) {
-			if withFiles {
-				files, next, err = s.files.FirstPage(ctx, caller, projectID)
+			if in.withFiles {
+				files, b.NextCursor, err = s.files.FirstPage(ctx, caller, in.ProjectID)
 			}
 			return files, err
 		})
 	if err != nil {
-		return details, nil, "", err
+		return nil, err
 	}
-	p, err := db.Decode[projectRecord](access.Items[db.ProjectKey(access.WorkspaceID, projectID)])
+	p, err := db.Decode[projectRecord](access.Items[db.ProjectKey(access.WorkspaceID, in.ProjectID)])
 	if err == nil && access.Member.Role != "" {
 		p.LastOpenedAt = s.updateLastOpened(ctx, p)
 	}
 	p.SiteBlocked = p.SiteBlocked || access.Workspace.IsReadOnly()
-	return p.details(access.Workspace.Name, s.sites), files, next, err
+	b.ProjectDetails, b.Files = p.details(access.Workspace.Name, s.sites), files
+	return out, err
 }
 
 const (

@@ -2,8 +2,7 @@
 // files of projects, and package cleanup removes the data of deleted projects. Webhooks and the assistant are separate
 // packages. This package does not import them.
 //
-// Calls run in one direction: handlers (http*.go) call the Service (project.go, list.go, variable.go, event.go,
-// comment.go), which calls the store (store*.go). Package workspace decides whether a user may see or change a project.
+// Package workspace decides whether a user may see or change a project.
 package project
 
 import (

@@ -12,6 +12,20 @@ import (
 	"devplatform/shared/workspace"
 )
 
+// store stores projects and their comments. Do not rename the attributes of its records: stored records use these
+// names.
+type store struct {
+	workspace.Access
+	client *db.Client
+	events db.Table
+	quota  int // maximum number of projects in a workspace
+}
+
+// slugRecord reserves a slug in a workspace.
+type slugRecord struct {
+	ProjectID string `dynamodbav:"projectId"`
+}
+
 var (
 	attrProjects = expression.Name("projects")
 	attrRevision = expression.Name("revision")
@@ -124,4 +138,21 @@ func (s store) updateLastOpened(ctx context.Context, p projectRecord, at time.Ti
 		expression.Set(attrOpened, expression.Value(clock.Stamp(at).String()))).
 		If(s.Projects.Exists()).If(attrOpened.Equal(expression.Value(p.LastOpenedAt.String()))))
 	return err
+}
+
+// setVariables stores the variables of a project, and its new revision. v has the revision that follows the stored
+// revision. Call it within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale if the project or its variables have
+// changed.
+func (s store) setVariables(ctx context.Context, old, p projectRecord, v variablesRecord, event db.Write) error {
+	put := s.Projects.Create(db.VariablesKey(p.ID), v)
+	if v.Revision > 1 {
+		put = s.Projects.Put(db.VariablesKey(p.ID), v).If(attrRevision.Equal(expression.Value(v.Revision - 1)))
+	}
+	set := expression.Set(expression.Name("updatedAt"), expression.Value(p.UpdatedAt.String())).
+		Set(attrRevision, expression.Value(p.Revision))
+	return s.client.Tx(
+		s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID), set).If(s.isRevision(old.Revision)).
+			ElseFunc(workspace.ChangeError),
+		put, event,
+	).CommitOnce(ctx)
 }

@@ -127,20 +127,19 @@ func (s Access) withRecords(ctx context.Context, members []Membership) ([]Detail
 // Membership returns the user's membership in a workspace. It makes one call to storage.
 // Error: ErrNotFound if the user is not a member.
 func (s Access) Membership(ctx context.Context, userID, workspaceID string) (Membership, error) {
-	_, member, err := s.read(ctx, userID, workspaceID)
-	return member, err
+	d, err := s.read(ctx, userID, workspaceID)
+	return d.Membership, err
 }
 
-// read returns a workspace and the user's membership in it. It makes one call to storage.
-// Error: ErrNotFound if the user is not a member.
-func (s Access) read(ctx context.Context, userID, workspaceID string) (Workspace, Membership, error) {
+// read is like Membership, and also returns the workspace.
+func (s Access) read(ctx context.Context, userID, workspaceID string) (d Details, err error) {
 	member, workspace := db.MemberKey(workspaceID, userID), db.WorkspaceKey(workspaceID)
 	// Get would need another permission if a request repeats the read.
 	items, err := s.Projects.BatchGet(ctx, member, workspace)
-	if err != nil {
-		return Workspace{}, Membership{}, err
+	if err == nil {
+		d.Workspace, d.Membership, err = memberOf(items[workspace], items[member])
 	}
-	return memberOf(items[workspace], items[member])
+	return d, err
 }
 
 // memberOf decodes a workspace and a membership in it. Error: ErrNotFound if the workspace does not exist, or if the

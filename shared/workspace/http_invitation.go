@@ -109,10 +109,6 @@ func (i Invitation) item() InvitationItem {
 	}
 }
 
-func (i UserInvitation) userItem() UserInvitationItem {
-	return UserInvitationItem{i.item(), InvitingWorkspaceItem{ID: i.WorkspaceID, Name: i.WorkspaceName}}
-}
-
 type createInvitationInput struct {
 	ID   string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body struct {
@@ -204,64 +200,4 @@ func (s *Service) handleCreateInvitation(
 	}
 	out.Body.InvitationItem = invited.item()
 	return out, err
-}
-
-func (s *Service) handlePreviewInvitation(ctx context.Context, in *tokenInput) (*previewOutput, error) {
-	i, err := s.PreviewInvitation(ctx, in.Body.Token)
-	if err != nil {
-		return nil, err
-	}
-	out := &previewOutput{PreviewItem{Role: i.Role}}
-	out.Body.Workspace.Name, out.Body.InvitedBy.Username = i.WorkspaceName, i.InviterName
-	return out, nil
-}
-
-func (s *Service) handleAcceptToken(
-	ctx context.Context, caller httpapi.Caller, in *tokenInput,
-) (*memberOutput, error) {
-	joined, err := s.AcceptToken(ctx, caller, in.Body.Token)
-	if err != nil {
-		return nil, err
-	}
-	return &memberOutput{joined.memberItem()}, nil
-}
-
-func (s *Service) handleListInvitations(
-	ctx context.Context, caller httpapi.Caller, in *invitationsInput,
-) (*invitationsOutput, error) {
-	var err error
-	out := &invitationsOutput{}
-	out.Body.Invitations, out.Body.NextCursor, err = s.ListInvitations(ctx, caller, in.ID, in.PageInput)
-	return out, err
-}
-
-func (s *Service) handleRevokeInvitation(
-	ctx context.Context, caller httpapi.Caller, in *revokeInvitationInput,
-) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("The invitation has been revoked.", s.RevokeInvitation(ctx, caller, in.ID, in.InvitationID))
-}
-
-func (s *Service) handleListUserInvitations(
-	ctx context.Context, caller httpapi.Caller, in *userInvitationsInput,
-) (*userInvitationsOutput, error) {
-	var err error
-	out := &userInvitationsOutput{}
-	out.Body.Invitations, out.Body.NextCursor, err = s.ListUserInvitations(ctx, caller, in.PageInput)
-	return out, err
-}
-
-func (s *Service) handleAcceptInvitation(
-	ctx context.Context, caller httpapi.Caller, in *invitationInput,
-) (*memberOutput, error) {
-	joined, err := s.AcceptInvitation(ctx, caller, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &memberOutput{joined.memberItem()}, nil
-}
-
-func (s *Service) handleDeclineInvitation(
-	ctx context.Context, caller httpapi.Caller, in *invitationInput,
-) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("You have declined the invitation.", s.DeclineInvitation(ctx, caller, in.ID))
 }

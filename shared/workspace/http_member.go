@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"context"
 	"net/http"
 
 	"devplatform/shared/clock"
@@ -90,38 +89,4 @@ func (m Membership) memberItem() MemberItem {
 		UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt,
 		InvitedEmail: m.InvitedEmail, Email: m.Email,
 	}
-}
-
-func (s *Service) handleListMembers(
-	ctx context.Context, caller httpapi.Caller, in *membersInput,
-) (*membersOutput, error) {
-	var err error
-	out := &membersOutput{}
-	out.Body.Members, out.Body.NextCursor, err = s.ListMembers(ctx, caller, in.ID, in.PageInput)
-	return out, err
-}
-
-func (s *Service) handleUpdateMember(
-	ctx context.Context, caller httpapi.Caller, in *updateMemberInput,
-) (*updatedMemberOutput, error) {
-	member, offer, err := s.UpdateMember(ctx, caller, in.ID, in.UserID, in.Body.Role)
-	if err != nil {
-		return nil, err
-	}
-	out := &updatedMemberOutput{Status: http.StatusOK, Body: updatedMemberItem{MemberItem: member.memberItem()}}
-	if offer != nil {
-		item := offer.item()
-		out.Status, out.Body.Invitation = http.StatusAccepted, &item
-	}
-	return out, nil
-}
-
-func (s *Service) handleRemoveMember(
-	ctx context.Context, caller httpapi.Caller, in *removeMemberInput,
-) (*httpapi.DoneOutput, error) {
-	message := "The member has been removed."
-	if in.UserID == caller.UserID {
-		message = "You have left the workspace."
-	}
-	return httpapi.ReplyDone(message, s.RemoveMember(ctx, caller, in.ID, in.UserID))
 }

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"context"
 	"net/http"
 
 	"devplatform/shared/clock"
@@ -103,10 +102,6 @@ type deleteWorkspaceInput struct {
 	}
 }
 
-var workspaceDeleted = httpapi.Done{
-	Success: true, Message: "The workspace has been deleted. Its data will be removed within 24 hours.",
-}
-
 type detailsOutput struct{ Body WorkspaceDetails }
 
 func (d Details) output() *detailsOutput {
@@ -126,52 +121,4 @@ type workspacesOutput struct {
 
 func (m Membership) item() WorkspaceItem {
 	return WorkspaceItem{ID: m.WorkspaceID, Name: m.Name, Role: m.Role, Personal: m.Personal, CreatedAt: m.CreatedAt}
-}
-
-func (s *Service) handleListWorkspaces(
-	ctx context.Context, caller httpapi.Caller, in *workspacesInput,
-) (*workspacesOutput, error) {
-	var err error
-	out := &workspacesOutput{}
-	out.Body.Workspaces, out.Body.NextCursor, err = s.ListWorkspaces(ctx, caller, in.PageInput)
-	return out, err
-}
-
-func (s *Service) handleCreateWorkspace(
-	ctx context.Context, caller httpapi.Caller, in *createWorkspaceInput,
-) (*workspaceOutput, error) {
-	created, err := s.CreateWorkspace(ctx, caller, in.Body.Name)
-	if err != nil {
-		return nil, err
-	}
-	return &workspaceOutput{created.item()}, nil
-}
-
-func (s *Service) handleReadWorkspace(
-	ctx context.Context, caller httpapi.Caller, in *readWorkspaceInput,
-) (*detailsOutput, error) {
-	d, err := s.ReadWorkspace(ctx, caller, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return d.output(), nil
-}
-
-func (s *Service) handleUpdateWorkspace(
-	ctx context.Context, caller httpapi.Caller, in *updateWorkspaceInput,
-) (*detailsOutput, error) {
-	d, err := s.RenameWorkspace(ctx, caller, in.ID, in.Body.Name)
-	if err != nil {
-		return nil, err
-	}
-	return d.output(), nil
-}
-
-func (s *Service) handleDeleteWorkspace(
-	ctx context.Context, caller httpapi.Caller, in *deleteWorkspaceInput,
-) (*httpapi.DoneOutput, error) {
-	if err := s.DeleteWorkspace(ctx, caller, in.ID, in.Body.Confirm); err != nil {
-		return nil, err
-	}
-	return &httpapi.DoneOutput{Body: workspaceDeleted}, nil
 }

@@ -67,6 +67,10 @@ func (l invitations) open(now time.Time) []Invitation {
 	return slices.DeleteFunc(slices.Clone(l.List), func(i Invitation) bool { return !now.Before(i.ExpiresAt.Time()) })
 }
 
+func hasID(invitationID string) func(Invitation) bool {
+	return func(i Invitation) bool { return i.ID == invitationID }
+}
+
 // find returns the open invitation that is wanted. Error: errInvitationNotFound.
 func (l invitations) find(isWanted func(Invitation) bool, now time.Time) (Invitation, error) {
 	open := l.open(now)
@@ -148,21 +152,11 @@ func (s *Service) Invite(
 			return err
 		}
 		next := s.newInvitation(t.caller, to, role, s.now())
-		invited, err = s.invite(ctx, t, next, s.store.checkNotMember(workspaceID, to))
+		isNoMember := s.store.Projects.Check(db.MemberKey(workspaceID, to.UserID), attrRole.AttributeNotExists())
+		invited, err = s.store.invite(ctx, t, next, isNoMember.Else(errAlreadyMember))
 		return err
 	})
 	return invited, err
-}
-
-// invite stores an invitation, and returns it as it was stored. more are further writes of the transaction. Call it
-// within db.Retry. Errors: db.ErrStale, QUOTA_EXCEEDED, RATE_LIMITED, the errors of more.
-func (s *Service) invite(ctx context.Context, t team, next Invitation, more ...db.Write) (Invitation, error) {
-	open, replaced, err := t.open.with(&next, next.CreatedAt.Time())
-	if err != nil {
-		return next, err
-	}
-	more = append(more, s.counters.Write(s.invitationRule, t.caller.UserID))
-	return next, s.store.invite(ctx, t, next, open, replaced, more...)
 }
 
 // InviteAddress invites the owner of an e-mail address to a workspace, with a mail. It does not depend on whether an
@@ -192,7 +186,7 @@ func (s *Service) InviteAddress(
 		next.TokenHash = id.HashToken(token)
 		url = ""
 		if t.open.isRoleChange(next) {
-			invited, err = s.invite(ctx, t, next)
+			invited, err = s.store.invite(ctx, t, next)
 			return err
 		}
 		url = mail.Link(s.links.Origin, s.links.Path, mail.Invitation, token)
@@ -205,7 +199,7 @@ func (s *Service) InviteAddress(
 		if err != nil {
 			return err
 		}
-		invited, err = s.invite(ctx, t, next, w)
+		invited, err = s.store.invite(ctx, t, next, w)
 		return err
 	})
 	return invited, url, err
@@ -218,22 +212,21 @@ func (l invitations) isRoleChange(next Invitation) bool {
 	})
 }
 
-// ListInvitations returns a page of the open invitations of a workspace, in the order of their creation, and the cursor
-// of the next page. Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED if the cursor is not from this list.
-func (s *Service) ListInvitations(
-	ctx context.Context, caller httpapi.Caller, workspaceID string, page httpapi.PageInput,
-) ([]InvitationItem, string, error) {
-	scope := httpapi.ListScope(caller, "invitations", workspaceID)
-	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+// handleListInvitations returns a page of the open invitations of a workspace, in the order of their creation.
+func (s *Service) handleListInvitations(
+	ctx context.Context, caller httpapi.Caller, in *invitationsInput,
+) (*invitationsOutput, error) {
+	scope := httpapi.ListScope(caller, "invitations", in.ID)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	t, err := s.store.team(ctx, workspaceID, caller.UserID, caller.UserID)
+	t, err := s.store.team(ctx, in.ID, caller.UserID, caller.UserID)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if !t.caller.Role.May(ManageMembers) {
-		return nil, "", ErrDenied
+		return nil, ErrDenied
 	}
 	open := t.open.open(s.now())
 	slices.SortFunc(open, func(a, b Invitation) int { return cmp.Compare(a.ID, b.ID) })
@@ -243,30 +236,33 @@ func (s *Service) ListInvitations(
 			items = append(items, i.item())
 		}
 	}
-	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(i InvitationItem) string { return i.ID })
+	out := &invitationsOutput{}
+	out.Body.Invitations, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, in.Limit,
+		func(i InvitationItem) string { return i.ID })
+	return out, err
 }
 
-// RevokeInvitation ends an invitation.
-// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, INVITATION_NOT_FOUND, CONFLICT.
-func (s *Service) RevokeInvitation(
-	ctx context.Context, caller httpapi.Caller, workspaceID, invitationID string,
-) error {
-	return db.Retry(ctx, "revoke an invitation", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, workspaceID, caller.UserID, caller.UserID)
+// handleRevokeInvitation ends an invitation.
+func (s *Service) handleRevokeInvitation(
+	ctx context.Context, caller httpapi.Caller, in *revokeInvitationInput,
+) (*httpapi.DoneOutput, error) {
+	err := db.Retry(ctx, "revoke an invitation", func(ctx context.Context) error {
+		t, err := s.store.team(ctx, in.ID, caller.UserID, caller.UserID)
 		if err != nil {
 			return err
 		}
 		if err := t.caller.Check(ManageMembers); err != nil {
 			return err
 		}
-		i, err := t.open.find(func(i Invitation) bool { return i.ID == invitationID }, s.now())
+		i, err := t.open.find(hasID(in.InvitationID), s.now())
 		if err != nil {
 			return err
 		}
 		if !t.caller.Role.Covers(i.Role) {
 			return errRoleTooHigh
 		}
-		return s.store.endInvitation(ctx, workspaceID, i, t.open,
-			s.store.Projects.Check(db.MemberKey(workspaceID, caller.UserID), hasRole(t.caller.Role)))
+		return s.store.endInvitation(ctx, in.ID, i, t.open,
+			s.store.Projects.Check(db.MemberKey(in.ID, caller.UserID), hasRole(t.caller.Role)))
 	})
+	return httpapi.ReplyDone("The invitation has been revoked.", err)
 }

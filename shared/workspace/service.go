@@ -72,18 +72,19 @@ type Service struct {
 	now     clock.Clock
 
 	disableWebhooks DisableWebhooks
-	counters        *limit.Counters
-	invitationRule  limit.Rule
 }
 
 // New returns a Service. It makes no calls to storage.
 func New(d Deps) *Service {
 	return &Service{
-		store:  store{Access: Access{d.Projects}, client: d.DB, quota: cmp.Or(d.MaxMemberships, MaxMemberships)},
-		outbox: d.Outbox, cursors: d.Cursors, people: d.People, mail: d.Mail, links: d.Links, ids: d.IDs, now: d.Clock,
-		disableWebhooks: d.DisableWebhooks, counters: limit.New(d.DB, d.Projects, d.Clock),
-		invitationRule: limit.Rule{
-			Name: "invitations", Limit: cmp.Or(d.InvitationsPerDay, InvitationsPerDay), Window: 24 * time.Hour,
+		store: store{
+			Access: Access{d.Projects}, client: d.DB, quota: cmp.Or(d.MaxMemberships, MaxMemberships),
+			counters: limit.New(d.DB, d.Projects, d.Clock),
+			invitationRule: limit.Rule{
+				Name: "invitations", Limit: cmp.Or(d.InvitationsPerDay, InvitationsPerDay), Window: 24 * time.Hour,
+			},
 		},
+		outbox: d.Outbox, cursors: d.Cursors, people: d.People, mail: d.Mail, links: d.Links, ids: d.IDs, now: d.Clock,
+		disableWebhooks: d.DisableWebhooks,
 	}
 }

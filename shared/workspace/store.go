@@ -8,6 +8,7 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/limit"
 	"devplatform/shared/removal"
 )
 
@@ -16,6 +17,9 @@ type store struct {
 	Access
 	client *db.Client
 	quota  int // maximum number of memberships of a user
+
+	counters       *limit.Counters
+	invitationRule limit.Rule
 }
 
 // Personal returns the writes that create the personal workspace of a new user: the workspace and both copies of the
@@ -39,13 +43,6 @@ func creationWrites(projects db.Table, w Workspace, owner Membership) []db.Write
 		projects.Create(db.MemberKey(w.ID, owner.UserID), owner),
 		projects.Create(db.MembershipKey(owner.UserID, w.ID), owner),
 	}
-}
-
-// create creates a workspace with its first owner. Error: errCallerQuota.
-func (s store) create(ctx context.Context, w Workspace, owner Membership) error {
-	tx := s.client.Tx(creationWrites(s.Projects, w, owner)...)
-	tx.Add(s.countUp(owner.UserID))
-	return tx.Commit(ctx)
 }
 
 // rename stores the name of a workspace. Call it within db.Retry. Error: db.ErrStale.
@@ -122,19 +119,28 @@ type team struct {
 	open   invitations
 }
 
-// team reads the data for a change of the members of a workspace. It makes one call to storage.
-// Error: ErrNotFound if the caller is not a member.
+// team reads the data for a change of the members of a workspace. It makes one call to storage. For an invited user,
+// callerID is "", and the team has no caller. targetID may be "", too. Error: ErrNotFound if the workspace has ended,
+// or if the caller is not a member.
 func (s store) team(ctx context.Context, workspaceID, callerID, targetID string) (t team, err error) {
 	caller, target := db.MemberKey(workspaceID, callerID), db.MemberKey(workspaceID, targetID)
 	workspace, open := db.WorkspaceKey(workspaceID), db.InvitationsKey(workspaceID)
 	items, err := s.Projects.BatchGet(ctx, caller, target, workspace, open)
-	if err != nil {
+	switch {
+	case err != nil:
 		return t, err
+	case items[workspace] == nil:
+		return t, ErrNotFound
+	case callerID != "":
+		_, t.caller, err = memberOf(items[workspace], items[caller])
 	}
-	if t.workspace, t.caller, err = memberOf(items[workspace], items[caller]); err != nil {
-		return t, err
+	if err == nil {
+		t.workspace, err = db.Decode[Workspace](items[workspace])
 	}
-	if t.open, err = db.Decode[invitations](items[open]); err != nil || items[target] == nil {
+	if err == nil {
+		t.open, err = db.Decode[invitations](items[open])
+	}
+	if err != nil || items[target] == nil {
 		return t, err
 	}
 	_, found, err := memberOf(items[workspace], items[target])

@@ -66,43 +66,41 @@ func (i Invitation) pointerKey() db.Key {
 	return db.InvitationKey(i.UserID, i.ID)
 }
 
-// checkNotMember returns a check that a user is not a member of a workspace. Error: errAlreadyMember.
-func (s store) checkNotMember(workspaceID string, user invitee) db.Write {
-	return s.Projects.Check(db.MemberKey(workspaceID, user.UserID), attrRole.AttributeNotExists()).Else(errAlreadyMember)
-}
-
 // checkRole returns a check that a member still has the role, and that the account of the user was not suspended since.
 func (s store) checkRole(m Membership) db.Write {
 	return s.Projects.Check(db.MemberKey(m.WorkspaceID, m.UserID), m.isUnchanged())
 }
 
-// invite stores an invitation by the caller of the team. open contains it. replaced is the ID of the invitation that it
-// replaces, or "". more are further writes of the transaction. Errors: db.ErrStale, ErrNotFound, the errors of more.
-func (s store) invite(
-	ctx context.Context, t team, i Invitation, open invitations, replaced string, more ...db.Write,
-) error {
+// invite stores an invitation by the caller of the team, and returns it as it was stored. more are further writes of
+// the transaction. Call it within db.Retry. Errors: db.ErrStale, ErrNotFound, QUOTA_EXCEEDED, RATE_LIMITED, the errors
+// of more.
+func (s store) invite(ctx context.Context, t team, i Invitation, more ...db.Write) (Invitation, error) {
+	open, replaced, err := t.open.with(&i, i.CreatedAt.Time())
+	if err != nil {
+		return i, err
+	}
 	workspaceID := t.workspace.ID
-	tx := s.client.Tx(
-		s.checkRole(t.caller),
-		s.Exists(workspaceID),
-	)
+	tx := s.client.Tx(s.checkRole(t.caller), s.Exists(workspaceID))
 	tx.Add(more...)
-	tx.Add(s.putInvitations(workspaceID, open), s.Projects.Put(i.pointerKey(), invitationPointer{
-		ID: i.ID, WorkspaceID: workspaceID, ExpiresAt: i.ExpiresAt.Time().Unix(),
-	}))
+	tx.Add(
+		s.counters.Write(s.invitationRule, t.caller.UserID), s.putInvitations(workspaceID, open),
+		s.Projects.Put(i.pointerKey(), invitationPointer{
+			ID: i.ID, WorkspaceID: workspaceID, ExpiresAt: i.ExpiresAt.Time().Unix(),
+		}),
+	)
 	if replaced != "" {
 		old := i
 		old.ID = replaced
 		tx.Add(s.Projects.Delete(old.pointerKey()))
 	}
-	return tx.CommitOnce(ctx)
+	return i, tx.CommitOnce(ctx)
 }
 
 // endInvitation ends an invitation that is in open. checks are further writes of the transaction. Error: db.ErrStale.
 func (s store) endInvitation(
 	ctx context.Context, workspaceID string, ended Invitation, open invitations, checks ...db.Write,
 ) error {
-	rest := open.without(func(i Invitation) bool { return i.ID == ended.ID })
+	rest := open.without(hasID(ended.ID))
 	tx := s.client.Tx(checks...)
 	tx.Add(s.putInvitations(workspaceID, rest), s.Projects.Delete(ended.pointerKey()))
 	return tx.CommitOnce(ctx)
@@ -118,8 +116,8 @@ func (s store) acceptWrites(workspaceID string, i Invitation) []db.Write {
 	}
 }
 
-// invitationOf returns an open invitation of a user, or of the user's confirmed address, with its team. The team has no
-// caller. It makes two calls to storage, and a third one for an address. Error: errInvitationNotFound.
+// invitationOf returns an open invitation of a user, or of the user's confirmed address, with its team. It makes two
+// calls to storage, and a third one for an address. Error: errInvitationNotFound.
 func (s store) invitationOf(
 	ctx context.Context, caller httpapi.Caller, invitationID string, now time.Time,
 ) (t team, i Invitation, err error) {
@@ -139,15 +137,11 @@ func (s store) invitationOf(
 	if err != nil {
 		return t, i, err
 	}
-	if t, err = s.invitingTeam(ctx, pointer.WorkspaceID, caller.UserID); err != nil {
-		return t, i, err
-	}
-	i, err = t.open.find(func(i Invitation) bool { return i.ID == invitationID }, now)
-	return t, i, err
+	return s.invitation(ctx, pointer.WorkspaceID, caller.UserID, now, hasID(invitationID))
 }
 
-// invitationWith returns the open invitation with a token, with its team for a user, who may be "". The team has no
-// caller. It makes one call to storage. Error: errTokenInvalid.
+// invitationWith returns the open invitation with a token, with its team for a user, who may be "". It makes one call
+// to storage. Error: errTokenInvalid.
 func (s store) invitationWith(
 	ctx context.Context, userID, token string, now time.Time,
 ) (t team, i Invitation, err error) {
@@ -155,46 +149,37 @@ func (s store) invitationWith(
 	if !ok {
 		return t, i, errTokenInvalid
 	}
-	if t, err = s.invitingTeam(ctx, workspaceID, userID); err == nil {
-		hash := id.HashToken(token)
-		i, err = t.open.find(func(i Invitation) bool { return i.TokenHash == hash }, now)
-	}
+	hash := id.HashToken(token)
+	t, i, err = s.invitation(ctx, workspaceID, userID, now, func(i Invitation) bool { return i.TokenHash == hash })
 	if errors.Is(err, errInvitationNotFound) {
-		return t, i, errTokenInvalid
+		err = errTokenInvalid
 	}
 	return t, i, err
 }
 
-// invitingTeam returns the team of an invitation. The target is the invited user, who may be "". It has no caller.
-// Error: errInvitationNotFound if the workspace does not exist.
-func (s store) invitingTeam(ctx context.Context, workspaceID, userID string) (t team, err error) {
-	workspace, open := db.WorkspaceKey(workspaceID), db.InvitationsKey(workspaceID)
-	member := db.MemberKey(workspaceID, userID)
-	items, err := s.Projects.BatchGet(ctx, workspace, open, member)
-	if err != nil {
-		return t, err
+// invitation returns the wanted open invitation to a workspace, with the team for the invited user, who may be "". The
+// team has no caller. Error: errInvitationNotFound.
+func (s store) invitation(
+	ctx context.Context, workspaceID, userID string, now time.Time, isWanted func(Invitation) bool,
+) (t team, i Invitation, err error) {
+	t, err = s.team(ctx, workspaceID, "", userID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return t, i, errInvitationNotFound
+	case err != nil:
+		return t, i, err
 	}
-	if items[workspace] == nil {
-		return t, errInvitationNotFound
-	}
-	if t.workspace, err = db.Decode[Workspace](items[workspace]); err != nil {
-		return t, err
-	}
-	if t.open, err = db.Decode[invitations](items[open]); err != nil || items[member] == nil {
-		return t, err
-	}
-	_, found, err := memberOf(items[workspace], items[member])
-	t.target = &found
-	return t, err
+	i, err = t.open.find(isWanted, now)
+	return t, i, err
 }
 
 // invitationsTo returns the open invitations to a user or an address, in the order of their creation. It skips IDs up
 // to and including lastID. It returns at most limit+1 invitations, so that the caller can detect a next page.
 func (s store) invitationsTo(
 	ctx context.Context, prefix db.Prefix, lastID string, limit int, now time.Time,
-) ([]UserInvitation, error) {
+) ([]UserInvitationItem, error) {
 	q := db.Query{Prefix: prefix, After: prefix.After(lastID), Limit: invitationsPerRead}
-	var list []UserInvitation
+	var list []UserInvitationItem
 	for page, err := range s.Projects.Pages(ctx, q) {
 		if err != nil {
 			return nil, err
@@ -218,7 +203,7 @@ const invitationsPerRead = 50
 // openInvitations returns the invitations of the pointers that are open.
 func (s store) openInvitations(
 	ctx context.Context, pointers []invitationPointer, now time.Time,
-) (list []UserInvitation, err error) {
+) (list []UserInvitationItem, err error) {
 	var keys []db.Key
 	for _, p := range pointers {
 		keys = append(keys, db.WorkspaceKey(p.WorkspaceID), db.InvitationsKey(p.WorkspaceID))
@@ -233,8 +218,8 @@ func (s store) openInvitations(
 		if !ok || !isDecoded || workspace.ID == "" {
 			continue
 		}
-		if i, err := open.find(func(i Invitation) bool { return i.ID == p.ID }, now); err == nil {
-			list = append(list, UserInvitation{Invitation: i, WorkspaceID: workspace.ID, WorkspaceName: workspace.Name})
+		if i, err := open.find(hasID(p.ID), now); err == nil {
+			list = append(list, UserInvitationItem{i.item(), InvitingWorkspaceItem{ID: workspace.ID, Name: workspace.Name}})
 		}
 	}
 	return list, nil

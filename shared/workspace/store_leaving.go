@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/removal"
@@ -96,18 +94,6 @@ func (s store) heir(ctx context.Context, owner Membership) (heir *Membership, er
 	return heir, err
 }
 
-// inherit returns the writes that make a member the owner of a workspace. Error: db.ErrStale if the membership has
-// changed.
-func (s store) inherit(heir Membership) (writes []db.Write) {
-	for _, key := range []db.Key{
-		db.MemberKey(heir.WorkspaceID, heir.UserID), db.MembershipKey(heir.UserID, heir.WorkspaceID),
-	} {
-		role := expression.Set(attrRole, expression.Value(Owner))
-		writes = append(writes, s.Projects.Update(key, role).If(heir.isUnchanged()).Else(db.ErrStale))
-	}
-	return writes
-}
-
 // EndUserInvitations ends the invitations of a user whose account has ended. Errors: the errors of storage.
 func (s *Service) EndUserInvitations(ctx context.Context, userID string) error {
 	items, err := s.store.Projects.QueryAll(ctx, db.InvitationsOf(userID))
@@ -117,16 +103,12 @@ func (s *Service) EndUserInvitations(ctx context.Context, userID string) error {
 	for _, item := range items {
 		p, _ := db.DecodeListed(ctx, item, db.Decode[invitationPointer]) // a damaged one has no workspace
 		err := db.Retry(ctx, "end an invitation", func(ctx context.Context) error {
-			t, err := s.store.invitingTeam(ctx, p.WorkspaceID, userID)
+			t, i, err := s.store.invitation(ctx, p.WorkspaceID, userID, s.now(), hasID(p.ID))
 			if errors.Is(err, errInvitationNotFound) {
 				return nil
 			}
 			if err != nil {
 				return err
-			}
-			i, err := t.open.find(func(i Invitation) bool { return i.ID == p.ID }, s.now())
-			if err != nil {
-				return nil //nolint:nilerr // it has ended
 			}
 			return s.store.endInvitation(ctx, p.WorkspaceID, i, t.open)
 		})

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -38,12 +39,7 @@ func (c change) revokesWebhooks() bool {
 }
 
 // member returns the changed membership: after, or before if the member is removed.
-func (c change) member() Membership {
-	if c.after != nil {
-		return *c.after
-	}
-	return *c.before
-}
+func (c change) member() Membership { return *cmp.Or(c.after, c.before) }
 
 // members returns the change in the workspace's number of members: -1, 0 or 1.
 func (c change) members() int {
@@ -142,9 +138,11 @@ func (s store) apply(ctx context.Context, c change) error {
 	// If the decision is stale, the other conditions are irrelevant.
 	tx.Add(s.invitationsWrites(c)...)
 	tx.Add(c.more...)
-	tx.Add(s.membershipWrites(c)...)
+	tx.Add(s.membershipWrites(c.before, c.after)...)
 	if c.heir != nil {
-		tx.Add(s.inherit(*c.heir)...)
+		owner := *c.heir
+		owner.Role = Owner
+		tx.Add(s.membershipWrites(c.heir, &owner)...)
 	}
 	switch {
 	case c.before == nil:
@@ -161,19 +159,19 @@ func (s store) apply(ctx context.Context, c change) error {
 	return tx.CommitOnce(ctx)
 }
 
-// membershipWrites returns the writes of both copies of the membership. The copies differ only in the key. Error:
-// errSelfMember.
-func (s store) membershipWrites(c change) (writes []db.Write) {
-	m := c.member()
+// membershipWrites returns the writes that replace both copies of a membership, which differ only in the key. before is
+// nil for a new member, after is nil for a removed member. Error: errSelfMember.
+func (s store) membershipWrites(before, after *Membership) (writes []db.Write) {
+	m := cmp.Or(after, before)
 	for _, key := range []db.Key{db.MemberKey(m.WorkspaceID, m.UserID), db.MembershipKey(m.UserID, m.WorkspaceID)} {
 		switch {
-		case c.before == nil:
-			writes = append(writes, s.Projects.Create(key, m).Else(errSelfMember))
-		case c.after == nil:
-			writes = append(writes, s.Projects.Delete(key).If(c.before.isUnchanged()))
+		case before == nil:
+			writes = append(writes, s.Projects.Create(key, *m).Else(errSelfMember))
+		case after == nil:
+			writes = append(writes, s.Projects.Delete(key).If(before.isUnchanged()))
 		default:
 			role := expression.Set(attrRole, expression.Value(m.Role))
-			writes = append(writes, s.Projects.Update(key, role).If(c.before.isUnchanged()))
+			writes = append(writes, s.Projects.Update(key, role).If(before.isUnchanged()))
 		}
 	}
 	return writes

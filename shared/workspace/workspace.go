@@ -4,8 +4,9 @@
 //
 // The package is the example of the shape of all slices: service.go has the Service and its dependencies, errors.go the
 // errors, <resource>.go a type with its rules and use cases, http_<resource>.go its endpoints, and store*.go the access
-// to DynamoDB. A handler calls the Service, and the Service decides with pure functions and calls the store. It writes
-// a change on the condition that the records on which it decided have not changed.
+// to DynamoDB. A use case is the handler of its endpoint, unless other code needs it, too. It decides with pure
+// functions and calls the store. It writes a change on the condition that the records on which it decided have not
+// changed.
 package workspace
 
 import (
@@ -110,16 +111,22 @@ func CheckName(name string) string {
 	return invisible.Check(name)
 }
 
-// CreateWorkspace creates a workspace with the caller as its owner. The name must be valid.
-// Errors: QUOTA_EXCEEDED, CONFLICT.
-func (s *Service) CreateWorkspace(ctx context.Context, caller httpapi.Caller, name string) (Membership, error) {
+// handleCreateWorkspace creates a workspace with the caller as its owner.
+func (s *Service) handleCreateWorkspace(
+	ctx context.Context, caller httpapi.Caller, in *createWorkspaceInput,
+) (*workspaceOutput, error) {
 	at := clock.Stamp(s.now())
-	w := Workspace{ID: s.ids.New(id.Workspace), Name: name, Owners: 1, Members: 1, CreatedAt: at}
+	w := Workspace{ID: s.ids.New(id.Workspace), Name: in.Body.Name, Owners: 1, Members: 1, CreatedAt: at}
 	owner := Membership{
 		WorkspaceID: w.ID, UserID: caller.UserID, Username: caller.Account().Username, Role: Owner, AddedAt: at,
-		Name: name, CreatedAt: at,
+		Name: w.Name, CreatedAt: at,
 	}
-	return owner, s.store.create(ctx, w, owner)
+	tx := s.store.client.Tx(creationWrites(s.store.Projects, w, owner)...)
+	tx.Add(s.store.countUp(owner.UserID))
+	if err := tx.Commit(ctx); err != nil {
+		return nil, err
+	}
+	return &workspaceOutput{owner.item()}, nil
 }
 
 // Details are a workspace and the caller's membership in it.
@@ -128,40 +135,48 @@ type Details struct {
 	Membership Membership
 }
 
-// ReadWorkspace returns a workspace of the caller. Error: WORKSPACE_NOT_FOUND.
-func (s *Service) ReadWorkspace(ctx context.Context, caller httpapi.Caller, workspaceID string) (d Details, err error) {
-	d.Workspace, d.Membership, err = s.store.read(ctx, caller.UserID, workspaceID)
-	return d, err
+func (s *Service) handleReadWorkspace(
+	ctx context.Context, caller httpapi.Caller, in *readWorkspaceInput,
+) (*detailsOutput, error) {
+	d, err := s.store.read(ctx, caller.UserID, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return d.output(), nil
 }
 
-// RenameWorkspace changes the name of a workspace. If name is nil or the current name, it writes nothing. The name must
-// be valid. Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, CONFLICT.
-func (s *Service) RenameWorkspace(
-	ctx context.Context, caller httpapi.Caller, workspaceID string, name *string,
-) (d Details, err error) {
-	err = db.Retry(ctx, "rename a workspace", func(ctx context.Context) error {
-		if d, err = s.ReadWorkspace(ctx, caller, workspaceID); err != nil {
+// handleUpdateWorkspace changes the name of a workspace. If there is no new name, it writes nothing.
+func (s *Service) handleUpdateWorkspace(
+	ctx context.Context, caller httpapi.Caller, in *updateWorkspaceInput,
+) (*detailsOutput, error) {
+	var d Details
+	err := db.Retry(ctx, "rename a workspace", func(ctx context.Context) (err error) {
+		if d, err = s.store.read(ctx, caller.UserID, in.ID); err != nil {
 			return err
 		}
 		if err := d.Membership.Check(ManageMembers); err != nil {
 			return err
 		}
+		name := in.Body.Name
 		if name == nil || *name == d.Workspace.Name {
 			return nil
 		}
 		d.Workspace.Name, d.Membership.Name = *name, *name
 		return s.store.rename(ctx, d)
 	})
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	return d.output(), nil
 }
 
-// DeleteWorkspace ends a workspace. From then on, nothing of it can be read, delivered, built or visited, and it does
-// not count for its members' limits after its removal. The removal deletes its data in the background. confirm must be
-// the name of the workspace.
-// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, AUTH_REAUTHENTICATION_REQUIRED, VALIDATION_FAILED, CONFLICT.
-func (s *Service) DeleteWorkspace(ctx context.Context, caller httpapi.Caller, workspaceID, confirm string) error {
-	return db.Retry(ctx, "delete a workspace", func(ctx context.Context) error {
-		d, err := s.ReadWorkspace(ctx, caller, workspaceID)
+// handleDeleteWorkspace ends a workspace. From then on, nothing of it can be read, delivered, built or visited, and it
+// does not count for its members' limits after its removal. The removal deletes its data in the background.
+func (s *Service) handleDeleteWorkspace(
+	ctx context.Context, caller httpapi.Caller, in *deleteWorkspaceInput,
+) (*httpapi.DoneOutput, error) {
+	err := db.Retry(ctx, "delete a workspace", func(ctx context.Context) error {
+		d, err := s.store.read(ctx, caller.UserID, in.ID)
 		if err != nil {
 			return err
 		}
@@ -173,36 +188,35 @@ func (s *Service) DeleteWorkspace(ctx context.Context, caller httpapi.Caller, wo
 			return errDeletePersonal
 		case !caller.IsFresh(now):
 			return httpapi.ErrNotFresh
-		case confirm != d.Workspace.Name:
+		case in.Body.Confirm != d.Workspace.Name:
 			return errConfirm
 		}
 		return s.store.end(ctx, d, now)
 	})
+	return httpapi.ReplyDone("The workspace has been deleted. Its data will be removed within 24 hours.", err)
 }
 
-// ListWorkspaces returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next
-// page. Error: VALIDATION_FAILED if the cursor is not from this list.
-func (s *Service) ListWorkspaces(
-	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,
-) ([]WorkspaceItem, string, error) {
+// handleListWorkspaces returns a page of the caller's workspaces, the personal workspace first.
+func (s *Service) handleListWorkspaces(
+	ctx context.Context, caller httpapi.Caller, in *workspacesInput,
+) (*workspacesOutput, error) {
 	scope := httpapi.ListScope(caller, "workspaces")
-	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	all, err := s.store.Memberships(ctx, caller.UserID)
-	if err == nil {
-		all, err = s.store.Complete(ctx, all)
-	}
+	all, err := s.store.UserWorkspaces(ctx, caller.UserID)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	items := []WorkspaceItem{}
-	for _, m := range all {
-		if m.position() > after {
-			items = append(items, m.item())
+	for _, d := range all {
+		if d.Membership.position() > after {
+			items = append(items, d.Membership.item())
 		}
 	}
-	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit,
+	out := &workspacesOutput{}
+	out.Body.Workspaces, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, in.Limit,
 		func(w WorkspaceItem) string { return listPosition(w.ID, w.Personal) })
+	return out, err
 }

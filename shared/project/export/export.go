@@ -1,9 +1,6 @@
 // Package export makes zip archives of the files of projects. Clients start an export, ask for its state, and download
 // the archive from the bucket.
 //
-// Calls run in one direction: handlers (http.go) call the Service (service.go). The Worker (worker.go) writes the
-// archive (archive.go). Both use the store.
-//
 // An export that is running has a job of the kind Kind. Package archive has its record.
 package export
 

@@ -51,10 +51,7 @@ func (s *Service) handleStartExport(
 	ctx context.Context, caller httpapi.Caller, in *startExportInput,
 ) (*startExportOutput, error) {
 	started, err := s.Start(ctx, caller, in.ProjectID)
-	if err != nil {
-		return nil, err
-	}
-	return &startExportOutput{started}, nil
+	return &startExportOutput{started}, err
 }
 
 type readExportInput struct {
@@ -63,13 +60,3 @@ type readExportInput struct {
 }
 
 type readExportOutput struct{ Body archive.ExportItem }
-
-func (s *Service) handleReadExport(
-	ctx context.Context, caller httpapi.Caller, in *readExportInput,
-) (*readExportOutput, error) {
-	item, err := s.Get(ctx, caller, in.ProjectID, in.ExportID)
-	if err != nil {
-		return nil, err
-	}
-	return &readExportOutput{item}, nil
-}

@@ -17,6 +17,20 @@ import (
 	"devplatform/shared/workspace"
 )
 
+// store stores the records of exports in the projects table.
+type store struct {
+	workspace.Access
+	archive.Store
+	client *db.Client
+}
+
+func newStore(client *db.Client, projects db.Table) store {
+	return store{
+		Access: workspace.Access{Projects: projects}, client: client,
+		Store: archive.Store{Table: projects, Jobs: job.Store{DB: client, Projects: projects}, Key: db.ExportKey},
+	}
+}
+
 // Deps are the dependencies of a Service.
 type Deps struct {
 	DB       *db.Client
@@ -70,7 +84,10 @@ func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID st
 		r = archive.NewRecord(r.ID, now)
 		// Users are the message groups, so that a user with many exports does not delay the others.
 		j = job.New(Kind, projectID, r.ID, caller.UserID, now)
-		return s.store.start(ctx, j, r, old, s.counters.Write(s.rule, caller.UserID))
+		return s.store.client.Tx(
+			s.store.ProjectExists(projectID), s.store.Put(projectID, r, old),
+			s.counters.Write(s.rule, caller.UserID), s.store.Jobs.Add(j),
+		).CommitOnce(ctx)
 	})
 	if err == nil && isNew {
 		if err := j.Send(ctx, s.send); err != nil { // the sweep sends it
@@ -102,28 +119,28 @@ func (s *Service) exportOfFiles(ctx context.Context, caller httpapi.Caller, proj
 	return r, err
 }
 
-// Get returns an export, and the URL of its archive if it is ready.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, EXPORT_NOT_FOUND.
-func (s *Service) Get(
-	ctx context.Context, caller httpapi.Caller, projectID, exportID string,
-) (archive.ExportItem, error) {
-	key := db.ExportKey(projectID, exportID)
-	access, err := s.store.Project(ctx, caller.UserID, projectID, workspace.Read, key)
+// handleReadExport returns an export, and the URL of its archive if it is ready.
+func (s *Service) handleReadExport(
+	ctx context.Context, caller httpapi.Caller, in *readExportInput,
+) (*readExportOutput, error) {
+	key := db.ExportKey(in.ProjectID, in.ExportID)
+	access, err := s.store.Project(ctx, caller.UserID, in.ProjectID, workspace.Read, key)
 	if err != nil {
-		return archive.ExportItem{}, err
+		return nil, err
 	}
 	if access.Items[key] == nil {
-		return archive.ExportItem{}, errNotFound
+		return nil, errNotFound
 	}
 	r, err := db.Decode[archive.Record](access.Items[key])
 	if err != nil {
-		return archive.ExportItem{}, err
+		return nil, err
 	}
 	project, err := db.Decode[struct {
 		Slug string `dynamodbav:"slug"`
-	}](access.Items[db.ProjectKey(access.WorkspaceID, projectID)])
+	}](access.Items[db.ProjectKey(access.WorkspaceID, in.ProjectID)])
 	if err != nil {
-		return archive.ExportItem{}, err
+		return nil, err
 	}
-	return r.Item(ctx, s.bucket, cmp.Or(project.Slug, "project")+".zip", contentType, s.now())
+	item, err := r.Item(ctx, s.bucket, cmp.Or(project.Slug, "project")+".zip", contentType, s.now())
+	return &readExportOutput{item}, err
 }
