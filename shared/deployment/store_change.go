@@ -183,10 +183,11 @@ const maxPruned = 10
 // prune removes deployments that have ended. It keeps the live deployment, the last deployments, and deployments whose
 // files are still available at the address of the site. The next change prunes deployments that this change writes.
 func (c *change) prune() {
-	kept := map[string]bool{c.site.DeploymentID: true}
+	kept := map[string]bool{}
 	for _, e := range c.site.Earlier {
-		kept[e.DeploymentID] = kept[e.DeploymentID] || c.now.Unix() < e.Until
+		kept[e.DeploymentID] = c.now.Unix() < e.Until
 	}
+	kept[c.site.DeploymentID] = true
 	pruned := 0
 	ids := slices.SortedFunc(maps.Keys(c.site.Deployments), func(a, b string) int {
 		return cmp.Compare(c.site.Deployments[b].Number, c.site.Deployments[a].Number)
