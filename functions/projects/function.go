@@ -1,3 +1,4 @@
+// Command projects is the Lambda function behind /api/workspaces, /api/invitations and /api/projects.
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn/apigateway"
 	"devplatform/shared/mail"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
@@ -24,6 +26,8 @@ import (
 	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/workspace"
 )
+
+func main() { apigateway.Start(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {

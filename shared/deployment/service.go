@@ -46,11 +46,8 @@ func (s *Service) open(
 	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string, action workspace.Action, more ...db.Key,
 ) (*change, error) {
 	keys := append(more, db.SiteKey(projectID), db.DeploymentKey(projectID, deploymentID))
-	access, err := s.Store.access().Project(ctx, caller.UserID, projectID, keys...)
+	access, err := s.Store.access().Project(ctx, caller.UserID, projectID, action, keys...)
 	if err != nil {
-		return nil, err
-	}
-	if err := access.Check(action); err != nil {
 		return nil, err
 	}
 	c, err := s.Store.newChange(access, deploymentID, s.Clock())

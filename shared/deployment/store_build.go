@@ -67,7 +67,8 @@ func (s Store) modifyBuild(
 // suspended, or an operator has blocked the project, it cancels the deployment. It makes two calls to storage. Errors:
 // job.ErrLost; PROJECT_NOT_FOUND if the project is being deleted.
 func (s Store) openBuild(ctx context.Context, j job.Job, now time.Time, more ...db.Key) (c *change, err error) {
-	access, err := s.access().Locate(ctx, j.OwnerID, db.SiteKey(j.OwnerID), db.DeploymentKey(j.OwnerID, j.ID))
+	site, deployment := db.SiteKey(j.OwnerID), db.DeploymentKey(j.OwnerID, j.ID)
+	access, err := s.access().Locate(ctx, j.OwnerID, s.Projects.Refs(site, deployment)...)
 	if err == nil {
 		c, err = s.newChange(access, j.ID, now)
 	}
@@ -227,7 +228,7 @@ func (s Store) endBuild(j job.Job) db.Write {
 // deployment that is removing, or whose project was deleted. Error: job.ErrLost.
 func (s Store) FinishRemoval(ctx context.Context, j job.Job) error {
 	key := db.DeploymentKey(j.OwnerID, j.ID)
-	access, err := s.access().Locate(ctx, j.OwnerID, key)
+	access, err := s.access().Locate(ctx, j.OwnerID, s.Projects.Ref(key))
 	isDeleted := errors.Is(err, workspace.ErrProjectNotFound)
 	if err != nil && !isDeleted {
 		return err
