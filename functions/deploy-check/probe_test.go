@@ -88,12 +88,8 @@ func probeOnce(t *testing.T, urls probeURLs) map[string]float64 {
 		Versions: map[string]string{"DocsFunction": docsVersion}, Metrics: config.Metrics{Namespace: "stack"},
 	}
 	run := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&logs, nil))))
-	payload, err := json.Marshal(map[string]any{"probe": urls})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var e event
-	if err := json.Unmarshal(payload, &e); err != nil {
+	var e event // as the schedule sends it
+	if err := json.Unmarshal([]byte(`{"probe":{"api":"`+urls.API+`","site":"`+urls.Site+`"}}`), &e); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := run(t.Context(), e); err != nil || r.Status != "" {

@@ -71,40 +71,6 @@ func TestDeploy(t *testing.T) {
 	}
 }
 
-// TestRollbackBeatsSlowBuild checks that a build does not replace a later promotion.
-func TestRollbackBeatsSlowBuild(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	p := ada.newProject("Shop front", workspace.Team)
-	first, second := ada.deployAndBuild(p), ada.deployAndBuild(p)
-	slow := f.begin(p, ada.deploy(p, "production"))
-	r := ada.Do(http.MethodPost, deploymentURL(p, first)+"/promote", nil).Want(t, http.StatusOK)
-	if r.Body["live"] != true {
-		t.Errorf("got %s", r.Raw)
-	}
-	if _, err := f.store.Finish(t.Context(), slow.job, deployment.Outcome{}, f.Clock.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if got := f.live("shop-front"); got != first {
-		t.Errorf("the live deployment is %s, want %s (second: %s, slow: %s)", got, first, second, slow.ID)
-	}
-	ada.Do(http.MethodDelete, deploymentURL(p, first), nil).Want(t, http.StatusConflict, fault.CodeConflict)
-	ada.Do(http.MethodDelete, deploymentURL(p, second), nil).Want(t, http.StatusOK)
-	if ada.status(p, second) != "" {
-		t.Error("a deleted deployment is visible")
-	}
-	ada.Do(http.MethodDelete, siteURL(p), nil).Want(t, http.StatusOK)
-	if f.live("shop-front") != "" || ada.Get(siteURL(p)).Body["deploymentId"] != nil {
-		t.Error("the site is not offline")
-	}
-	ada.Do(http.MethodDelete, deploymentURL(p, first), nil).Want(t, http.StatusOK)
-	ada.Do(http.MethodPost, deploymentURL(p, slow.ID)+"/promote", nil).Want(t, http.StatusOK)
-	if f.live("shop-front") != slow.ID {
-		t.Error("the site is not online again")
-	}
-}
-
 // TestCancel checks cancellations of queued and building deployments, and by newer requests.
 func TestCancel(t *testing.T) {
 	t.Parallel()

@@ -34,7 +34,7 @@ func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deploymen
 			d.StartedAt = new(clock.Stamp(now))
 		}
 		slot, err := s.beginBuild(j, c.Items[builds], now)
-		c.putDeployment(d, equals("status", c.deployment.Status))
+		c.putDeployment(d)
 		c.add(slot, s.jobs().Hold(j))
 		return err
 	}, builds)
@@ -156,7 +156,7 @@ func (c *change) finish(j job.Job, o Outcome) Deployment {
 		d.Status, d.ReadyAt = Ready, d.EndedAt
 		d.Files, d.Bytes, d.Manifest, d.HashedPaths = o.Files, o.Bytes, o.Manifest, o.HashedPaths
 	}
-	c.putDeployment(d, equals("status", c.deployment.Status))
+	c.putDeployment(d)
 	c.add(end, c.store.endBuild(j))
 	if len(o.Log) > 0 { // it replaces the log of an earlier attempt
 		item, err := db.Encode(logRecord{Lines: fitLog(o.Log)})

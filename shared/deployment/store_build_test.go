@@ -7,36 +7,10 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
-	"devplatform/shared/deployment/failure"
 	"devplatform/shared/id"
 	"devplatform/shared/job"
 	"devplatform/shared/workspace"
 )
-
-// TestFailed checks a build that fails.
-func TestFailed(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	p := ada.newProject("Shop front", workspace.Team)
-	d := f.begin(p, ada.deploy(p, "production"))
-	broken := &failure.Error{Code: failure.BuildFailed, Message: `Expected ";".`, Path: "/a.ts", Line: 3, Column: 4}
-	if _, err := f.store.Finish(t.Context(), d.job, deployment.Outcome{Error: broken}, f.Clock.Now()); err != nil {
-		t.Fatal(err)
-	}
-	r := ada.Get(deploymentURL(p, d.ID)).Want(t, http.StatusOK)
-	if e, _ := r.Body["error"].(map[string]any); e["path"] != "/a.ts" || e["line"] != 3.0 || r.Body["live"] != false {
-		t.Errorf("got %s", r.Raw)
-	}
-	ada.Do(http.MethodPost, deploymentURL(p, d.ID)+"/promote", nil).Want(t, http.StatusConflict)
-	if f.live("shop-front") != "" {
-		t.Error("a failed deployment is live")
-	}
-	f.remove(p, d.ID)
-	if ada.status(p, d.ID) != "failed" || len(f.due()) != 0 {
-		t.Error("the failed deployment does not exist, or is due")
-	}
-}
 
 // TestUselessJob checks that a job without a deployment to build ends.
 func TestUselessJob(t *testing.T) {

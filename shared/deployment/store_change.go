@@ -97,13 +97,6 @@ func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason 
 	c.add(w)
 }
 
-// putDeployment stores a record on a condition, and its summary in the site.
-func (c *change) putDeployment(d Deployment, condition expression.ConditionBuilder) {
-	c.site.Deployments[d.ID] = d.Summary
-	c.writtenIDs[d.ID] = true
-	c.add(c.store.Projects.Put(db.DeploymentKey(d.ProjectID, d.ID), d).If(condition))
-}
-
 // createDeployment numbers a new deployment, and stores it with the job that builds it. It cancels the queued
 // deployments with the same target.
 func (c *change) createDeployment(d *Deployment) {
@@ -117,13 +110,21 @@ func (c *change) createDeployment(d *Deployment) {
 	d.Number, d.Sequence, d.CreatedAt = c.site.Number, c.site.Sequence, clock.Stamp(c.now)
 	d.Label = c.site.Label + "--" + randomBase32(16)
 	c.add(c.store.jobs().Add(newBuildJob(*d)))
-	c.putDeployment(*d, expression.AttributeNotExists(expression.Name(db.AttrPK)))
+	c.site.Deployments[d.ID], c.writtenIDs[d.ID] = d.Summary, true
+	c.add(c.store.Projects.Create(db.DeploymentKey(d.ProjectID, d.ID), *d))
 	if c.Visibility == workspace.Private {
 		notice := LogLine{At: d.CreatedAt, Level: Warning, Text: "The project is private. Deploying publishes it: " +
 			"everyone who knows the address of the deployment can open it."}
 		c.add(c.store.Projects.Put(db.DeploymentLogKey(d.ProjectID, d.ID), logRecord{Notices: []LogLine{notice}}))
 	}
 	c.prune()
+}
+
+// putDeployment stores the record of the deployment that was read, unless its status has changed since then, and its
+// summary in the site.
+func (c *change) putDeployment(d Deployment) {
+	c.site.Deployments[d.ID], c.writtenIDs[d.ID] = d.Summary, true
+	c.add(c.store.Projects.Put(db.DeploymentKey(d.ProjectID, d.ID), d).If(equals("status", c.deployment.Status)))
 }
 
 // updateDeployment changes attributes of a record that has a summary in the site. The version of the site's record, on
@@ -183,10 +184,11 @@ const maxPruned = 10
 // prune removes deployments that have ended. It keeps the live deployment, the last deployments, and deployments whose
 // files are still available at the address of the site. The next change prunes deployments that this change writes.
 func (c *change) prune() {
-	kept := map[string]bool{c.site.DeploymentID: true}
+	kept := map[string]bool{}
 	for _, e := range c.site.Earlier {
-		kept[e.DeploymentID] = kept[e.DeploymentID] || c.now.Unix() < e.Until
+		kept[e.DeploymentID] = c.now.Unix() < e.Until
 	}
+	kept[c.site.DeploymentID] = true
 	pruned := 0
 	ids := slices.SortedFunc(maps.Keys(c.site.Deployments), func(a, b string) int {
 		return cmp.Compare(c.site.Deployments[b].Number, c.site.Deployments[a].Number)

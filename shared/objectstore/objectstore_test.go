@@ -81,21 +81,28 @@ func newClient(endpoint string) *objectstore.Client {
 	})
 }
 
-// TestBucket checks all operations with the embedded S3, and with moto.
-func TestBucket(t *testing.T) {
-	t.Parallel()
+// onBoth runs a test with a bucket of the embedded S3, and with one of moto.
+func onBoth(t *testing.T, test func(t *testing.T, b objectstore.Bucket, isMoto bool)) {
+	t.Helper()
 	for name, start := range map[string]func(*testing.T) string{
 		"embedded": func(t *testing.T) string { t.Helper(); return s3test.StartServer(t) },
 		"moto":     moto,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBucket(t, start(t))
-			testObjects(t, b)
-			testLists(t, b)
-			testPut(t, b)
+			test(t, newBucket(t, start(t)), name == "moto")
 		})
 	}
+}
+
+func TestBucket(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b objectstore.Bucket, _ bool) {
+		t.Helper()
+		testObjects(t, b)
+		testLists(t, b)
+		testPut(t, b)
+	})
 }
 
 func testObjects(t *testing.T, b objectstore.Bucket) {

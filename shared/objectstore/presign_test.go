@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/s3/s3test"
 	"devplatform/shared/config"
 	"devplatform/shared/objectstore"
 )
@@ -50,46 +49,40 @@ func call(t *testing.T, method, url string, body []byte, headers map[string]stri
 // TestPresign uploads and downloads objects with presigned requests, with the embedded S3 and with moto.
 func TestPresign(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(*testing.T) string{
-		"embedded": func(t *testing.T) string { t.Helper(); return s3test.StartServer(t) },
-		"moto":     moto,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBucket(t, start(t))
-			for key, data := range map[string][]byte{"a/lärge #1": bytes.Repeat([]byte("content"), 10_000), "empty": nil} {
-				if _, err := b.Size(t.Context(), key); !errors.Is(err, objectstore.ErrNotFound) {
-					t.Errorf("Size of a missing object: got error %v, want ErrNotFound", err)
-				}
-				target, headers, err := b.PresignPut(t.Context(), announce(key, data), time.Minute)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if name != "moto" { // it would ignore the parameters of the download that replace these headers
-					headers["Content-Encoding"], headers["Cache-Control"] = "gzip", "public"
-				}
-				if response, body := call(t, http.MethodPut, target, data, headers); response.StatusCode != http.StatusOK {
-					t.Fatalf("PUT %s: got %d %s, want 200", key, response.StatusCode, body)
-				}
-				if size, err := b.Size(t.Context(), key); err != nil || size != len(data) {
-					t.Errorf("Size of %s: got %d, error %v, want %d", key, size, err, len(data))
-				}
-				d := objectstore.Download{Key: key, Filename: "a.mp4", ContentType: "video/x"}
-				link, err := b.PresignGet(t.Context(), d, time.Minute)
-				if err != nil {
-					t.Fatal(err)
-				}
-				response, body := call(t, http.MethodGet, link, nil, nil)
-				hasHeaders := response.Header.Get("Content-Type") == "video/x" &&
-					response.Header.Get("Content-Disposition") == "attachment; filename=a.mp4" &&
-					response.Header.Get("Content-Encoding") == "identity" &&
-					response.Header.Get("Cache-Control") == "private, no-cache"
-				if body != string(data) || (!hasHeaders && name != "moto") {
-					t.Errorf("GET %s: got %d bytes with the headers %v", key, len(body), response.Header)
-				}
+	onBoth(t, func(t *testing.T, b objectstore.Bucket, isMoto bool) {
+		t.Helper()
+		for key, data := range map[string][]byte{"a/lärge #1": bytes.Repeat([]byte("content"), 10_000), "empty": nil} {
+			if _, err := b.Size(t.Context(), key); !errors.Is(err, objectstore.ErrNotFound) {
+				t.Errorf("Size of a missing object: got error %v, want ErrNotFound", err)
 			}
-		})
-	}
+			target, headers, err := b.PresignPut(t.Context(), announce(key, data), time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !isMoto { // it would ignore the parameters of the download that replace these headers
+				headers["Content-Encoding"], headers["Cache-Control"] = "gzip", "public"
+			}
+			if response, body := call(t, http.MethodPut, target, data, headers); response.StatusCode != http.StatusOK {
+				t.Fatalf("PUT %s: got %d %s, want 200", key, response.StatusCode, body)
+			}
+			if size, err := b.Size(t.Context(), key); err != nil || size != len(data) {
+				t.Errorf("Size of %s: got %d, error %v, want %d", key, size, err, len(data))
+			}
+			d := objectstore.Download{Key: key, Filename: "a.mp4", ContentType: "video/x"}
+			link, err := b.PresignGet(t.Context(), d, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, body := call(t, http.MethodGet, link, nil, nil)
+			hasHeaders := response.Header.Get("Content-Type") == "video/x" &&
+				response.Header.Get("Content-Disposition") == "attachment; filename=a.mp4" &&
+				response.Header.Get("Content-Encoding") == "identity" &&
+				response.Header.Get("Cache-Control") == "private, no-cache"
+			if body != string(data) || (!hasHeaders && !isMoto) {
+				t.Errorf("GET %s: got %d bytes with the headers %v", key, len(body), response.Header)
+			}
+		}
+	})
 }
 
 // A presigned upload signs the length, the hash and the condition. On AWS, its URL has the host of the bucket in its

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/s3/s3test"
 	"devplatform/shared/config"
 	"devplatform/shared/objectstore"
 )
@@ -27,25 +26,6 @@ func testPut(t *testing.T, b objectstore.Bucket) {
 		if got, err := b.Get(t.Context(), "uploads/a"); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("got %d bytes, error %v, want the %d bytes that were put", len(got), err, len(want))
 		}
-	}
-}
-
-// A connection that breaks while an object is read is an unavailable S3, not the end of the object.
-func TestBrokenReader(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "10")
-		_, _ = w.Write([]byte("short"))
-	}))
-	t.Cleanup(server.Close)
-	body, size, err := newClient(server.URL).Bucket("files").Open(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer body.Close()
-	data, err := io.ReadAll(body)
-	if size != 10 || string(data) != "short" || !errors.Is(err, objectstore.ErrUnavailable) {
-		t.Errorf("got %q of %d bytes, error %v, want ErrUnavailable after 5 of 10", data, size, err)
 	}
 }
 
@@ -69,39 +49,34 @@ func TestMissingContentLength(t *testing.T) {
 // A range contains exactly the bytes of that part of the object.
 func TestRanges(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(*testing.T) string{
-		"embedded": func(t *testing.T) string { t.Helper(); return s3test.StartServer(t) },
-		"moto":     moto,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ctx, b := t.Context(), newBucket(t, start(t))
-			if err := b.Create(ctx, "a", []byte("0123456789")); err != nil {
+	onBoth(t, func(t *testing.T, b objectstore.Bucket, _ bool) {
+		t.Helper()
+		ctx := t.Context()
+		if err := b.Create(ctx, "a", []byte("0123456789")); err != nil {
+			t.Fatal(err)
+		}
+		for _, tc := range []struct {
+			start, length int64
+			want          string
+		}{{0, 1, "0"}, {0, 10, "0123456789"}, {3, 4, "3456"}, {9, 1, "9"}} {
+			body, err := b.OpenRange(ctx, "a", tc.start, tc.length)
+			if err != nil {
 				t.Fatal(err)
 			}
-			for _, tc := range []struct {
-				start, length int64
-				want          string
-			}{{0, 1, "0"}, {0, 10, "0123456789"}, {3, 4, "3456"}, {9, 1, "9"}} {
-				body, err := b.OpenRange(ctx, "a", tc.start, tc.length)
-				if err != nil {
-					t.Fatal(err)
-				}
-				data, err := io.ReadAll(body)
-				if err := errors.Join(err, body.Close()); err != nil || string(data) != tc.want {
-					t.Errorf("%d bytes from %d: got %q, error %v, want %q", tc.length, tc.start, data, err, tc.want)
-				}
+			data, err := io.ReadAll(body)
+			if err := errors.Join(err, body.Close()); err != nil || string(data) != tc.want {
+				t.Errorf("%d bytes from %d: got %q, error %v, want %q", tc.length, tc.start, data, err, tc.want)
 			}
-			for _, start := range []int64{8, 10} { // the object has fewer bytes
-				if _, err := b.OpenRange(ctx, "a", start, 4); err == nil || errors.Is(err, objectstore.ErrNotFound) {
-					t.Errorf("4 bytes from %d: got error %v, want another one than ErrNotFound", start, err)
-				}
+		}
+		for _, start := range []int64{8, 10} { // the object has fewer bytes
+			if _, err := b.OpenRange(ctx, "a", start, 4); err == nil || errors.Is(err, objectstore.ErrNotFound) {
+				t.Errorf("4 bytes from %d: got error %v, want another one than ErrNotFound", start, err)
 			}
-			if _, err := b.OpenRange(ctx, "missing", 0, 1); !errors.Is(err, objectstore.ErrNotFound) {
-				t.Errorf("a missing object: got error %v, want ErrNotFound", err)
-			}
-		})
-	}
+		}
+		if _, err := b.OpenRange(ctx, "missing", 0, 1); !errors.Is(err, objectstore.ErrNotFound) {
+			t.Errorf("a missing object: got error %v, want ErrNotFound", err)
+		}
+	})
 }
 
 // A client for downloads waits for a slow body longer than other clients. It does not wait longer for the header.

@@ -190,27 +190,6 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// Promote, rollback, offline and deletion are visible with the next request.
-func TestVisibility(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, nil)
-	for id, text := range map[string]string{first: "one", second: "two"} {
-		f.deploy(id, map[string]content{"/index.html": {text: text}})
-	}
-	for _, step := range []struct {
-		deploymentID string
-		status       int
-		body         string
-	}{{first, 200, "one"}, {second, 200, "two"}, {first, 200, "one"}, {"", 404, ""}, {second, 200, "two"}} {
-		f.live(step.deploymentID)
-		w := f.get(host, "/")
-		wantHeader(t, w, "X-Deployment-Id", step.deploymentID)
-		if w.Code != step.status || (step.body != "" && w.Body.String() != step.body) {
-			t.Errorf("%q is live: got %d %s, want %d %s", step.deploymentID, w.Code, w.Body, step.status, step.body)
-		}
-	}
-}
-
 // A deployment that is deleted while a request reads its objects is replaced by the one that is live then.
 func TestDeletedWhileReading(t *testing.T) {
 	t.Parallel()

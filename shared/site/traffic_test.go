@@ -1,8 +1,6 @@
 package site
 
 import (
-	"math"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,30 +9,6 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
 )
-
-// The expected value of a counter is the number of bytes that were served. Few views need a write.
-func TestTrafficIsUnbiased(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, nil)
-	source := rand.New(rand.NewPCG(1, 2))
-	f.random = source.Float64
-	const views = 20_000
-	served, variance := 0.0, 0.0
-	counter := f.handler.traffic
-	for range views {
-		n := 1 + source.Int64N(40<<10)
-		served += float64(n)
-		variance += float64(n)*sample - float64(n)*float64(n)
-		f.must(counter.count(t.Context(), account, n))
-	}
-	got := float64(f.counted("2031-05"))
-	if limit := 4 * math.Sqrt(variance); math.Abs(got-served) > limit {
-		t.Errorf("counted %.0f bytes, want %.0f ± %.0f", got, served, limit)
-	}
-	if writes := got / sample; writes > views/20 {
-		t.Errorf("made %.0f writes for %d views, want at most %d", writes, views, views/20)
-	}
-}
 
 // The decision for a response depends on its size. Larger responses are counted exactly.
 func TestTrafficDecisions(t *testing.T) {

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -81,6 +80,7 @@ func TestConventions(t *testing.T) {
 		"jsxImportSource": {files("/main.js", `console.log(<p/>)`, "/tsconfig.json",
 			`{"compilerOptions":{"jsx":"react-jsx","jsxImportSource":"p"}}`), files("/node_modules/p/jsx-runtime.js",
 			`export const jsx = () => "OWN"`), "OWN", ""},
+		"empty tsconfig.json": {files("/main.js", `console.log("A")`, "/tsconfig.json", " \n"), nil, "A", ""},
 		"tsconfig.json with code": {files("/main.js", `console.log("A")`, "/tsconfig.json",
 			`{"compilerOptions":{"jsxFactory":f,"jsxImportSource":()=>1}}`), nil, "A", ""},
 	} {
@@ -144,6 +144,8 @@ func TestPagesThatWouldThrow(t *testing.T) {
 			"/main.js", "import './a.tsx'", "/a.tsx", "f(<i a='v-model'/>,\n <input type='a' v-model={b} />)"),
 			files("/node_modules/vue/jsx-runtime.js",
 				"export const jsx = (n) => 'of Vue'"), "of Vue", "/a.tsx:2:18: v-model has no effect in JSX"},
+		"module of Node.js in a package": {files("/main.js", `import "p"`), files("/node_modules/p/index.js",
+			`require("fs")`), "", `The package "p" imports "fs", a module of Node.js that browsers do not have.`},
 		"missing element": {files("/main.js", "createRoot(document.getElementById('app')).render(1)"), nil, "",
 			`/main.js: The script renders into the element with the id "app", which the page /index.html does not have`},
 	} {
@@ -175,9 +177,14 @@ func TestPagesThatWouldThrow(t *testing.T) {
 		"./Lib/a":  {Code: failure.BuildFailed, Message: "The name of the file is /lib/a.js"},
 		"./a.yaml": {Code: failure.FrameworkUnsupported, Message: "needs a tool for YAML"},
 		"./a.wasm": {Code: failure.FrameworkUnsupported, Message: "WebAssembly with ?init"},
+		"./a.mdx":  {Code: failure.FrameworkUnsupported, Message: "MDX"},
+
+		"./a.wasm?init":        {Code: failure.BuildFailed, Message: "not a WebAssembly module"},
+		"virtual:pwa-register": {Code: failure.BuildFailed, Message: "comes from a plugin of a build tool"},
 	} {
 		want.Path, want.Line, want.Column = "/main.js", 1, 8
-		all := files("/main.js", `import "`+file+`"`, "/button.js", "", "/lib/a.js", "", "/a.yaml", "", "/a.wasm", "")
+		all := files("/main.js", `import "`+file+`"`, "/button.js", "", "/lib/a.js", "", "/a.yaml", "", "/a.wasm", "text",
+			"/a.mdx", "")
 		wantFailure(t, withPage(all, nil), want)
 	}
 }
@@ -222,23 +229,5 @@ func TestWebFonts(t *testing.T) {
 			!strings.HasPrefix(css, `@import"https://fonts.example/css2?family=Inter";`) {
 			t.Errorf("the import is not at the beginning of %s", css)
 		}
-	}
-}
-
-func TestModulesOfPlugins(t *testing.T) {
-	t.Parallel()
-	for spec, want := range map[string]failure.Error{
-		"virtual:pwa-register": {Code: failure.BuildFailed, Message: "comes from a plugin of a build tool",
-			Path: "/main.js", Line: 1, Column: 8},
-		"./a.mdx": {Code: failure.FrameworkUnsupported, Message: "MDX", Path: "/main.js", Line: 1, Column: 8},
-	} {
-		wantFailure(t, withPage(files("/main.js", `import "`+spec+`"`, "/a.mdx", ""), nil), want)
-	}
-	wantFailure(t, withPage(files("/main.js", `import "./a.wasm?init"`, "/a.wasm", "text"), nil), failure.Error{
-		Code: failure.BuildFailed, Message: "not a WebAssembly module", Path: "/main.js", Line: 1, Column: 8})
-	out, err := run(t, withPage(files("/main.js", `import "p"`), files("/node_modules/p/index.js", `require("fs")`)))
-	const want = `The package "p" imports "fs", a module of Node.js that browsers do not have.`
-	if err != nil || !slices.ContainsFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, want) }) {
-		t.Errorf("got %v, %q", err, out.Warnings)
 	}
 }

@@ -126,8 +126,3 @@ func TestCharset(t *testing.T) {
 		}
 	}
 }
-
-func TestEmptyTSConfig(t *testing.T) {
-	t.Parallel()
-	mustRun(t, withPage(files("/main.js", "", "/tsconfig.json", " \n"), nil))
-}

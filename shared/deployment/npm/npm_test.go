@@ -177,20 +177,6 @@ func TestKindsOfDependencies(t *testing.T) {
 	}
 }
 
-// A peer that conflicts with the project's own version is not installed twice.
-func TestConflictingPeer(t *testing.T) {
-	t.Parallel()
-	f := setUp(t)
-	f.registry.publish("old", "1.0.0", fields{"peerDependencies": fields{"react": "^18"}}, nil)
-	f.registry.publish("react", "18.3.0", nil, nil)
-	f.registry.publish("react", "19.0.0", nil, nil)
-	got, _, err := f.resolve(`{"dependencies":{"old":"1","react":"^19"}}`)
-	want := map[string]string{"node_modules/old": "1.0.0", "node_modules/react": "19.0.0"}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("error %v; mismatch (-want +got):\n%s", err, diff)
-	}
-}
-
 // A version that is in the tree is replaced if all packages accept another one.
 func TestReplace(t *testing.T) {
 	t.Parallel()

@@ -105,9 +105,10 @@ func TestFailedBuild(t *testing.T) {
 	if got, want := f.events(id), []string{"deployment.completed failed"}; !slices.Equal(got, want) {
 		t.Errorf("got the events %q, want %q", got, want)
 	}
-	if len(p.addresses()) > 0 {
-		t.Errorf("got the addresses %v, want none", p.addresses())
+	if len(p.addresses()) > 0 || d.Body["live"] != false {
+		t.Errorf("got %s and the addresses %v, want none", d.Raw, p.addresses())
 	}
+	p.Do(http.MethodPost, p.url(id, "/promote"), nil).Want(t, http.StatusConflict)
 	p.save(small("Fixed"))
 	if d := p.deploy(); d.Text("status") != "ready" {
 		t.Errorf("got %s after the error was fixed, want ready", d.Raw)

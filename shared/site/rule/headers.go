@@ -58,9 +58,8 @@ var (
 
 // ParseHeaders parses a file _headers. A header that occurs twice below a path has both values.
 func ParseHeaders(data []byte) (rules []Headers, warnings []Warning) {
-	p := &parser{}
 	inRule := false
-	p.parse(data, func(line string) error {
+	warnings = parseLines(data, func(line string) error {
 		if strings.HasPrefix(line, "/") {
 			pattern, err := parsePattern(line)
 			if err == nil && len(rules) == maxRules {
@@ -81,7 +80,7 @@ func ParseHeaders(data []byte) (rules []Headers, warnings []Warning) {
 		return rules[len(rules)-1].add(f)
 	})
 	rules = slices.DeleteFunc(rules, func(h Headers) bool { return len(h.Fields) == 0 })
-	return rules, p.allWarnings()
+	return rules, warnings
 }
 
 func parseField(line string) (f Field, err error) {

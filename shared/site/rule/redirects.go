@@ -45,8 +45,7 @@ var (
 
 // ParseRedirects parses a file _redirects. hasFile reports whether the site has a file for a path.
 func ParseRedirects(data []byte, hasFile func(path string) bool) (rules []Redirect, warnings []Warning) {
-	p := &parser{}
-	p.parse(data, func(line string) error {
+	warnings = parseLines(data, func(line string) error {
 		r, err := parseRedirect(line)
 		switch {
 		case err != nil:
@@ -60,7 +59,7 @@ func ParseRedirects(data []byte, hasFile func(path string) bool) (rules []Redire
 		rules = append(rules, r)
 		return nil
 	})
-	return rules, p.allWarnings()
+	return rules, warnings
 }
 
 func parseRedirect(line string) (r Redirect, err error) {

@@ -253,31 +253,6 @@ func TestLocation(t *testing.T) {
 	}
 }
 
-// All rules of a hostile file are compared with a hostile path in a fraction of a millisecond.
-func BenchmarkApply(b *testing.B) {
-	for name, text := range map[string]string{
-		"literal":      "/a/b/c/d/e/f /x",
-		"placeholders": strings.Repeat("/:a%d", 60) + "/x /x",
-	} {
-		b.Run(name, func(b *testing.B) {
-			line := text
-			for i := range 60 {
-				line = strings.Replace(line, "%d", fmt.Sprint(i), 1)
-			}
-			rules, warnings := ParseRedirects([]byte(strings.Repeat(line+"\n", maxRules)), hasFile)
-			if len(rules) != maxRules {
-				b.Fatal(warnings)
-			}
-			path := strings.Repeat("/a", 500)
-			for b.Loop() {
-				if _, ok := Apply(rules, Request{Path: path}, find); ok {
-					b.Fatal("a rule matches")
-				}
-			}
-		})
-	}
-}
-
 func TestPlaceholderOrder(t *testing.T) {
 	t.Parallel()
 	var values []value

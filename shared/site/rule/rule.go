@@ -14,6 +14,7 @@ package rule
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -48,59 +49,43 @@ type Warning struct {
 	Text string
 }
 
-// parser reads a file line by line and collects warnings.
-type parser struct {
-	warnings []Warning
-	line     int // the number of the line
-	omitted  int // the number of the warnings beyond maxWarnings
-	first    int // the line of the first omitted warning
-}
-
-// parse calls f with each line of a file that is not empty or a comment, without blanks around it. An error of f is a
-// warning about the line.
-func (p *parser) parse(data []byte, f func(line string) error) {
+// parseLines calls parse with each line of a file that is not empty or a comment, without blanks around it. An error of
+// parse is a warning about the line.
+func parseLines(data []byte, parse func(line string) error) (warnings []Warning) {
 	if len(data) > maxFile {
 		text := fmt.Sprintf("The file has more than %d KiB. The rest of the file has no effect.", maxFile>>10)
-		p.warnings = append(p.warnings, Warning{1, text})
+		warnings = append(warnings, Warning{1, text})
 		data = data[:bytes.LastIndexByte(data[:maxFile], '\n')+1]
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	number, omitted, first := 0, 0, 0 // the line; the number of the warnings beyond maxWarnings, and the line of the first
 	for raw := range bytes.Lines(data) {
-		p.line++
+		number++
 		line := bytes.Trim(raw, " \t\r\n")
+		var err error
 		switch {
 		case len(line) == 0 || line[0] == '#':
 		case len(line) > maxLine:
-			p.warn(fmt.Errorf("the line is longer than %d bytes", maxLine))
+			err = fmt.Errorf("the line is longer than %d bytes", maxLine)
 		case !utf8.Valid(line):
-			p.warn(errNotUTF8)
+			err = errNotUTF8
 		default:
-			p.warn(f(string(line)))
+			err = parse(string(line))
+		}
+		switch {
+		case err == nil:
+		case len(warnings) < maxWarnings:
+			warnings = append(warnings, Warning{number, "This line has no effect: " + err.Error() + "."})
+		default:
+			omitted++
+			first = cmp.Or(first, number)
 		}
 	}
-}
-
-// warn adds a warning if err is not nil.
-func (p *parser) warn(err error) {
-	switch {
-	case err == nil:
-	case len(p.warnings) < maxWarnings:
-		p.warnings = append(p.warnings, Warning{p.line, "This line has no effect: " + err.Error() + "."})
-	default:
-		if p.omitted == 0 {
-			p.first = p.line
-		}
-		p.omitted++
+	if omitted > 0 {
+		text := fmt.Sprintf("This line and %d further lines have no effect.", omitted-1)
+		warnings = append(warnings, Warning{first, text})
 	}
-}
-
-// allWarnings returns the warnings. If some were omitted, the last warning has their number.
-func (p *parser) allWarnings() []Warning {
-	if p.omitted > 0 {
-		text := fmt.Sprintf("This line and %d further lines have no effect.", p.omitted-1)
-		return append(p.warnings, Warning{p.first, text})
-	}
-	return p.warnings
+	return warnings
 }
 
 // A pattern is a path whose segments can be placeholders, such as "/blog/:slug". "*" at its end matches the rest of the
