@@ -354,8 +354,8 @@ func TestDeliveriesOfDeletedWebhook(t *testing.T) {
 	logger := slog.New(f.log)
 	worker := delivery.NewFastWorker(delivery.WorkerDeps{
 		Deps: delivery.Deps{
-			DB: f.client, Webhooks: f.webhooks, Events: f.events, Projects: f.projects,
-			Fast: queue.Wrap(f.sqs).Queue(f.queueURL), Clock: f.clock.Now, Logger: logger,
+			Store: delivery.Store{Client: f.client, Table: f.webhooks, Events: f.events, Projects: f.projects},
+			Fast:  queue.Wrap(f.sqs).Queue(f.queueURL), Clock: f.clock.Now, Logger: logger,
 			Metrics: metric.New(logger, "test", f.clock.Now),
 		},
 		Keys: f.keys, Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.clock.Now}),

@@ -325,7 +325,7 @@ func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	if !f.storedWebhook(w).isResting(f.now()) {
 		t.Fatal("the endpoint does not rest after a failure")
 	}
-	log := Log{Store: f.store, Fast: f.fast.fast, Clock: f.now, Logger: f.slow.logger}
+	log := Log{Store: f.store, Fast: f.fast.Fast, Clock: f.now, Logger: f.slow.Logger}
 	if _, err := log.Redeliver(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
