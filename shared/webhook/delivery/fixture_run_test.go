@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
+	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -23,6 +25,19 @@ func (f *fixture) publish(events ...event.Record) {
 			f.t.Fatal(err)
 		}
 	}
+}
+
+// publishOne returns a fixture with one published event and the webhook that subscribes to it. url is the URL of the
+// endpoint, or a path of the receiver. See fixture.subscribe.
+func publishOne(t *testing.T, url string, change ...func(*Webhook)) (*fixture, Webhook) {
+	t.Helper()
+	f := newFixture(t)
+	if strings.HasPrefix(url, "/") {
+		url = f.receiver.URL(url)
+	}
+	w := f.subscribe(f.newWorkspace(), url, change...)
+	f.publish(f.newEvent(w.WorkspaceID))
+	return f, w
 }
 
 // receiveMessages receives up to ten visible messages of the fast lane.

@@ -45,41 +45,10 @@ func TestHangingEndpointDoesNotDelayItsBatch(t *testing.T) {
 	}
 }
 
-// An attempt counts even if its function is killed, except for the first one, which has no lease.
-func TestInterruptedAttemptCounts(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
-	send, calls := f.fast.send, 0
-	f.fast.send = func(ctx context.Context, r sender.Request) sender.Result {
-		if calls++; calls <= 3 {
-			panic("killed")
-		}
-		return send(ctx, r)
-	}
-	for steps := 0; f.onlyDelivery().Status == Pending && steps < 100; steps++ {
-		f.handleMessages()
-		f.advance(30 * time.Second)
-		if steps%2 == 0 {
-			f.runRetryJob()
-		}
-	}
-	d := f.wantDelivery(Succeeded, 3)
-	if d.Attempts[0].Error != interruptedText || d.Attempts[2].StatusCode != 200 {
-		t.Errorf("got attempts %+v, want interrupted ones and then a 200", d.Attempts)
-	}
-	f.wantRequests(1)
-}
-
 // A delivery that kills its function in every attempt finally fails.
 func TestDeliveryThatKillsItsFunctionFails(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, _ := publishOne(t, "/ok/a")
 	f.fast.send = func(context.Context, sender.Request) sender.Result { panic("killed") }
 	f.runUntilFinished()
 	f.wantDelivery(Failed, maxTries)
@@ -187,10 +156,7 @@ func TestMessagesAreOnlySignals(t *testing.T) {
 // No attempt begins if too little time remains.
 func TestNoAttemptWithoutEnoughTime(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, _ := publishOne(t, "/ok/a")
 	ctx, cancel := context.WithTimeout(t.Context(), attemptTime-time.Second)
 	defer cancel()
 	errs := f.fast.Handle(ctx, f.receiveMessages())
@@ -204,10 +170,7 @@ func TestNoAttemptWithoutEnoughTime(t *testing.T) {
 // An attempt that the function aborts is not a failure of the endpoint.
 func TestAbortedAttemptDoesNotChangeHealth(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/hang"))
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "/hang")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {

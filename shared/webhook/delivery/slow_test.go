@@ -26,10 +26,7 @@ const patience = time.Minute
 // A new endpoint is in the slow lane. After its first prompt success, it is in the fast lane.
 func TestNewEndpointBecomesFast(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "/ok/a", inSlowLane)
 	if diff := cmp.Diff(fanoutCalls(), f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
@@ -43,7 +40,7 @@ func TestNewEndpointBecomesFast(t *testing.T) {
 		t.Errorf("got webhook %+v, want a fast endpoint without a turn or deliveries that wait", got)
 	}
 	f.takeCalls()
-	f.publish(f.newEvent(workspaceID))
+	f.publish(f.newEvent(w.WorkspaceID))
 	if diff := cmp.Diff(fanoutCalls("BatchGetItem", "PutItem"), f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the fan-out for a fast endpoint (-want +got):\n%s", diff)
 	}
@@ -54,10 +51,7 @@ func TestNewEndpointBecomesFast(t *testing.T) {
 // When no delivery waits, a second turn confirms it, and the webhook leaves the index.
 func TestDrainedWebhookLeavesTheIndex(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "/ok/a", inSlowLane)
 	f.handleMessages()
 	for range 5 {
 		if f.storedWebhook(w).DueAt == nil {
@@ -316,10 +310,7 @@ func TestAccountHasTwoTurns(t *testing.T) {
 // A redelivery does not wait until a failing endpoint has rested.
 func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=1"), inSlowLane)
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "/fail/a?n=1", inSlowLane)
 	f.handleMessages()
 	d := f.wantDelivery(Pending, 1)
 	if !f.storedWebhook(w).isResting(f.now()) {

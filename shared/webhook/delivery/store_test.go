@@ -14,10 +14,7 @@ import (
 // After every transition, the stored delivery is the one that save returns, even if the oldest attempts are dropped.
 func TestSaveStoresEveryTransition(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, "https://example.com")
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "https://example.com")
 	now, d := f.now(), f.onlyDelivery()
 	save := func(next Delivery) {
 		t.Helper()
@@ -49,10 +46,7 @@ func TestSaveStoresEveryTransition(t *testing.T) {
 // An item that another version of the program wrote can be changed, even if it lacks attributes and has unknown ones.
 func TestSaveItemOfAnotherVersion(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, "https://example.com")
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "https://example.com")
 	d := f.onlyDelivery()
 	item, err := db.Encode(d)
 	if err != nil {
@@ -75,10 +69,7 @@ func TestSaveItemOfAnotherVersion(t *testing.T) {
 // A claim sets the time at which the delivery is due, even if the retry job changed it after the delivery was read.
 func TestSaveAfterAWake(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, "https://example.com")
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "https://example.com")
 	read := f.onlyDelivery()
 	f.advance(90 * time.Second)
 	f.runRetryJob()
