@@ -112,7 +112,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 		case actionSkip:
 			return nil
 		case actionReturn:
-			return w.returnAfter(ctx, a.received, p.until.Sub(now))
+			return w.returnTo(ctx, w.Fast, a.received, p.until.Sub(now))
 		case actionMove:
 			a.toSlowLane = func(d Delivery) (Delivery, bool) { return d.afterMove(now) }
 			return nil
@@ -149,7 +149,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 		return nil
 	})
 	if errors.Is(err, db.ErrConflict) && w.lane == fastLane {
-		return w.returnAfter(ctx, a.received, time.Second)
+		return w.returnTo(ctx, w.Fast, a.received, time.Second)
 	}
 	return err
 }
@@ -222,9 +222,9 @@ func (a *attempt) requeue(ctx context.Context) error {
 		}
 	case a.worker.lane == slowLane:
 	case isManual && a.received.Receives < maxReceives:
-		return a.worker.returnAfter(ctx, a.received, 0)
+		return a.worker.returnTo(ctx, a.worker.Fast, a.received, 0)
 	case isOwnRetry && !d.waitsInSlowLane() && isSoon(a.decision.at, a.endedAt):
-		return a.worker.returnAfter(ctx, a.received, a.decision.at.Sub(a.endedAt))
+		return a.worker.returnTo(ctx, a.worker.Fast, a.received, a.decision.at.Sub(a.endedAt))
 	}
 	return nil
 }

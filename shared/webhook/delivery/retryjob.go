@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
@@ -40,7 +41,7 @@ const (
 // Run sends the messages of all deliveries and webhooks that become due before the next run. If it runs out of time,
 // the next run continues. It returns the errors of the pages that could not be read or sent.
 func (j *RetryJob) Run(ctx context.Context) error {
-	start, cancel := endingBefore(ctx, runReserve)
+	start, cancel := async.WithMargin(ctx, runReserve) // no work is detached from it
 	defer cancel()
 	var counts tally
 	counts.add(metricDue, 0)

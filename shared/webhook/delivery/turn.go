@@ -91,7 +91,7 @@ func (t *turn) returnMessage(ctx context.Context) error {
 		return nil
 	}
 	wait := time.Duration((3 + 2*t.worker.jitter()) * float64(time.Second)) // 1 to 5 s
-	return t.worker.returnAfter(ctx, t.received, wait)
+	return t.worker.returnTo(ctx, t.worker.Slow, t.received, wait)
 }
 
 // work attempts the deliveries that are due, until none of several concurrent attempts succeeds, no delivery is due, or
@@ -256,7 +256,7 @@ func (t *turn) finish(ctx context.Context) error {
 		case !hasEnded && condition == ifSameEndpoint:
 			t.end = turnEnd{hasMore: true}
 		case returnsMessage:
-			return t.worker.returnAfter(ctx, t.received, wait)
+			return t.worker.returnTo(ctx, t.worker.Slow, t.received, wait)
 		default:
 			return nil
 		}

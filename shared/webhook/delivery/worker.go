@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -108,17 +109,8 @@ type invocation struct {
 }
 
 func newInvocation(ctx context.Context) (*invocation, context.CancelFunc) {
-	start, cancel := endingBefore(ctx, attemptTime)
+	start, cancel := async.WithMargin(ctx, attemptTime) // no work is detached from it
 	return &invocation{start: start}, cancel
-}
-
-// endingBefore returns a context whose deadline is the deadline of ctx minus reserve.
-func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, deadline.Add(-reserve))
 }
 
 // reject moves a message that cannot be handled to the failure queue.
@@ -130,15 +122,6 @@ func (w *worker) reject(ctx context.Context, m lambdafn.QueueMessage, reason err
 // maxReceives limits how often a message can be returned to its queue because another attempt or turn is due soon. The
 // queue moves a message to its dead-letter queue after ten receives.
 const maxReceives = 7
-
-// returnAfter returns a message to the queue of the worker's lane. See returnTo.
-func (w *worker) returnAfter(ctx context.Context, m lambdafn.QueueMessage, wait time.Duration) error {
-	q := w.Fast
-	if w.lane == slowLane {
-		q = w.Slow
-	}
-	return w.returnTo(ctx, q, m, wait)
-}
 
 // returnTo returns a message to its queue, where it becomes visible after a wait. If that fails, the message becomes
 // visible at the end of its visibility timeout, or the retry job sends a new one.
