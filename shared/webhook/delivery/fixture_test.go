@@ -53,6 +53,7 @@ type fixture struct {
 	log                                             *slicetest.Log
 	receiver                                        *hooktest.Receiver
 	lastRun                                         time.Time
+	stored                                          []event.Record
 	wire                                            *wire
 }
 

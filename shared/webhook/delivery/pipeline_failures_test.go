@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 
 	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
-	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/sender"
@@ -52,61 +50,6 @@ func TestDeliveryThatKillsItsFunctionFails(t *testing.T) {
 	f.fast.send = func(context.Context, sender.Request) sender.Result { panic("killed") }
 	f.runUntilFinished()
 	f.wantDelivery(Failed, maxTries)
-}
-
-// If some deliveries of a batch cannot be stored, the retry of the stream stores them, and sends the messages of all.
-func TestBatchIsStoredInPart(t *testing.T) {
-	t.Parallel()
-	// A chunk with two batches, and another chunk.
-	const webhooks, workspaces = singleWrites, fanoutChunk/singleWrites + 2
-	f := newFixture(t)
-	var events []event.Record
-	for range workspaces {
-		workspaceID := f.newWorkspace()
-		for i := range webhooks {
-			f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)))
-		}
-		events = append(events, f.newEvent(workspaceID))
-	}
-	f.putEvents(events...)
-	var writes atomic.Int32
-	stored := make(chan struct{}) // closed before the first batch is stored
-	f.breakCalls(func(operation, _ string) callOutcome {
-		switch {
-		case operation != "BatchWriteItem":
-			return callPasses
-		case writes.Add(1) == 1:
-			close(stored)
-			return callPasses
-		}
-		<-stored
-		return callRefused
-	})
-	failed := 0
-	for _, err := range f.fanout.Handle(t.Context(), streamRecords(t, events...)) {
-		if err != nil {
-			failed++
-		}
-	}
-	if n := len(f.allDeliveries()); failed != len(events) || n == 0 || n >= fanoutChunk {
-		t.Errorf("got %d failed records and %d stored deliveries, want %d and a part of a chunk", failed, n, len(events))
-	}
-	if n, _ := f.handleMessages(); n != 0 {
-		t.Errorf("got %d messages of the chunks that failed, want none", n)
-	}
-	f.breakCalls(nil)
-	f.publish(events...)
-	f.runUntilFinished()
-	all := f.allDeliveries()
-	for _, d := range all {
-		if d.Status != Succeeded || d.Wakes > 0 {
-			t.Errorf("got delivery %+v, want a success without the retry job", d)
-		}
-	}
-	if want := len(events) * webhooks; len(all) != want {
-		t.Errorf("got %d deliveries, want %d", len(all), want)
-	}
-	f.wantRequests(len(events) * webhooks)
 }
 
 // Duplicate and early messages do not cause additional attempts.

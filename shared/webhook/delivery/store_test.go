@@ -4,10 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/db"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -40,29 +38,6 @@ func TestSaveStoresEveryTransition(t *testing.T) {
 	}
 	if len(d.Attempts) != maxAttemptsKept {
 		t.Errorf("got %d attempts, want %d", len(d.Attempts), maxAttemptsKept)
-	}
-}
-
-// An item that another version of the program wrote can be changed, even if it lacks attributes and has unknown ones.
-func TestSaveItemOfAnotherVersion(t *testing.T) {
-	t.Parallel()
-	f, w := publishOne(t, "https://example.com")
-	d := f.onlyDelivery()
-	item, err := db.Encode(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	delete(item, "attempts")
-	delete(item, "tries")
-	item["unknown"] = &types.AttributeValueMemberS{Value: "x"}
-	f.putItem(db.DeliveryKey(d.WebhookID, d.ID), item)
-	claimed, _ := f.onlyDelivery().withLease(w, f.now(), 0)
-	stored, err := f.store.save(t.Context(), f.onlyDelivery(), claimed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(stored, f.wantDelivery(Pending, 1)); diff != "" {
-		t.Errorf("the stored delivery (-want +got):\n%s", diff)
 	}
 }
 
