@@ -35,7 +35,9 @@ type settings struct {
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client, queues := db.New(cfg.AWS, now), queue.New(cfg.AWS)
 	fanout := delivery.NewFanout(delivery.Deps{
-		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Projects: client.Table(cfg.Projects),
+		Store: delivery.Store{
+			Client: client, Table: client.Table(cfg.Tables.Webhooks), Projects: client.Table(cfg.Projects),
+		},
 		Fast: queues.Queue(cfg.Deliveries), Creations: queues.Queue(cfg.Creations),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 	})

@@ -28,8 +28,8 @@ type settings struct {
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.ScheduleHandler, error) {
 	client, queues := db.New(cfg.AWS, now), queue.New(cfg.AWS)
 	job := delivery.NewRetryJob(delivery.Deps{
-		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks),
-		Fast: queues.Queue(cfg.Queues.Fast), Slow: queues.Queue(cfg.Queues.Slow),
+		Store: delivery.Store{Client: client, Table: client.Table(cfg.Tables.Webhooks)},
+		Fast:  queues.Queue(cfg.Queues.Fast), Slow: queues.Queue(cfg.Queues.Slow),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 	})
 	return lambdafn.Schedule(logger, job.Run), nil

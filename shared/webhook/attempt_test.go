@@ -106,29 +106,46 @@ func TestOperationLimits(t *testing.T) {
 	path, other := ada.createWebhook("/ok"), ada.createWebhook("/ok")
 	d := f.putDelivery(path, succeeded)
 	f.clock.Advance(20 * time.Second)
-	calls := map[string]func(u *user) slicetest.Response{
-		"test":      func(u *user) slicetest.Response { return u.Do("POST", path+"/test", nil) },
-		"redeliver": func(u *user) slicetest.Response { return u.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil) },
-		"recover":   func(u *user) slicetest.Response { return u.Do("POST", path+"/recover", object{"since": noon}) },
-	}
-	for name, call := range calls {
-		call(eve).Want(t, http.StatusNotFound)
+	for name, call := range limitedCalls {
+		call(eve, path, d).Want(t, http.StatusNotFound)
 		for range 10 {
-			if response := call(ada); response.Status >= 300 {
-				t.Fatalf("%s: got %d %s, want a success", name, response.Status, response.Raw)
-			}
+			wantSuccess(t, name, call(ada, path, d))
 		}
-		response := call(ada).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
-		if got := response.Header.Get("Retry-After"); got != "40" {
-			t.Errorf("%s: got Retry-After %s, want 40", name, got)
-		}
+		wantLimited(t, name, call(ada, path, d))
 	}
 	ada.Do("POST", other+"/test", nil).Want(t, http.StatusOK)
 	f.clock.Advance(40 * time.Second)
-	for name, call := range calls {
-		if response := call(ada); response.Status >= 300 {
-			t.Errorf("%s after a minute: got %d %s, want a success", name, response.Status, response.Raw)
-		}
+	for name, call := range limitedCalls {
+		wantSuccess(t, name+" after a minute", call(ada, path, d))
+	}
+}
+
+// limitedCalls are the requests about a webhook, and a delivery of it, that are limited.
+var limitedCalls = map[string]func(u *user, path string, d delivery.Delivery) slicetest.Response{
+	"test": func(u *user, path string, _ delivery.Delivery) slicetest.Response {
+		return u.Do("POST", path+"/test", nil)
+	},
+	"redeliver": func(u *user, path string, d delivery.Delivery) slicetest.Response {
+		return u.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil)
+	},
+	"recover": func(u *user, path string, _ delivery.Delivery) slicetest.Response {
+		return u.Do("POST", path+"/recover", object{"since": noon})
+	},
+}
+
+func wantSuccess(t *testing.T, name string, response slicetest.Response) {
+	t.Helper()
+	if response.Status >= 300 {
+		t.Errorf("%s: got %d %s, want a success", name, response.Status, response.Raw)
+	}
+}
+
+// wantLimited checks that a request was rejected, 20 s after the minute began.
+func wantLimited(t *testing.T, name string, response slicetest.Response) {
+	t.Helper()
+	response.Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
+	if got := response.Header.Get("Retry-After"); got != "40" {
+		t.Errorf("%s: got Retry-After %s, want 40", name, got)
 	}
 }
 
@@ -221,26 +238,11 @@ func TestOperationLimitsOfUsers(t *testing.T) {
 		paths, deliveries = append(paths, path), append(deliveries, f.putDelivery(path, succeeded))
 	}
 	f.clock.Advance(20*time.Second - f.clock.Now().Sub(noon))
-	for name, call := range map[string]func(u *user, i int) slicetest.Response{
-		"test": func(u *user, i int) slicetest.Response { return u.Do("POST", paths[i]+"/test", nil) },
-		"redeliver": func(u *user, i int) slicetest.Response {
-			return u.Do("POST", paths[i]+"/deliveries/"+deliveries[i].ID+"/redeliver", nil)
-		},
-		"recover": func(u *user, i int) slicetest.Response {
-			return u.Do("POST", paths[i]+"/recover", object{"since": noon})
-		},
-	} {
+	for name, call := range limitedCalls {
 		for i := range 3 {
-			if response := call(ada, i); response.Status >= 300 {
-				t.Fatalf("%s: got %d %s, want a success", name, response.Status, response.Raw)
-			}
+			wantSuccess(t, name, call(ada, paths[i], deliveries[i]))
 		}
-		rejected := call(ada, 3).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
-		if got := rejected.Header.Get("Retry-After"); got != "40" {
-			t.Errorf("%s: got Retry-After %s, want 40", name, got)
-		}
-		if response := call(grace, 3); response.Status >= 300 {
-			t.Errorf("%s by another user: got %d %s, want a success", name, response.Status, response.Raw)
-		}
+		wantLimited(t, name, call(ada, paths[3], deliveries[3]))
+		wantSuccess(t, name+" by another user", call(grace, paths[3], deliveries[3]))
 	}
 }

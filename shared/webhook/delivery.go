@@ -47,13 +47,6 @@ func (s *Service) ListDeliveries(
 	return items, next, err
 }
 
-// ReadDelivery returns one delivery of a webhook with its payload.
-func (s *Service) ReadDelivery(
-	ctx context.Context, caller httpapi.Caller, webhookID, deliveryID string,
-) (delivery.Delivery, error) {
-	return s.deliveryFor(ctx, caller, webhookID, deliveryID, workspace.ReadWebhooks)
-}
-
 // deliveryFor reads a delivery of a webhook with which the caller may do an action.
 func (s *Service) deliveryFor(
 	ctx context.Context, caller httpapi.Caller, webhookID, deliveryID string, action workspace.Action,
@@ -81,7 +74,7 @@ func (s *Service) Redeliver(
 	if err != nil {
 		return d, err
 	}
-	if err := s.limit(ctx, "redeliver", caller, webhookID); err != nil {
+	if _, err := s.limits.Count(ctx, s.counters("redeliver", caller, webhookID)...); err != nil {
 		return d, err
 	}
 	d, err = s.log.Redeliver(ctx, d)
@@ -100,7 +93,7 @@ func (s *Service) RecoverDeliveries(
 	if !w.Active {
 		return delivery.Recovery{}, errInactive
 	}
-	if err := s.limit(ctx, "recover", caller, webhookID); err != nil {
+	if _, err := s.limits.Count(ctx, s.counters("recover", caller, webhookID)...); err != nil {
 		return delivery.Recovery{}, err
 	}
 	return s.log.Recover(ctx, webhookID, since, until)
@@ -147,12 +140,6 @@ func (s *Service) testsInProgress(caller httpapi.Caller, w delivery.Webhook) []l
 	return []limit.Operations{
 		s.limits.Operations(ofUser, caller.UserID), s.limits.Operations(ofWorkspace, w.WorkspaceID),
 	}
-}
-
-// limit counts an operation on a webhook. Error: RATE_LIMITED.
-func (s *Service) limit(ctx context.Context, operation string, caller httpapi.Caller, webhookID string) error {
-	_, err := s.limits.Count(ctx, s.counters(operation, caller, webhookID)...)
-	return err
 }
 
 // counters returns the counters of an operation on a webhook: the counters of the webhook and of the caller.

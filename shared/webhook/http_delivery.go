@@ -210,7 +210,7 @@ func (s *Service) handleListDeliveries(
 func (s *Service) handleReadDelivery(
 	ctx context.Context, caller httpapi.Caller, in *InDelivery,
 ) (*deliveryReadOutput, error) {
-	d, err := s.ReadDelivery(ctx, caller, in.WebhookID, in.DeliveryID)
+	d, err := s.deliveryFor(ctx, caller, in.WebhookID, in.DeliveryID, workspace.ReadWebhooks)
 	if err != nil {
 		return nil, err
 	}

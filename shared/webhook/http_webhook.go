@@ -232,7 +232,7 @@ func (s *Service) handleListWebhooks(
 func (s *Service) handleReadWebhook(
 	ctx context.Context, caller httpapi.Caller, in *InWebhook,
 ) (*webhookReadOutput, error) {
-	w, err := s.ReadWebhook(ctx, caller, in.WebhookID)
+	w, err := s.webhookFor(ctx, caller, in.WebhookID, workspace.ReadWebhooks)
 	if err != nil {
 		return nil, err
 	}

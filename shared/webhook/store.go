@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/async"
-	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/webhook/revocation"
@@ -195,46 +194,23 @@ func (s store) orphans(ctx context.Context, workspaceID string) (ids []string, e
 // longer manage webhooks; db.ErrStale if the webhook was changed or deleted after it was read, or if the response to
 // this write was lost. If it was lost, the caller's next try finds that the webhook already has the settings.
 func (s store) revise(ctx context.Context, read, next delivery.Webhook) (delivery.Webhook, error) {
-	update := expression.Set(expression.Name("url"), expression.Value(next.URL)).
-		Set(expression.Name("events"), expression.Value(next.Events)).
-		Set(expression.Name("description"), expression.Value(next.Description)).
-		Set(expression.Name("active"), expression.Value(next.Active)).
-		Set(expression.Name("secret"), expression.Value(next.Secret)).
-		Set(expression.Name("previous"), expression.Value(storedSecrets(next.Previous))).
-		Set(expression.Name("updatedAt"), expression.Value(next.UpdatedAt.String())).
-		Set(attrRevision, expression.Value(next.Revision)).
-		Set(expression.Name("generation"), expression.Value(next.Generation))
+	var always []string // workers change these attributes without a new revision
 	if next.Generation != read.Generation {
-		update = update.Remove(expression.Name("prompt")).Remove(expression.Name("window"))
+		always = append(always, "prompt", "window")
 	}
 	if next.Generation != read.Generation && next.Failures == 0 {
-		for _, attribute := range []string{"failures", "failingSince", "notBefore"} {
-			update = update.Remove(expression.Name(attribute))
-		}
+		always = append(always, "failures", "failingSince", "notBefore")
 		if read.DueAt != nil { // deliveries wait: the retry job asks for a turn without the wait of the old endpoint
-			update = update.Set(expression.Name("dueAt"), expression.Value(next.UpdatedAt.String()))
+			next.DueAt = &next.UpdatedAt
 		}
 	}
-	if next.DisabledReason == "" { // if the service had set it in the meantime, the revision would differ
-		update = update.Remove(expression.Name("disabledReason"))
-	}
-	for name, at := range map[string]*clock.Timestamp{
-		"deactivatedAt": next.DeactivatedAt, "activatedAt": next.ActivatedAt,
-	} {
-		if at == nil {
-			update = update.Remove(expression.Name(name))
-		} else {
-			update = update.Set(expression.Name(name), expression.Value(at.String()))
-		}
-	}
-	activates := next.Active && !read.Active
-	if activates {
-		update = update.Set(expression.Name("createdBy"), expression.Value(next.CreatedBy)).
-			Set(expression.Name("createdByName"), expression.Value(next.CreatedByName))
+	update, err := delivery.Changes(read, next, always...)
+	if err != nil {
+		return read, err
 	}
 	write := s.Table.Update(db.WebhookKey(read.WorkspaceID, read.ID), update).
 		If(attrRevision.Equal(expression.Value(read.Revision)))
-	if activates {
+	if next.Active && !read.Active {
 		return next, s.Client.Tx(
 			s.access.Allows(next.CreatedBy, next.WorkspaceID, workspace.ManageWebhooks), write,
 			s.Table.Update(db.WebhookCountKey(next.WorkspaceID), revocation.Activate(expression.UpdateBuilder{})),
@@ -245,13 +221,4 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 		return read, err
 	}
 	return delivery.DecodeWebhook(item)
-}
-
-// storedSecrets returns replaced secrets in their stored form. The encoder of expressions cannot encode timestamps.
-func storedSecrets(secrets []delivery.PreviousSecret) []map[string]string {
-	stored := make([]map[string]string, len(secrets))
-	for i, previous := range secrets {
-		stored[i] = map[string]string{"sealed": previous.Sealed, "until": previous.Until.String()}
-	}
-	return stored
 }

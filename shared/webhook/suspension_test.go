@@ -55,16 +55,9 @@ func TestActivationDuringASuspension(t *testing.T) {
 	team := ada.team(map[*user]workspace.Role{grace: workspace.Admin})
 	paused := grace.createWebhook("/ok", object{"workspaceId": team, "active": false})
 	o, wire := f.operator(ada, grace), f.newWire()
-	for what, request := range map[string]func() slicetest.Response{
-		"creation": func() slicetest.Response {
-			return grace.Do(http.MethodPost, "/api/webhooks", object{
-				"workspaceId": team, "url": f.receiver.URL("/ok"), "events": []string{"*"},
-			})
-		},
-		"activation": func() slicetest.Response { return grace.Do(http.MethodPut, paused, object{"active": true}) },
-	} {
+	for what, activate := range activations {
 		wire.Before("TransactWriteItems", func() { o.MustSuspend(grace.userID) })
-		if r := request(); r.Status != http.StatusForbidden {
+		if _, r := activate(grace, team, paused); r.Status != http.StatusForbidden {
 			t.Errorf("%s: got %d %s, want 403", what, r.Status, r.Raw)
 		}
 		o.MustLift(grace.userID)

@@ -63,7 +63,7 @@ func (in Settings) applyTo(w delivery.Webhook, now time.Time) (_ delivery.Webhoo
 	}
 	if startsGeneration {
 		w.Generation++
-		w.Prompt = false
+		w.Prompt, w.Window = false, 0
 		if w.Active {
 			w.DisabledReason = ""
 		}
@@ -214,11 +214,6 @@ func (s *Service) ListWebhooks(
 		}
 	}
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(item WebhookItem) string { return item.ID })
-}
-
-// ReadWebhook reads a webhook that the caller may see. Errors: errNoWebhook, workspace.ErrDenied.
-func (s *Service) ReadWebhook(ctx context.Context, caller httpapi.Caller, webhookID string) (delivery.Webhook, error) {
-	return s.webhookFor(ctx, caller, webhookID, workspace.ReadWebhooks)
 }
 
 // webhookFor reads a webhook with which the caller may do an action. Errors: errNoWebhook, workspace.ErrDenied,

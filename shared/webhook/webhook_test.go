@@ -98,17 +98,6 @@ func TestSettingsAreApplied(t *testing.T) {
 	})
 }
 
-func TestUniqueEvents(t *testing.T) {
-	t.Parallel()
-	got := unique([]pattern{"file.*", "*", "file.*", "*", "file.created"})
-	if want := []string{"file.*", "*", "file.created"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if unique(nil) != nil {
-		t.Error("unique(nil) is not nil")
-	}
-}
-
 // The time of a deactivation by the owners is kept until the next deactivation. A webhook that the service disabled
 // receives the events of that time.
 func TestTimesOfDeactivation(t *testing.T) {

@@ -57,7 +57,7 @@ func (a *attempt) run(ctx context.Context) error {
 		URL: a.webhook.URL, Body: body,
 		Header: signature.Sign(a.secrets, d.EventID, d.ID, string(d.Type), a.at.Time(), body),
 	})
-	a.endedAt = a.worker.now()
+	a.endedAt = a.worker.Clock()
 	if a.worker.lane == fastLane && a.result.TimedOut {
 		a.toSlowLane = func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.isLeased, a.endedAt) }
 		return nil
@@ -74,7 +74,7 @@ func (a *attempt) run(ctx context.Context) error {
 	}
 	// A result that is not recorded leads to another attempt, so the write is retried while storage is unavailable. If
 	// another writer changed the delivery during the attempt, as a redelivery does, it gets the result, too.
-	stored, _, err := a.worker.store.change(ctx, "record attempt", *a.delivery, true, func(d Delivery) (Delivery, bool) {
+	stored, _, err := a.worker.Store.change(ctx, "record attempt", *a.delivery, true, func(d Delivery) (Delivery, bool) {
 		return d.withResult(newAttempt(a.at, a.result), a.isLeased, a.attempted.Manual > 0, a.decision, a.endedAt)
 	})
 	switch {
@@ -93,7 +93,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 	w, isStale := a.worker, false
 	err := db.Retry(ctx, "begin attempt", func(ctx context.Context) error {
 		if isStale {
-			targets, err := w.store.targets(ctx, a.delivery.message())
+			targets, err := w.Store.targets(ctx, a.delivery.message())
 			if err != nil {
 				return err
 			}
@@ -106,13 +106,13 @@ func (a *attempt) prepare(ctx context.Context) error {
 			return nil // expired
 		}
 		var next Delivery
-		now := w.now()
+		now := w.Clock()
 		p := planNext(*a.delivery, a.webhook, w.lane, now)
 		switch p.action {
 		case actionSkip:
 			return nil
 		case actionReturn:
-			return w.returnAfter(ctx, a.received, p.until.Sub(now))
+			return w.returnTo(ctx, w.Fast, a.received, p.until.Sub(now))
 		case actionMove:
 			a.toSlowLane = func(d Delivery) (Delivery, bool) { return d.afterMove(now) }
 			return nil
@@ -138,18 +138,18 @@ func (a *attempt) prepare(ctx context.Context) error {
 			a.attempted, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
 			next = a.attempted
 		}
-		stored, err := w.store.save(ctx, *a.delivery, next)
+		stored, err := w.Store.save(ctx, *a.delivery, next)
 		if err != nil {
 			return err
 		}
 		a.delivery, a.hasBegun = &stored, p.action == actionAttempt
 		if p.action == actionFail {
-			w.logger.InfoContext(ctx, "delivery failed without an attempt", append(next.logAttrs(), "reason", p.reason)...)
+			w.Logger.InfoContext(ctx, "delivery failed without an attempt", append(next.logAttrs(), "reason", p.reason)...)
 		}
 		return nil
 	})
 	if errors.Is(err, db.ErrConflict) && w.lane == fastLane {
-		return w.returnAfter(ctx, a.received, time.Second)
+		return w.returnTo(ctx, w.Fast, a.received, time.Second)
 	}
 	return err
 }
@@ -158,12 +158,12 @@ func (a *attempt) prepare(ctx context.Context) error {
 // no longer applies, because the webhook has a new endpoint, or another attempt succeeded. It also reports false if
 // storage is unavailable: the delivery is then retried, and the next failure leads to the same decision.
 func (a *attempt) disable(ctx context.Context) bool {
-	w, log := *a.webhook, a.worker.logger
-	mails, err := a.worker.notices.Disabled(ctx, w.CreatedBy, w.WorkspaceID, a.decision.reason,
+	w, log := *a.webhook, a.worker.Logger
+	mails, err := a.worker.Notices.Disabled(ctx, w.CreatedBy, w.WorkspaceID, a.decision.reason,
 		notice.Webhook{Description: w.Description, URL: w.URL})
 	disabled := false
 	if err == nil {
-		disabled, err = a.worker.store.disable(ctx, w, w.after(a.result, a.endedAt), a.decision, a.endedAt, mails...)
+		disabled, err = a.worker.Store.disable(ctx, w, w.after(a.result, a.endedAt), a.decision, a.endedAt, mails...)
 	}
 	if err != nil {
 		log.ErrorContext(ctx, "webhook was not disabled", "webhook", w.ID, "reason", a.decision.reason, "cause", err.Error())
@@ -174,7 +174,7 @@ func (a *attempt) disable(ctx context.Context) bool {
 		log.WarnContext(ctx, "webhook disabled", "webhook", w.ID, "reason", a.decision.reason)
 		return true
 	}
-	current, err := a.worker.store.Webhook(ctx, w.WorkspaceID, w.ID)
+	current, err := a.worker.Store.Webhook(ctx, w.WorkspaceID, w.ID)
 	return err == nil && current.Generation == w.Generation && !current.Active
 }
 
@@ -193,7 +193,7 @@ func (a *attempt) report(ctx context.Context) {
 	if a.decision.outcome == outcomeRetry {
 		attrs = append(attrs, "next", clock.Stamp(a.decision.at).String())
 	}
-	a.worker.logger.InfoContext(ctx, "delivery attempt", attrs...)
+	a.worker.Logger.InfoContext(ctx, "delivery attempt", attrs...)
 	a.invocation.count(metricAttempts)
 	if !r.OK() {
 		a.invocation.count(metricFailures)
@@ -216,15 +216,15 @@ func (a *attempt) requeue(ctx context.Context) error {
 		d.NextAttemptAt != nil && d.NextAttemptAt.Equal(clock.Stamp(a.decision.at))
 	switch {
 	case a.worker.lane == slowLane && isManual:
-		if err := a.worker.fast.Send(ctx, d.message().queued(d.AccountID, 0)); err != nil {
-			a.worker.logger.WarnContext(ctx, "message was not sent, the retry job sends it",
+		if err := a.worker.Fast.Send(ctx, d.message().queued(d.AccountID, 0)); err != nil {
+			a.worker.Logger.WarnContext(ctx, "message was not sent, the retry job sends it",
 				"delivery", d.ID, "cause", err.Error())
 		}
 	case a.worker.lane == slowLane:
 	case isManual && a.received.Receives < maxReceives:
-		return a.worker.returnAfter(ctx, a.received, 0)
+		return a.worker.returnTo(ctx, a.worker.Fast, a.received, 0)
 	case isOwnRetry && !d.waitsInSlowLane() && isSoon(a.decision.at, a.endedAt):
-		return a.worker.returnAfter(ctx, a.received, a.decision.at.Sub(a.endedAt))
+		return a.worker.returnTo(ctx, a.worker.Fast, a.received, a.decision.at.Sub(a.endedAt))
 	}
 	return nil
 }

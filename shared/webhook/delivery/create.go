@@ -46,9 +46,9 @@ func (w SlowWorker) createOrReturn(
 	if err == nil {
 		return
 	}
-	w.logger.ErrorContext(ctx, "deliveries were not created", "workspace", c.message.WorkspaceID, "cause", err.Error())
+	w.Logger.ErrorContext(ctx, "deliveries were not created", "workspace", c.message.WorkspaceID, "cause", err.Error())
 	for _, i := range c.indexes {
-		errs[i] = w.returnTo(ctx, w.creations, received[i], createWait(received[i].Receives))
+		errs[i] = w.returnTo(ctx, w.Creations, received[i], createWait(received[i].Receives))
 	}
 }
 
@@ -73,21 +73,21 @@ func createWait(receives int) time.Duration {
 // the webhooks cannot be decoded, or a delivery cannot be stored, create returns an error at the end: a retry creates
 // the deliveries after a repair. If the workspace has ended or is read-only, create stores nothing.
 func (w SlowWorker) create(ctx context.Context, shared *invocation, m message) error {
-	webhooks, broken, err := w.store.Webhooks(ctx, m.WorkspaceID)
+	webhooks, broken, err := w.Store.Webhooks(ctx, m.WorkspaceID)
 	if err != nil {
 		return err
 	}
-	occurrences, err := w.store.occurrences(ctx, m)
+	occurrences, err := w.Store.occurrences(ctx, m)
 	if err != nil {
 		return err
 	}
 	named := slices.DeleteFunc(webhooks, func(webhook Webhook) bool { return !slices.Contains(m.Webhooks, webhook.ID) })
-	items := newItems(occurrences, named, w.now())
-	shared.add(metricCreated, float64(w.store.addAll(ctx, items)))
-	sendFast(ctx, w.fast, items)
+	items := newItems(occurrences, named, w.Clock())
+	shared.add(metricCreated, float64(w.Store.addAll(ctx, items)))
+	sendFast(ctx, w.Fast, items)
 	turns, err := w.makeAllDue(ctx, named, items)
 	if err == nil {
-		err = w.slow.Send(ctx, turns...)
+		err = w.Slow.Send(ctx, turns...)
 	}
 	if i := slices.IndexFunc(items, func(n newItem) bool { return n.err != nil }); i >= 0 && err == nil {
 		err = items[i].err
@@ -114,7 +114,7 @@ func (w SlowWorker) makeAllDue(ctx context.Context, webhooks []Webhook, items []
 		if len(waiting[webhook.ID]) == 0 {
 			continue
 		}
-		mustSend, err := w.store.makeDue(ctx, webhook, false, w.now())
+		mustSend, err := w.Store.makeDue(ctx, webhook, false, w.Clock())
 		if err != nil {
 			return nil, err
 		}

@@ -120,6 +120,11 @@ func TestNeedsLease(t *testing.T) {
 	}
 }
 
+// retryIn is the decision at midnight that another attempt is made after a wait.
+func retryIn(wait time.Duration) decision {
+	return decision{outcome: outcomeRetry, at: midnight.Add(wait)}
+}
+
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	now := midnight
@@ -138,7 +143,6 @@ func TestDecide(t *testing.T) {
 	retryAfter := func(after time.Duration) sender.Result {
 		return sender.Result{StatusCode: 429, Error: "status 429", RetryAfter: after}
 	}
-	retryIn := func(d time.Duration) decision { return decision{outcome: outcomeRetry, at: now.Add(d)} }
 	for _, tc := range []struct {
 		name    string
 		tries   int
@@ -202,20 +206,11 @@ func TestDecideBeforeTheDeadline(t *testing.T) {
 		jitter     float64
 		want       decision
 	}{
-		{"well before the deadline", time.Hour, 0, 1, decision{outcome: outcomeRetry, at: now.Add(6 * time.Minute)}},
-		{"wait until the deadline", 5 * time.Minute, 0, 0, decision{outcome: outcomeRetry, at: now.Add(5 * time.Minute)}},
-		{
-			"wait until after the deadline", 5*time.Minute - 1, 0, 0,
-			decision{outcome: outcomeRetry, at: now.Add(5*time.Minute - time.Millisecond)},
-		},
-		{
-			"Retry-After until after the deadline", 7 * time.Minute, 9 * time.Minute, 0,
-			decision{outcome: outcomeRetry, at: now.Add(7 * time.Minute)},
-		},
-		{
-			"shortest wait until the deadline", 4 * time.Minute, 0, 1,
-			decision{outcome: outcomeRetry, at: now.Add(4 * time.Minute)},
-		},
+		{"well before the deadline", time.Hour, 0, 1, retryIn(6 * time.Minute)},
+		{"wait until the deadline", 5 * time.Minute, 0, 0, retryIn(5 * time.Minute)},
+		{"wait until after the deadline", 5*time.Minute - 1, 0, 0, retryIn(5*time.Minute - time.Millisecond)},
+		{"Retry-After until after the deadline", 7 * time.Minute, 9 * time.Minute, 0, retryIn(7 * time.Minute)},
+		{"shortest wait until the deadline", 4 * time.Minute, 0, 1, retryIn(4 * time.Minute)},
 		{"shortest wait until after the deadline", 4*time.Minute - 1, 0, 1, decision{outcome: outcomeGiveUp}},
 		{"shortest jitter until after the deadline", 4*time.Minute - 1, 0, -1, decision{outcome: outcomeGiveUp}},
 		{"after the deadline", -time.Second, 0, 0, decision{outcome: outcomeGiveUp}},

@@ -3,17 +3,14 @@ package delivery
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
-	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
-	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 )
 
@@ -26,21 +23,10 @@ import (
 //
 // SlowWorker creates all other deliveries. Fanout sends it one message for each account of a workspace's webhooks. So
 // an account with many deliveries does not delay the events of other accounts in the stream.
-type Fanout struct {
-	store     Store
-	fast      queue.Queue
-	creations queue.Queue
-	now       clock.Clock
-	logger    *slog.Logger
-	metrics   *metric.Metrics
-}
+type Fanout struct{ Deps }
 
 // NewFanout returns a fan-out. It does no I/O.
-func NewFanout(d Deps) *Fanout {
-	return &Fanout{
-		store: d.store(), fast: d.Fast, creations: d.Creations, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
-	}
-}
+func NewFanout(d Deps) *Fanout { return &Fanout{d} }
 
 const (
 	// fanoutReads is the maximum number of concurrent reads.
@@ -79,13 +65,13 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 	workspaces := slices.Collect(maps.Values(byWorkspace))
 	wanted := make([][]newItem, len(workspaces))
 	for i, err := range lambdafn.Parallel(len(workspaces), fanoutReads, func(i int) error {
-		webhooks, broken, err := f.store.Webhooks(ctx, workspaces[i][0].event.WorkspaceID)
+		webhooks, broken, err := f.Store.Webhooks(ctx, workspaces[i][0].event.WorkspaceID)
 		for _, b := range broken {
 			counts.count(metricUnreadable)
-			f.logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
+			f.Logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
 				"key", b.Key.SK, "cause", b.Cause.Error())
 		}
-		wanted[i] = newItems(workspaces[i], webhooks, f.now())
+		wanted[i] = newItems(workspaces[i], webhooks, f.Clock())
 		return err
 	}) {
 		for _, o := range workspaces[i] {
@@ -94,10 +80,10 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 	}
 	direct, creations := divide(wanted)
 	for chunk := range slices.Chunk(direct, fanoutChunk) {
-		if created := f.store.addAll(ctx, chunk); created > 0 {
+		if created := f.Store.addAll(ctx, chunk); created > 0 {
 			counts.add(metricCreated, float64(created))
 		}
-		sendFast(ctx, f.fast, chunk)
+		sendFast(ctx, f.Fast, chunk)
 		for _, n := range chunk {
 			fail(errs, n.record, n.err)
 		}
@@ -106,13 +92,13 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 	for i, c := range creations {
 		messages[i] = c.message.queued(c.account, 0)
 	}
-	err := f.creations.Send(ctx, messages...)
+	err := f.Creations.Send(ctx, messages...)
 	for i, c := range creations {
 		for _, record := range c.indexes {
 			fail(errs, record, queue.FailedAt(err, i))
 		}
 	}
-	f.metrics.Put(ctx, counts.all()...)
+	f.Metrics.Put(ctx, counts.all()...)
 	return errs
 }
 

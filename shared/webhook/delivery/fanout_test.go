@@ -152,10 +152,7 @@ func TestEventTime(t *testing.T) {
 // Invalid messages and stream records go to the failure queue, and do not affect valid ones.
 func TestInvalidMessagesAndRecords(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "/ok/a")
 	valid := f.receiveMessages()
 	invalid := []lambdafn.QueueMessage{{ID: "m1", Body: "not JSON"}, {ID: "m2", Body: `{"deliveryId":"dlv_1"}`}}
 	for i, err := range f.fast.Handle(t.Context(), append(invalid, valid...)) {
@@ -173,8 +170,8 @@ func TestInvalidMessagesAndRecords(t *testing.T) {
 	}
 	f.wantRequests(1)
 	inProject := func(e *event.Record) { e.ProjectID = "prj_" + strings.Repeat("x", 300_000) }
-	records := streamRecords(t, f.newEvent(workspaceID), f.newEvent("ws_x"), f.newEvent(workspaceID),
-		f.newEvent(workspaceID, inProject))
+	records := streamRecords(t, f.newEvent(w.WorkspaceID), f.newEvent("ws_x"), f.newEvent(w.WorkspaceID),
+		f.newEvent(w.WorkspaceID, inProject))
 	records[0].NewImage["type"] = &types.AttributeValueMemberN{Value: "1"}
 	delete(records[0].NewImage, "id")
 	errs := f.fanout.Handle(t.Context(), records)

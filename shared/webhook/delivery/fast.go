@@ -34,7 +34,7 @@ func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 			messages, indexes = append(messages, m), append(indexes, i) // not a duplicate
 		}
 	}
-	targets, err := w.store.targets(ctx, messages...)
+	targets, err := w.Store.targets(ctx, messages...)
 	if err != nil {
 		for _, i := range indexes {
 			errs[i] = err
@@ -58,7 +58,7 @@ func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 	for i, a := range attempts {
 		errs[indexes[i]] = cmp.Or(errs[indexes[i]], a.moveErr)
 	}
-	w.metrics.Put(ctx, shared.all()...)
+	w.Metrics.Put(ctx, shared.all()...)
 	return errs
 }
 
@@ -81,8 +81,8 @@ func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) {
 			a.moveErr = cmp.Or(a.moveErr, err)
 		}
 	}
-	if err := w.slow.Send(ctx, slices.Concat(turns...)...); err != nil {
-		w.logger.WarnContext(ctx, "messages for turns were not sent, the retry job sends them", "cause", err.Error())
+	if err := w.Slow.Send(ctx, slices.Concat(turns...)...); err != nil {
+		w.Logger.WarnContext(ctx, "messages for turns were not sent, the retry job sends them", "cause", err.Error())
 	}
 }
 
@@ -92,7 +92,7 @@ func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) {
 func (w FastWorker) moveDeliveries(ctx context.Context, attempts []*attempt) (turn []queue.Message, _ error) {
 	first := attempts[max(0, slices.IndexFunc(attempts, func(a *attempt) bool { return a.hasBegun }))]
 	webhook := *first.webhook
-	mustSend, err := w.store.makeDue(ctx, webhook, first.hasBegun, w.now())
+	mustSend, err := w.Store.makeDue(ctx, webhook, first.hasBegun, w.Clock())
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (w FastWorker) moveDeliveries(ctx context.Context, attempts []*attempt) (tu
 // move. An attempt that timed out is not counted.
 func (a *attempt) moveToSlowLane(ctx context.Context) (*Delivery, error) {
 	hasMoved := false // the response to an earlier write can be lost, and then the delivery has moved already
-	d, _, err := a.worker.store.change(ctx, "move delivery", *a.delivery, true, func(d Delivery) (Delivery, bool) {
+	d, _, err := a.worker.Store.change(ctx, "move delivery", *a.delivery, true, func(d Delivery) (Delivery, bool) {
 		next, moves := a.toSlowLane(d)
 		hasMoved = hasMoved || moves
 		return next, moves
@@ -131,7 +131,7 @@ func (a *attempt) moveToSlowLane(ctx context.Context) (*Delivery, error) {
 	}
 	a.invocation.count(metricMoved)
 	if a.hasBegun {
-		a.worker.logger.InfoContext(ctx, "delivery moved to the slow lane",
+		a.worker.Logger.InfoContext(ctx, "delivery moved to the slow lane",
 			append(d.logAttrs(), "durationMs", a.result.Duration.Milliseconds())...)
 	}
 	return &d, nil

@@ -138,10 +138,12 @@ type faultyStep struct {
 	name string
 	// prepare brings the fixture to the state before the step. first is the result of the first request.
 	prepare func(f *fixture, workspaceID string) (first sender.Result)
-	// queue returns the URL of the queue with the messages of the step; nil if the step is a run of the retry job.
+	// queue returns the URL of the queue with the messages of the step. It is "" if the step is a run of the fan-out for
+	// the events that prepare has stored, and queue is nil if the step is a run of the retry job.
 	queue func(f *fixture) string
 }
 
+func stream(*fixture) string           { return "" }
 func fastQueue(f *fixture) string      { return f.deliveries }
 func slowQueue(f *fixture) string      { return f.slowDeliveries }
 func creationsQueue(f *fixture) string { return f.creations }
@@ -170,6 +172,26 @@ func (f *fixture) purgeSlowQueue() {
 
 // faultySteps are the steps of both lanes.
 var faultySteps = []faultyStep{
+	{"fan-out of one delivery", func(f *fixture, workspaceID string) sender.Result {
+		f.subscribe(workspaceID, "https://example.com")
+		f.putEvents(f.newEvent(workspaceID))
+		return accepted
+	}, stream},
+	{"fan-out of a chunk with two batches of writes, and of another chunk", func(f *fixture, _ string) sender.Result {
+		for range fanoutChunk/singleWrites + 2 {
+			workspaceID := f.newWorkspace()
+			for range singleWrites {
+				f.subscribe(workspaceID, "https://example.com")
+			}
+			f.putEvents(f.newEvent(workspaceID))
+		}
+		return accepted
+	}, stream},
+	{"fan-out to the slow lane", func(f *fixture, workspaceID string) sender.Result {
+		f.subscribe(workspaceID, "https://example.com", inSlowLane)
+		f.putEvents(f.newEvents(workspaceID, 2)...)
+		return accepted
+	}, stream},
 	{"first attempt in the fast lane", func(f *fixture, workspaceID string) sender.Result {
 		f.subscribe(workspaceID, "https://example.com")
 		f.publish(f.newEvents(workspaceID, 2)...)
@@ -299,8 +321,16 @@ func (s faultyStep) step(f *fixture, i *callInjector) {
 		return
 	}
 	url := s.queue(f)
-	messages := f.receiveFrom(url)
 	var errs []error
+	if url == "" {
+		records := streamRecords(f.t, f.stored...)
+		if i.while(f.t.Context(), func(ctx context.Context) { errs = f.fanout.Handle(ctx, records) }) ||
+			errors.Join(errs...) != nil { // the stream repeats the batch
+			f.publish(f.stored...)
+		}
+		return
+	}
+	messages := f.receiveFrom(url)
 	killed := i.while(f.t.Context(), func(ctx context.Context) { errs = f.handlers()[url](ctx, messages) })
 	for n, err := range errs {
 		if err == nil && !killed {

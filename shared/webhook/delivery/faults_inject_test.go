@@ -1,23 +1,17 @@
 package delivery
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"sync"
-
-	"devplatform/infra/local/dynamodb/dynamotest"
 )
 
 // The faults that a faultInjector injects.
 const (
 	faultCallLost         = "a call is lost"
 	faultResponseLost     = "a response is lost"
-	faultPartialBatch     = "a batch of messages is rejected in part"
 	faultKilled           = "a function is killed"
 	faultPanic            = "a killed function panics"
 	faultRecordsReplayed  = "a batch of stream records is replayed"
@@ -112,7 +106,7 @@ func (i *faultInjector) RoundTrip(r *http.Request) (*http.Response, error) {
 	if i.inject(faultCallLost, 0.02) {
 		return nil, errors.New(faultCallLost)
 	}
-	response, err := i.forward(r)
+	response, err := i.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
@@ -121,53 +115,5 @@ func (i *faultInjector) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = response.Body.Close()
 		return nil, errors.New(faultResponseLost)
 	}
-	return response, nil
-}
-
-// forward makes the call. It may reject some messages of a batch.
-func (i *faultInjector) forward(r *http.Request) (*http.Response, error) {
-	if dynamotest.Operation(r) != "SendMessageBatch" || !i.inject(faultPartialBatch, 0.2) {
-		return i.next.RoundTrip(r)
-	}
-	var batch struct {
-		QueueURL string            `json:"QueueUrl"`
-		Entries  []json.RawMessage `json:"Entries"`
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil || json.Unmarshal(body, &batch) != nil || len(batch.Entries) < 2 {
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		return i.next.RoundTrip(r)
-	}
-	accepted := 1 + i.randomInt(len(batch.Entries)-1)
-	rejected := batch.Entries[accepted:]
-	batch.Entries = batch.Entries[:accepted]
-	body, _ = json.Marshal(batch)
-	part := r.Clone(r.Context())
-	part.Body, part.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	response, err := i.next.RoundTrip(part)
-	if err != nil || response.StatusCode != http.StatusOK {
-		return response, err
-	}
-	return addFailed(response, rejected)
-}
-
-// addFailed adds the rejected entries to the response to a SendMessageBatch call.
-func addFailed(response *http.Response, rejected []json.RawMessage) (*http.Response, error) {
-	var output map[string]any
-	err := json.NewDecoder(response.Body).Decode(&output)
-	_ = response.Body.Close()
-	if err != nil {
-		return nil, err
-	}
-	var failed []any
-	for _, entry := range rejected {
-		var message struct{ Id string } //nolint:revive // the spelling of SQS
-		_ = json.Unmarshal(entry, &message)
-		failed = append(failed, map[string]any{"Id": message.Id, "Code": "InternalError", "SenderFault": false})
-	}
-	output["Failed"] = failed
-	body, _ := json.Marshal(output)
-	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	response.Header.Del("Content-Length")
 	return response, nil
 }

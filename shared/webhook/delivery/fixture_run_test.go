@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
+	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -23,6 +25,19 @@ func (f *fixture) publish(events ...event.Record) {
 			f.t.Fatal(err)
 		}
 	}
+}
+
+// publishOne returns a fixture with one published event and the webhook that subscribes to it. url is the URL of the
+// endpoint, or a path of the receiver. See fixture.subscribe.
+func publishOne(t *testing.T, url string, change ...func(*Webhook)) (*fixture, Webhook) {
+	t.Helper()
+	f := newFixture(t)
+	if strings.HasPrefix(url, "/") {
+		url = f.receiver.URL(url)
+	}
+	w := f.subscribe(f.newWorkspace(), url, change...)
+	f.publish(f.newEvent(w.WorkspaceID))
+	return f, w
 }
 
 // receiveMessages receives up to ten visible messages of the fast lane.
@@ -66,7 +81,7 @@ func (f *fixture) deleteFrom(url string, m lambdafn.QueueMessage) {
 // sendMessage sends a message that names a delivery of the fast lane.
 func (f *fixture) sendMessage(d Delivery) {
 	f.t.Helper()
-	if err := f.fast.fast.Send(f.t.Context(), d.message().queued(d.AccountID, 0)); err != nil {
+	if err := f.fast.Fast.Send(f.t.Context(), d.message().queued(d.AccountID, 0)); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -3,7 +3,6 @@ package delivery
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +79,7 @@ func streamRecords(t *testing.T, events ...event.Record) []lambdafn.StreamRecord
 // putEvents stores events.
 func (f *fixture) putEvents(events ...event.Record) {
 	f.t.Helper()
+	f.stored = append(f.stored, events...)
 	for _, e := range events {
 		item, err := db.Encode(e)
 		if err != nil {
@@ -141,11 +141,6 @@ func (f *fixture) changeDelivery(next func(Delivery) Delivery) {
 func (f *fixture) redeliver() {
 	f.t.Helper()
 	f.changeDelivery(func(d Delivery) Delivery { return d.afterRestart(f.now(), true) })
-}
-
-// anyPending reports whether a delivery is pending.
-func (f *fixture) anyPending() bool {
-	return slices.ContainsFunc(f.allDeliveries(), func(d Delivery) bool { return d.Status == Pending })
 }
 
 // storedSlots returns the ends of the leases of an account's slots.

@@ -53,6 +53,7 @@ type fixture struct {
 	log                                             *slicetest.Log
 	receiver                                        *hooktest.Receiver
 	lastRun                                         time.Time
+	stored                                          []event.Record
 	wire                                            *wire
 }
 
@@ -112,9 +113,11 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 	f.secrets = Secrets{slicetest.Keys(f.now)}
 	f.ids = id.NewGenerator(f.now, rand.Reader)
 	deps := Deps{
-		DB: database, Webhooks: database.Table(f.table), Events: database.Table(f.events),
-		Projects: database.Table(f.records.Projects),
-		Fast:     queues.Queue(f.deliveries), Slow: queues.Queue(f.slowDeliveries), Creations: queues.Queue(f.creations),
+		Store: Store{
+			Client: database, Table: database.Table(f.table), Events: database.Table(f.events),
+			Projects: database.Table(f.records.Projects),
+		},
+		Fast: queues.Queue(f.deliveries), Slow: queues.Queue(f.slowDeliveries), Creations: queues.Queue(f.creations),
 		Clock: f.now, Logger: logger, Metrics: metrics,
 	}
 	f.fanout, f.job = NewFanout(deps), NewRetryJob(deps)

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -59,46 +58,5 @@ func TestWebhookIsSwitchedOffDuringATurn(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// If a webhook is deactivated during an attempt that fails, or while the delivery waits for its next attempt, nothing
-// more is sent, in both lanes.
-func TestWebhookIsDeactivatedBetweenAttempts(t *testing.T) {
-	t.Parallel()
-	for lane, change := range map[string]func(*Webhook){"fast": func(*Webhook) {}, "slow": inSlowLane} {
-		for _, inFlight := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s lane, in flight: %t", lane, inFlight), func(t *testing.T) {
-				t.Parallel()
-				f := newFixture(t)
-				workspaceID := f.newWorkspace()
-				w := f.subscribe(workspaceID, "https://example.com", change)
-				deactivate := func() {
-					stored := f.storedWebhook(w)
-					stored.Active = false
-					f.putWebhook(stored)
-				}
-				requests := 0
-				send := func(context.Context, sender.Request) sender.Result {
-					requests++
-					if inFlight {
-						deactivate()
-					}
-					return rejected
-				}
-				f.fast.send, f.slow.send = send, send
-				f.publish(f.newEvent(workspaceID))
-				f.handleMessages()
-				if !inFlight {
-					f.wantDelivery(Pending, 1)
-					deactivate()
-				}
-				f.runUntilFinished()
-				if d := f.wantDelivery(Failed, 1); requests != 1 || d.Reason != "the webhook is not active" {
-					t.Errorf("got %d requests and reason %q, want one request and that the webhook is not active",
-						requests, d.Reason)
-				}
-			})
-		}
 	}
 }

@@ -1,16 +1,18 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
-	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/webhook/signature"
@@ -35,29 +37,21 @@ func (l Log) Redeliver(ctx context.Context, d Delivery) (Delivery, error) {
 		return d.afterRestart(l.Clock(), true), true
 	})
 	if err == nil {
-		l.enqueue(ctx, []Delivery{d})
+		l.enqueue(ctx, d)
 	}
 	return d, err
 }
 
 // enqueue sends the messages of deliveries that are due. A failure is only logged, because the retry job sends the
 // message within minutes.
-func (l Log) enqueue(ctx context.Context, deliveries []Delivery) {
+func (l Log) enqueue(ctx context.Context, deliveries ...Delivery) {
 	messages := make([]queue.Message, len(deliveries))
 	for i, d := range deliveries {
 		messages[i] = d.message().queued(d.AccountID, 0)
 	}
-	err := l.Fast.Send(ctx, messages...)
-	if err == nil {
-		return
+	if err := l.Fast.Send(ctx, messages...); err != nil {
+		l.Logger.ErrorContext(ctx, "messages were not sent, the retry job sends them", "cause", err.Error())
 	}
-	var ids []string
-	for i, d := range deliveries {
-		if queue.FailedAt(err, i) != nil {
-			ids = append(ids, d.ID)
-		}
-	}
-	l.Logger.ErrorContext(ctx, "messages were not sent, the retry job sends them", "deliveries", ids, "error", err)
 }
 
 // Limits of one recovery.
@@ -78,24 +72,25 @@ type Recovery struct {
 
 // Recover sends the deliveries again that failed, or that wait after a failed attempt, and whose events occurred
 // between since and until. It begins with the oldest event and stops after recoverTime.
-func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Time) (Recovery, error) {
-	var result Recovery
+func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Time) (result Recovery, _ error) {
 	begin := l.Clock()
 	for after := lastIDBefore(since); ; {
-		deliveries, more, err := l.listOldest(ctx, webhookID, after, recoverPage)
+		page, more, err := l.listOldest(ctx, webhookID, after, recoverPage)
 		if err != nil {
 			return result, err
 		}
-		selected, isPast := inPeriod(deliveries, since, until)
-		n, err := l.recoverAll(ctx, selected)
-		if result.Count += n; err != nil || isPast || !more {
+		selected := page
+		if i := slices.IndexFunc(page, func(d Delivery) bool { return d.eventTime().After(until) }); i >= 0 {
+			selected, more = page[:i], false
+		}
+		n, err := l.recoverAll(ctx, selected, since)
+		if result.Count += n; err != nil || !more {
 			return result, err
 		}
-		last := deliveries[len(deliveries)-1]
+		last := page[len(page)-1]
 		after = last.ID
 		if l.Clock().Sub(begin) >= recoverTime {
-			from := clock.Stamp(last.eventTime())
-			result.ContinueFrom = &from
+			result.ContinueFrom = stamp(last.eventTime())
 			return result, nil
 		}
 	}
@@ -111,55 +106,34 @@ func lastIDBefore(t time.Time) string {
 	return id.Delivery.From(t.Add(-time.Millisecond), last)
 }
 
-// inPeriod returns the deliveries whose events occurred between since and until. isPast reports whether an event is
-// after until. The deliveries must be in the order of their events.
-func inPeriod(deliveries []Delivery, since, until time.Time) (selected []Delivery, isPast bool) {
-	for _, d := range deliveries {
-		at := d.eventTime()
-		if at.After(until) {
-			return selected, true
-		}
-		if !at.Before(since) {
-			selected = append(selected, d)
-		}
-	}
-	return selected, false
-}
-
-// recoverAll sends the recoverable deliveries again, and returns their number.
-func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error) {
-	restart := func(d Delivery) (Delivery, bool) {
-		now := l.Clock()
-		return d.afterRestart(now, false), d.isRecoverable(now)
-	}
+// recoverAll sends the recoverable deliveries of events since a time again, and returns their number.
+func (l Log) recoverAll(ctx context.Context, deliveries []Delivery, since time.Time) (int, error) {
 	recovered := make([]*Delivery, len(deliveries))
-	group, groupCtx := async.WithContext(ctx)
-	group.SetLimit(recoverParallel)
-	for i, d := range deliveries {
-		group.Go(func() error {
-			d, changed, err := l.change(groupCtx, "recover delivery", d, false, restart)
-			if changed {
-				recovered[i] = &d
-			}
-			switch {
-			case errors.Is(err, db.ErrNotFound): // it has expired
-				return nil
-			case errors.Is(err, db.ErrRejected): // it must not prevent the recovery of the others
-				l.Logger.ErrorContext(ctx, "delivery cannot be changed", "delivery", d.ID, "cause", err.Error())
-				return nil
-			}
-			return err
+	errs := lambdafn.Parallel(len(deliveries), recoverParallel, func(i int) error {
+		d, changed, err := l.change(ctx, "recover delivery", deliveries[i], false, func(d Delivery) (Delivery, bool) {
+			now := l.Clock()
+			return d.afterRestart(now, false), d.isRecoverable(now) && !d.eventTime().Before(since)
 		})
-	}
-	err := group.Wait()
+		if changed {
+			recovered[i] = &d
+		}
+		switch {
+		case errors.Is(err, db.ErrNotFound): // it has expired
+			return nil
+		case errors.Is(err, db.ErrRejected): // it must not prevent the recovery of the others
+			l.Logger.ErrorContext(ctx, "delivery cannot be changed", "delivery", d.ID, "cause", err.Error())
+			return nil
+		}
+		return err
+	})
 	var pending []Delivery
 	for _, d := range recovered {
 		if d != nil {
 			pending = append(pending, *d)
 		}
 	}
-	l.enqueue(ctx, pending)
-	return len(pending), err
+	l.enqueue(ctx, pending...)
+	return len(pending), cmp.Or(errs...) //nolint:wrapcheck // an error of storage
 }
 
 // Test sends an event to a webhook, even if the webhook is not active, and returns the delivery with its only attempt.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 
 	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
-	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/sender"
@@ -45,99 +43,13 @@ func TestHangingEndpointDoesNotDelayItsBatch(t *testing.T) {
 	}
 }
 
-// An attempt counts even if its function is killed, except for the first one, which has no lease.
-func TestInterruptedAttemptCounts(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
-	send, calls := f.fast.send, 0
-	f.fast.send = func(ctx context.Context, r sender.Request) sender.Result {
-		if calls++; calls <= 3 {
-			panic("killed")
-		}
-		return send(ctx, r)
-	}
-	for steps := 0; f.onlyDelivery().Status == Pending && steps < 100; steps++ {
-		f.handleMessages()
-		f.advance(30 * time.Second)
-		if steps%2 == 0 {
-			f.runRetryJob()
-		}
-	}
-	d := f.wantDelivery(Succeeded, 3)
-	if d.Attempts[0].Error != interruptedText || d.Attempts[2].StatusCode != 200 {
-		t.Errorf("got attempts %+v, want interrupted ones and then a 200", d.Attempts)
-	}
-	f.wantRequests(1)
-}
-
 // A delivery that kills its function in every attempt finally fails.
 func TestDeliveryThatKillsItsFunctionFails(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, _ := publishOne(t, "/ok/a")
 	f.fast.send = func(context.Context, sender.Request) sender.Result { panic("killed") }
 	f.runUntilFinished()
 	f.wantDelivery(Failed, maxTries)
-}
-
-// If some deliveries of a batch cannot be stored, the retry of the stream stores them, and sends the messages of all.
-func TestBatchIsStoredInPart(t *testing.T) {
-	t.Parallel()
-	// A chunk with two batches, and another chunk.
-	const webhooks, workspaces = singleWrites, fanoutChunk/singleWrites + 2
-	f := newFixture(t)
-	var events []event.Record
-	for range workspaces {
-		workspaceID := f.newWorkspace()
-		for i := range webhooks {
-			f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)))
-		}
-		events = append(events, f.newEvent(workspaceID))
-	}
-	f.putEvents(events...)
-	var writes atomic.Int32
-	stored := make(chan struct{}) // closed before the first batch is stored
-	f.breakCalls(func(operation, _ string) callOutcome {
-		switch {
-		case operation != "BatchWriteItem":
-			return callPasses
-		case writes.Add(1) == 1:
-			close(stored)
-			return callPasses
-		}
-		<-stored
-		return callRefused
-	})
-	failed := 0
-	for _, err := range f.fanout.Handle(t.Context(), streamRecords(t, events...)) {
-		if err != nil {
-			failed++
-		}
-	}
-	if n := len(f.allDeliveries()); failed != len(events) || n == 0 || n >= fanoutChunk {
-		t.Errorf("got %d failed records and %d stored deliveries, want %d and a part of a chunk", failed, n, len(events))
-	}
-	if n, _ := f.handleMessages(); n != 0 {
-		t.Errorf("got %d messages of the chunks that failed, want none", n)
-	}
-	f.breakCalls(nil)
-	f.publish(events...)
-	f.runUntilFinished()
-	all := f.allDeliveries()
-	for _, d := range all {
-		if d.Status != Succeeded || d.Wakes > 0 {
-			t.Errorf("got delivery %+v, want a success without the retry job", d)
-		}
-	}
-	if want := len(events) * webhooks; len(all) != want {
-		t.Errorf("got %d deliveries, want %d", len(all), want)
-	}
-	f.wantRequests(len(events) * webhooks)
 }
 
 // Duplicate and early messages do not cause additional attempts.
@@ -187,10 +99,7 @@ func TestMessagesAreOnlySignals(t *testing.T) {
 // No attempt begins if too little time remains.
 func TestNoAttemptWithoutEnoughTime(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, _ := publishOne(t, "/ok/a")
 	ctx, cancel := context.WithTimeout(t.Context(), attemptTime-time.Second)
 	defer cancel()
 	errs := f.fast.Handle(ctx, f.receiveMessages())
@@ -204,10 +113,7 @@ func TestNoAttemptWithoutEnoughTime(t *testing.T) {
 // An attempt that the function aborts is not a failure of the endpoint.
 func TestAbortedAttemptDoesNotChangeHealth(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/hang"))
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "/hang")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {

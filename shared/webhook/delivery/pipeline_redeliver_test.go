@@ -90,10 +90,7 @@ func TestClaimConflicts(t *testing.T) {
 	for conflicts, wantRequests := range map[int]int{0: 1, 1: 1, 2: 1, 20: 0} {
 		t.Run(fmt.Sprint(conflicts), func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t)
-			workspaceID := f.newWorkspace()
-			f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-			f.publish(f.newEvent(workspaceID))
+			f, _ := publishOne(t, "/ok/a")
 			f.redeliver() // its attempt takes a lease
 			remaining := conflicts
 			f.fast.jitter = func() float64 { // called between the read and the claim
@@ -119,10 +116,7 @@ func TestClaimConflicts(t *testing.T) {
 // it to the dead-letter queue.
 func TestMessageReceivedOftenIsNotReturned(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, _ := publishOne(t, "/ok/a")
 	for range 2 {
 		f.redeliver()
 	}

@@ -3,10 +3,9 @@ package delivery
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
-	"devplatform/shared/clock"
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
@@ -22,20 +21,10 @@ import (
 // condition that the stored time is still the one that it read. So two concurrent runs send one message. If the message
 // is not sent, or is lost, the item is due again after two minutes. The wait doubles with each further message, up to
 // an hour, so that the job does not flood a queue that is slow.
-type RetryJob struct {
-	store      Store
-	fast, slow queue.Queue
-	now        clock.Clock
-	logger     *slog.Logger
-	metrics    *metric.Metrics
-}
+type RetryJob struct{ Deps }
 
 // NewRetryJob returns a retry job. It does no I/O.
-func NewRetryJob(d Deps) *RetryJob {
-	return &RetryJob{
-		store: d.store(), fast: d.Fast, slow: d.Slow, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
-	}
-}
+func NewRetryJob(d Deps) *RetryJob { return &RetryJob{d} }
 
 const (
 	// lookAhead is how far a run looks ahead: until the next run.
@@ -52,7 +41,7 @@ const (
 // Run sends the messages of all deliveries and webhooks that become due before the next run. If it runs out of time,
 // the next run continues. It returns the errors of the pages that could not be read or sent.
 func (j *RetryJob) Run(ctx context.Context) error {
-	start, cancel := endingBefore(ctx, runReserve)
+	start, cancel := async.WithMargin(ctx, runReserve) // no work is detached from it
 	defer cancel()
 	var counts tally
 	counts.add(metricDue, 0)
@@ -60,7 +49,7 @@ func (j *RetryJob) Run(ctx context.Context) error {
 	errs := lambdafn.Parallel(db.DueShards, db.DueShards, func(shard int) error {
 		return j.shard(ctx, start, shard, &counts)
 	})
-	j.metrics.Put(ctx, counts.all()...)
+	j.Metrics.Put(ctx, counts.all()...)
 	return errors.Join(errs...)
 }
 
@@ -70,8 +59,8 @@ func (j *RetryJob) shard(ctx, start context.Context, shard int, counts *tally) e
 	var after db.IndexKey
 	var errs []error
 	for start.Err() == nil {
-		now := j.now()
-		page, next, err := j.store.dueUntil(ctx, shard, now.Add(lookAhead), after, duePage)
+		now := j.Clock()
+		page, next, err := j.Store.dueUntil(ctx, shard, now.Add(lookAhead), after, duePage)
 		if err != nil {
 			errs = append(errs, err)
 			break
@@ -103,7 +92,7 @@ func (j *RetryJob) page(ctx context.Context, page []dueEntry, now time.Time, cou
 			fast = append(fast, *m)
 		}
 	}
-	return errors.Join(append(errs, j.fast.Send(ctx, fast...), j.slow.Send(ctx, slow...))...)
+	return errors.Join(append(errs, j.Fast.Send(ctx, fast...), j.Slow.Send(ctx, slow...))...)
 }
 
 // wake moves a delivery or a webhook to a later time in the index. It returns the message to send, or nil if another
@@ -113,7 +102,7 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 	if e.at.After(from) {
 		from = e.at
 	}
-	item, err := j.store.wake(ctx, e, from.Add(wakeWait(e.wakes)))
+	item, err := j.Store.wake(ctx, e, from.Add(wakeWait(e.wakes)))
 	if errors.Is(err, db.ErrStale) {
 		return nil, nil
 	}
@@ -133,7 +122,7 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 		}
 	}
 	if err != nil {
-		j.logger.ErrorContext(ctx, "item of the index cannot be decoded", "key", e.key.SK, "cause", err.Error())
+		j.Logger.ErrorContext(ctx, "item of the index cannot be decoded", "key", e.key.SK, "cause", err.Error())
 		return nil, nil
 	}
 	counts.count(name)

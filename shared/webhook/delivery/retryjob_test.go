@@ -16,10 +16,7 @@ import (
 // The job makes one write for each wake. The wait doubles after each wake, up to an hour.
 func TestCallsOfAWake(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, _ := publishOne(t, "/ok/a")
 	for wakes, wait := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
 		f.purgeQueue()
 		f.advance(f.onlyDelivery().DueAt.Time().Sub(f.now()))
@@ -37,10 +34,7 @@ func TestCallsOfAWake(t *testing.T) {
 // A message for a delivery that is due within a minute is delayed until it is due.
 func TestRetryJobLooksAhead(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, _ := publishOne(t, "/ok/a")
 	f.purgeQueue()
 	due := f.now().Add(90 * time.Second)
 	f.changeDelivery(func(d Delivery) Delivery { return d.withFastAttempt(due, due) })
@@ -97,10 +91,7 @@ func TestConcurrentRunsSendOnce(t *testing.T) {
 // A wake whose response is lost still sends its message.
 func TestWakeWithLostResponse(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, _ := publishOne(t, "/ok/a")
 	f.purgeQueue()
 	f.advance(messageTimeout)
 	f.loseResponses(1)
@@ -116,10 +107,7 @@ func TestWakeWithLostResponse(t *testing.T) {
 // An expired delivery is not sent and not reported as late, even if it is still stored.
 func TestExpiredDeliveryIsNotDue(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, _ := publishOne(t, "/ok/a")
 	f.purgeQueue()
 	f.advance(retention)
 	f.runRetryJob()
@@ -132,10 +120,7 @@ func TestExpiredDeliveryIsNotDue(t *testing.T) {
 // A run that is out of time stops, and the next run continues.
 func TestRunThatTimesOutIsContinued(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, _ := publishOne(t, "/ok/a")
 	f.purgeQueue()
 	f.advance(5 * time.Minute)
 	ctx, cancel := context.WithTimeout(t.Context(), runReserve-time.Second)
@@ -155,10 +140,7 @@ func TestRunThatTimesOutIsContinued(t *testing.T) {
 // A delivery that cannot be decoded is logged and not sent. It does not delay other deliveries.
 func TestUndecodableDelivery(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "/ok/a")
 	d := f.onlyDelivery()
 	item, err := db.Encode(d)
 	if err != nil {

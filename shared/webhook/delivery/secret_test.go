@@ -36,6 +36,9 @@ func TestSealing(t *testing.T) {
 		if opened, err := s.Open(t.Context(), webhookA, sealed); err != nil || opened != secret {
 			r.Fatalf("got %q, %v, want %q", opened, err, secret)
 		}
+		if again, _ := s.Seal(t.Context(), webhookA, secret); again == sealed {
+			r.Fatalf("%s was returned twice", sealed)
+		}
 		if _, err := s.Open(t.Context(), webhookB, sealed); !errors.Is(err, errSealed) {
 			r.Fatalf("open for another webhook: got %v, want errSealed", err)
 		}
@@ -50,22 +53,6 @@ func TestSealing(t *testing.T) {
 		if _, err := s.Open(t.Context(), webhookA, text); !isLost(err) {
 			t.Errorf("open %q: got %v, want an error that the secret is lost", text, err)
 		}
-	}
-}
-
-func TestSealingIsRandomized(t *testing.T) {
-	t.Parallel()
-	s := Secrets{slicetest.Keys(fixedClock)}
-	known := map[string]bool{}
-	for range 10 {
-		sealed, err := s.Seal(t.Context(), webhookA, "s")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if known[sealed] {
-			t.Fatalf("%s was returned twice", sealed)
-		}
-		known[sealed] = true
 	}
 }
 
@@ -139,9 +126,13 @@ func TestRotations(t *testing.T) {
 			at     time.Time
 		}
 		current, history := "a", []replaced(nil)
-		for range rapid.IntRange(1, 8).Draw(r, "rotations") {
-			now = now.Add(time.Duration(rapid.IntRange(0, 30).Draw(r, "hours")) * time.Hour)
-			secret := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g"}).Draw(r, "secret")
+		few, hours := rapid.Bool().Draw(r, "few secrets"), rapid.SampledFrom([]int{1, 30}).Draw(r, "hours between rotations")
+		for range rapid.IntRange(1, 30).Draw(r, "rotations") {
+			now = now.Add(time.Duration(rapid.IntRange(0, hours).Draw(r, "hours")) * time.Hour)
+			secret := strconv.Itoa(rapid.IntRange(0, 1000).Draw(r, "secret"))
+			if few {
+				secret = secret[:1]
+			}
 			next, rotated, err := s.Rotate(t.Context(), w, secret, now)
 			if err != nil || rotated != (secret != current) {
 				r.Fatalf("rotation from %s to %s: got %t, %v", current, secret, rotated, err)
@@ -168,28 +159,4 @@ func TestRotations(t *testing.T) {
 			}
 		}
 	})
-}
-
-// After many rotations within a day, each of the latest twenty replaced secrets is still valid for 24 h.
-func TestManyRotationsInADay(t *testing.T) {
-	t.Parallel()
-	s := Secrets{slicetest.Keys(fixedClock)}
-	sealed, err := s.Seal(t.Context(), webhookA, "0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, want := Webhook{ID: webhookA, Secret: sealed}, []string{"0"}
-	for i := range 25 {
-		if w, _, err = s.Rotate(t.Context(), w, strconv.Itoa(i+1), noon); err != nil {
-			t.Fatal(err)
-		}
-		want = append([]string{strconv.Itoa(i + 1)}, want...)
-		live, err := s.Live(t.Context(), w, noon.Add(secretOverlap-time.Millisecond))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want[:min(len(want), 1+maxPrevious)], live); diff != "" {
-			t.Fatalf("the live secrets (-want +got):\n%s", diff)
-		}
-	}
 }

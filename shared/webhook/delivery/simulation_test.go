@@ -47,7 +47,7 @@ type simulation struct {
 
 func newSimulation(setup simSetup) *simulation {
 	s := &simulation{simulator: newSimulator(1), setup: setup, endpoints: map[string]*simEndpoint{}}
-	s.worker = &worker{now: s.now, jitter: s.jitter}
+	s.worker = &worker{WorkerDeps: WorkerDeps{Deps: Deps{Clock: s.now}}, jitter: s.jitter}
 	s.stats = newSimStats(s.simulator, setup.phases)
 	s.stats.boundary = setup.boundary
 	s.due.before = func(a, b *simDue) bool { return a.at.Before(b.at) || a.at.Equal(b.at) && a.number < b.number }

@@ -54,7 +54,7 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 		})
 	}
 	_ = group.Wait() // the functions return no error
-	w.metrics.Put(ctx, shared.all()...)
+	w.Metrics.Put(ctx, shared.all()...)
 	return errs
 }
 
@@ -65,13 +65,13 @@ const longTurn = PromptTime
 // runTurns runs turns of the endpoints of an account, one after the other, in one slot of the account. It sets the
 // error of each turn, and returns an error if it could not run the turns.
 func (w SlowWorker) runTurns(ctx context.Context, shared *invocation, account string, turns []*turn) error {
-	slot, err := w.store.takeSlot(ctx, account, w.now())
+	slot, err := w.Store.takeSlot(ctx, account, w.Clock())
 	if err != nil {
 		return err
 	}
-	begin := w.now()
+	begin := w.Clock()
 	for _, t := range turns {
-		if slot == nil || w.now().Sub(begin) >= longTurn {
+		if slot == nil || w.Clock().Sub(begin) >= longTurn {
 			shared.count(metricTurnsDelayed)
 			*t.err = t.returnMessage(ctx)
 			continue
@@ -81,8 +81,8 @@ func (w SlowWorker) runTurns(ctx context.Context, shared *invocation, account st
 	if slot == nil {
 		return nil
 	}
-	if err := w.store.releaseSlot(ctx, *slot); err != nil { // its lease expires
-		w.logger.WarnContext(ctx, "slot was not released", "account", account, "cause", err.Error())
+	if err := w.Store.releaseSlot(ctx, *slot); err != nil { // its lease expires
+		w.Logger.WarnContext(ctx, "slot was not released", "account", account, "cause", err.Error())
 	}
 	return nil
 }

@@ -26,10 +26,7 @@ const patience = time.Minute
 // A new endpoint is in the slow lane. After its first prompt success, it is in the fast lane.
 func TestNewEndpointBecomesFast(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "/ok/a", inSlowLane)
 	if diff := cmp.Diff(fanoutCalls(), f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
@@ -43,7 +40,7 @@ func TestNewEndpointBecomesFast(t *testing.T) {
 		t.Errorf("got webhook %+v, want a fast endpoint without a turn or deliveries that wait", got)
 	}
 	f.takeCalls()
-	f.publish(f.newEvent(workspaceID))
+	f.publish(f.newEvent(w.WorkspaceID))
 	if diff := cmp.Diff(fanoutCalls("BatchGetItem", "PutItem"), f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the fan-out for a fast endpoint (-want +got):\n%s", diff)
 	}
@@ -54,10 +51,7 @@ func TestNewEndpointBecomesFast(t *testing.T) {
 // When no delivery waits, a second turn confirms it, and the webhook leaves the index.
 func TestDrainedWebhookLeavesTheIndex(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "/ok/a", inSlowLane)
 	f.handleMessages()
 	for range 5 {
 		if f.storedWebhook(w).DueAt == nil {
@@ -229,103 +223,16 @@ func TestMessagesReturnIfNoSlotIsFree(t *testing.T) {
 	f.wantRequests(0)
 }
 
-// A hanging endpoint is attempted once a turn, however many deliveries wait, and its turns become rare.
-func TestHangingEndpointIsTriedRarely(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, "https://example.com", inSlowLane)
-	attempts := 0
-	f.slow.send = func(context.Context, sender.Request) sender.Result {
-		attempts++
-		return sender.Result{Error: "time-out", TimedOut: true, Duration: 15 * time.Second}
-	}
-	f.publish(f.newEvents(workspaceID, 30)...)
-	f.handleMessages()
-	if attempts != 1 {
-		t.Errorf("got %d attempts in the first turn, want 1", attempts)
-	}
-	for range 60 {
-		f.advance(time.Minute)
-		f.runRetryJob()
-		f.handleMessages()
-	}
-	// Waits of a tenth of the outage, and at least about a minute, because the job runs once a minute.
-	if attempts < 15 || attempts > 45 {
-		t.Errorf("got %d attempts in an hour, want 15 to 45", attempts)
-	}
-	f.slow.send = func(context.Context, sender.Request) sender.Result { return sender.Result{StatusCode: 200} }
-	recovered := f.now()
-	for f.anyPending() {
-		f.advance(30 * time.Second)
-		f.runRetryJob()
-		f.handleMessages()
-		if f.now().Sub(recovered) > 10*time.Minute {
-			t.Fatal("deliveries still wait ten minutes after the endpoint has recovered from an outage of an hour")
-		}
-	}
-}
-
-// An account has at most two turns at a time, in all functions together. Another account is not delayed.
-func TestAccountHasTwoTurns(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	noisy, quiet := f.newWorkspace(), f.newWorkspace()
-	for i := range 6 {
-		f.subscribe(noisy, fmt.Sprintf("https://hang.example.com/%d", i), inSlowLane)
-	}
-	f.subscribe(quiet, "https://ok.example.com", inSlowLane)
-	release, started, ended := make(chan struct{}), make(chan struct{}, 6), make(chan struct{}, 6)
-	delivered := make(chan struct{})
-	f.slow.send = func(_ context.Context, r sender.Request) sender.Result {
-		if strings.Contains(r.URL, "ok.") {
-			close(delivered)
-			return sender.Result{StatusCode: 200}
-		}
-		started <- struct{}{}
-		<-release
-		return sender.Result{Error: "time-out", TimedOut: true}
-	}
-	f.publish(f.newEvent(noisy))
-	f.createDeliveries()
-	var group sync.WaitGroup
-	messages := f.receiveFrom(f.slowDeliveries)
-	if len(messages) != 6 {
-		t.Fatalf("got %d messages for turns, want 6", len(messages))
-	}
-	for _, m := range messages { // each in a function of its own
-		group.Go(func() {
-			f.slow.Handle(t.Context(), []lambdafn.QueueMessage{m})
-			ended <- struct{}{}
-		})
-	}
-	for range 4 { // without a turn
-		<-ended
-	}
-	f.publish(f.newEvent(quiet))
-	f.createDeliveries()
-	group.Go(func() { f.slow.Handle(t.Context(), f.receiveFrom(f.slowDeliveries)) })
-	<-delivered
-	close(release)
-	group.Wait()
-	if n := len(started); n != 2 {
-		t.Errorf("got %d concurrent turns of the account, want 2", n)
-	}
-}
-
 // A redelivery does not wait until a failing endpoint has rested.
 func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=1"), inSlowLane)
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "/fail/a?n=1", inSlowLane)
 	f.handleMessages()
 	d := f.wantDelivery(Pending, 1)
 	if !f.storedWebhook(w).isResting(f.now()) {
 		t.Fatal("the endpoint does not rest after a failure")
 	}
-	log := Log{Store: f.store, Fast: f.fast.fast, Clock: f.now, Logger: f.slow.logger}
+	log := Log{Store: f.store, Fast: f.fast.Fast, Clock: f.now, Logger: f.slow.Logger}
 	if _, err := log.Redeliver(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}

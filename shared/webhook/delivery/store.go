@@ -257,24 +257,37 @@ func (s Store) addEach(ctx context.Context, items []newItem) int {
 	return int(created.Load())
 }
 
-// save stores the next version of a delivery and returns it with its version number. read is the previous version. It
-// writes only the attributes that differ, and never the payload, which Read sets. It always writes dueAt and wakes,
-// because the retry job changes them without storing a new version. save is for use within db.Retry. Error: db.ErrStale
-// if the stored delivery is not the version that was read.
+// save stores the next version of a delivery and returns it with its version number. read is the previous version. The
+// payload, which Read sets, is not written. save is for use within db.Retry. Error: db.ErrStale if the stored delivery
+// is not the version that was read.
 func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) {
 	next.Version, next.Writer = read.Version+1, rand.Text()
-	stored := next
-	read.Payload, next.Payload = "", ""
+	read.Payload = next.Payload
+	// The retry job changes dueAt and wakes without storing a new version.
+	update, err := Changes(read, next, attrDueAt, attrWakes)
+	if err != nil {
+		return next, err
+	}
+	_, err = s.Client.DoOnce(ctx, s.Table.Update(next.key(), update).
+		If(expression.Name("version").Equal(expression.Value(read.Version))).
+		Recognize(hasText("writer", next.Writer)))
+	return next, err
+}
+
+// Changes returns the update that turns one version of a stored record into the next. It writes the attributes that
+// differ, and those that are always written, because other writers may have changed them.
+func Changes[T any](read, next T, always ...string) (update expression.UpdateBuilder, _ error) {
 	before, err := db.Encode(read)
 	if err != nil {
-		return stored, err
+		return update, err
 	}
 	after, err := db.Encode(next)
 	if err != nil {
-		return stored, err
+		return update, err
 	}
-	before[attrDueAt], before[attrWakes] = nil, nil
-	var update expression.UpdateBuilder
+	for _, name := range always {
+		before[name] = nil
+	}
 	for name, value := range after {
 		if !reflect.DeepEqual(before[name], value) {
 			update = update.Set(expression.Name(name), expression.Value(value))
@@ -285,10 +298,7 @@ func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) 
 			update = update.Remove(expression.Name(name))
 		}
 	}
-	_, err = s.Client.DoOnce(ctx, s.Table.Update(next.key(), update).
-		If(expression.Name("version").Equal(expression.Value(read.Version))).
-		Recognize(hasText("writer", next.Writer)))
-	return stored, err
+	return update, nil
 }
 
 // change stores the version of a delivery that next returns. If another writer changed the delivery, change reads it

@@ -142,25 +142,6 @@ func TestResultsForReplacedAndDeletedWebhooksAreIgnored(t *testing.T) {
 	}
 }
 
-// If two attempts try to disable the webhook, only the first of them does.
-func TestWebhookIsDisabledOnce(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	w := f.subscribe(f.newWorkspace(), "https://example.com")
-	for i := range 2 {
-		after, now := w.after(failure, midnight), midnight.Add(time.Hour)
-		disabled, err := f.store.disable(t.Context(), w, after, decision{reason: "the reason"}, now)
-		if err != nil || disabled != (i == 0) {
-			t.Errorf("call %d: got %t, %v, want %t", i, disabled, err, i == 0)
-		}
-	}
-	got := f.storedWebhook(w)
-	if got.Active || got.DisabledReason != "the reason" || got.Revision != w.Revision+1 ||
-		!got.UpdatedAt.Time().Equal(midnight.Add(time.Hour)) || got.Failures != 1 {
-		t.Errorf("got webhook %+v, want it disabled, updated at 01:00, with one failure and the next revision", got)
-	}
-}
-
 // A webhook is not disabled for a series of failures that a success has ended in the meantime.
 func TestWebhookIsNotDisabledAfterASuccess(t *testing.T) {
 	t.Parallel()

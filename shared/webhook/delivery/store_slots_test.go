@@ -22,7 +22,7 @@ const accountA, accountB = "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "usr_01K9ZQ3V7M8T5X
 // takeSlot takes a slot of an account. It returns nil if there is none.
 func (f *fixture) takeSlot(account string, at time.Time) *slotLease {
 	f.t.Helper()
-	lease, err := f.fast.store.takeSlot(f.t.Context(), account, at)
+	lease, err := f.fast.Store.takeSlot(f.t.Context(), account, at)
 	if err != nil {
 		f.t.Error(err)
 	}
@@ -31,7 +31,7 @@ func (f *fixture) takeSlot(account string, at time.Time) *slotLease {
 
 func (f *fixture) releaseSlot(lease slotLease) {
 	f.t.Helper()
-	if err := f.fast.store.releaseSlot(f.t.Context(), lease); err != nil {
+	if err := f.fast.Store.releaseSlot(f.t.Context(), lease); err != nil {
 		f.t.Error(err)
 	}
 }

@@ -4,20 +4,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/db"
 	"devplatform/shared/webhook/sender"
 )
 
 // After every transition, the stored delivery is the one that save returns, even if the oldest attempts are dropped.
 func TestSaveStoresEveryTransition(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, "https://example.com")
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "https://example.com")
 	now, d := f.now(), f.onlyDelivery()
 	save := func(next Delivery) {
 		t.Helper()
@@ -46,39 +41,10 @@ func TestSaveStoresEveryTransition(t *testing.T) {
 	}
 }
 
-// An item that another version of the program wrote can be changed, even if it lacks attributes and has unknown ones.
-func TestSaveItemOfAnotherVersion(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, "https://example.com")
-	f.publish(f.newEvent(workspaceID))
-	d := f.onlyDelivery()
-	item, err := db.Encode(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	delete(item, "attempts")
-	delete(item, "tries")
-	item["unknown"] = &types.AttributeValueMemberS{Value: "x"}
-	f.putItem(db.DeliveryKey(d.WebhookID, d.ID), item)
-	claimed, _ := f.onlyDelivery().withLease(w, f.now(), 0)
-	stored, err := f.store.save(t.Context(), f.onlyDelivery(), claimed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(stored, f.wantDelivery(Pending, 1)); diff != "" {
-		t.Errorf("the stored delivery (-want +got):\n%s", diff)
-	}
-}
-
 // A claim sets the time at which the delivery is due, even if the retry job changed it after the delivery was read.
 func TestSaveAfterAWake(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, "https://example.com")
-	f.publish(f.newEvent(workspaceID))
+	f, w := publishOne(t, "https://example.com")
 	read := f.onlyDelivery()
 	f.advance(90 * time.Second)
 	f.runRetryJob()

@@ -100,14 +100,12 @@ const (
 func (s Store) endTurn(
 	ctx context.Context, w Webhook, token string, next Turns, condition turnCondition,
 ) (bool, error) {
-	addedAt := expression.Name(attrAddedAt)
-	update := expression.Remove(expression.Name(attrTurnUntil)).Remove(expression.Name(attrTurnBy)).
-		Remove(addedAt).Remove(expression.Name(attrWakes))
-	update = setOrRemove(update, attrDue, next.Due)
-	update = setOrRemove(update, attrDueAt, stampText(next.DueAt))
-	update = setOrRemove(update, attrWindow, next.Window)
-	update = setOrRemove(update, attrNotBefore, stampText(next.NotBefore))
-	update = setOrRemove(update, attrDrainedAt, stampText(next.DrainedAt))
+	update, err := Changes(Turns{}, next, attrDue, attrDueAt, attrWakes, attrTurnUntil, attrNotBefore, attrWindow,
+		attrAddedAt, attrDrainedAt)
+	if err != nil {
+		return false, err
+	}
+	update = update.Remove(expression.Name(attrTurnBy))
 	write := s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).
 		If(expression.Name(attrTurnBy).Equal(expression.Value(token))).
 		Recognize(func(stored db.Item) bool { return stored[attrTurnBy] == nil }) // no other turn has begun
@@ -115,28 +113,9 @@ func (s Store) endTurn(
 		write = write.If(expression.Name(attrGeneration).Equal(expression.Value(w.Generation)))
 	}
 	if condition == ifUnchanged {
-		write = write.If(addedAt.AttributeNotExists())
+		write = write.If(expression.Name(attrAddedAt).AttributeNotExists())
 	}
 	return s.writeIf(ctx, write)
-}
-
-// setOrRemove sets an attribute, or removes it if the value is zero.
-func setOrRemove[T comparable](
-	update expression.UpdateBuilder, attribute string, value T,
-) expression.UpdateBuilder {
-	var zero T
-	if value == zero {
-		return update.Remove(expression.Name(attribute))
-	}
-	return update.Set(expression.Name(attribute), expression.Value(value))
-}
-
-// stampText returns the stored form of a time. It returns "" if there is none.
-func stampText(at *clock.Timestamp) string {
-	if at == nil {
-		return ""
-	}
-	return at.String()
 }
 
 // slotsTTL is the time after which the unused slots of an account are deleted.

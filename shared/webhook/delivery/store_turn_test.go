@@ -170,7 +170,7 @@ func TestTakeTurn(t *testing.T) {
 	} {
 		f.loseResponses(tc.lost)
 		got := concurrently(func() bool {
-			w, _, ok, err := f.fast.store.takeTurn(t.Context(), read, tc.at, tc.at.Add(leaseTime))
+			w, _, ok, err := f.fast.Store.takeTurn(t.Context(), read, tc.at, tc.at.Add(leaseTime))
 			if err != nil {
 				t.Error(err)
 			}
@@ -259,7 +259,7 @@ func TestEndTurn(t *testing.T) {
 			if tc.next.DueAt != nil {
 				tc.next.Due = before.Due
 			}
-			ended, err := f.fast.store.endTurn(t.Context(), taken, token, tc.next, tc.condition)
+			ended, err := f.fast.Store.endTurn(t.Context(), taken, token, tc.next, tc.condition)
 			if err != nil || ended == tc.wantNotEnded {
 				t.Errorf("got %t, %v, want %t", ended, err, !tc.wantNotEnded)
 			}

@@ -250,13 +250,3 @@ func TestMovedDelivery(t *testing.T) {
 		}
 	}
 }
-
-// A damaged record without the time of the index does not stop the turn of its endpoint.
-func TestDeliveryWithoutIndexTimeIsDue(t *testing.T) {
-	t.Parallel()
-	d := newSlow(midnight)
-	d.DueAt = nil
-	if at := d.dueInSlowLane(); !d.waitsInSlowLane() || !at.IsZero() {
-		t.Errorf("got %v, want a delivery in the slow lane that is due", at)
-	}
-}

@@ -41,16 +41,16 @@ func (t *turn) run(ctx context.Context) error {
 	}
 	t.invocation.count(metricTurns)
 	if err := t.work(ctx); err != nil { // the next turn continues
-		t.worker.logger.ErrorContext(ctx, "turn failed", "webhook", t.webhook.ID, "cause", err.Error())
-		t.end.nextDue, t.window = t.worker.now().Add(shortestTurnWait), 1
+		t.worker.Logger.ErrorContext(ctx, "turn failed", "webhook", t.webhook.ID, "cause", err.Error())
+		t.end.nextDue, t.window = t.worker.Clock().Add(shortestTurnWait), 1
 	}
 	return t.finish(ctx)
 }
 
 // begin takes the lease of the turn. It reports false if there is no turn now.
 func (t *turn) begin(ctx context.Context) (bool, error) {
-	t.now, t.seen = t.worker.now(), map[string]bool{}
-	w, err := t.worker.store.Webhook(ctx, t.webhook.WorkspaceID, t.webhook.ID)
+	t.now, t.seen = t.worker.Clock(), map[string]bool{}
+	w, err := t.worker.Store.Webhook(ctx, t.webhook.WorkspaceID, t.webhook.ID)
 	if errors.Is(err, db.ErrNotFound) {
 		return false, nil // deleted
 	}
@@ -73,7 +73,7 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 	if w.hasTurn(t.now) {
 		return false, nil
 	}
-	fresh, token, isTaken, err := t.worker.store.takeTurn(ctx, w, t.now, t.now.Add(leaseTime))
+	fresh, token, isTaken, err := t.worker.Store.takeTurn(ctx, w, t.now, t.now.Add(leaseTime))
 	if err != nil || !isTaken {
 		return false, err
 	}
@@ -91,7 +91,7 @@ func (t *turn) returnMessage(ctx context.Context) error {
 		return nil
 	}
 	wait := time.Duration((3 + 2*t.worker.jitter()) * float64(time.Second)) // 1 to 5 s
-	return t.worker.returnAfter(ctx, t.received, wait)
+	return t.worker.returnTo(ctx, t.worker.Slow, t.received, wait)
 }
 
 // work attempts the deliveries that are due, until none of several concurrent attempts succeeds, no delivery is due, or
@@ -139,13 +139,13 @@ func (t *turn) next(ctx context.Context) ([]string, error) {
 		}
 	}
 	for {
-		page, after, err := t.worker.store.slowDeliveries(ctx, t.webhook.ID, t.after, t.window)
+		page, after, err := t.worker.Store.slowDeliveries(ctx, t.webhook.ID, t.after, t.window)
 		if err != nil {
 			return nil, err
 		}
 		var due []string
 		for _, e := range page {
-			if e.at.After(t.worker.now().Add(clockSkew)) {
+			if e.at.After(t.worker.Clock().Add(clockSkew)) {
 				t.noteDue(e.at)
 				return t.takeUnseen(due), nil
 			}
@@ -183,7 +183,7 @@ func (t *turn) read(ctx context.Context, deliveryIDs []string) ([]target, error)
 	for i, deliveryID := range deliveryIDs {
 		messages[i] = message{WorkspaceID: t.webhook.WorkspaceID, WebhookID: t.webhook.ID, DeliveryID: deliveryID}
 	}
-	return t.worker.store.targets(ctx, messages...)
+	return t.worker.Store.targets(ctx, messages...)
 }
 
 // attemptAll attempts deliveries concurrently. It returns all attempts, and the first error. A delivery that no retry
@@ -199,7 +199,7 @@ func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, er
 	})
 	for i, err := range errs {
 		if lambdafn.IsPoison(err) {
-			t.worker.logger.ErrorContext(ctx, "delivery cannot be attempted", "webhook", t.webhook.ID, "cause", err.Error())
+			t.worker.Logger.ErrorContext(ctx, "delivery cannot be attempted", "webhook", t.webhook.ID, "cause", err.Error())
 			errs[i] = nil
 		}
 	}
@@ -245,18 +245,18 @@ func (t *turn) finish(ctx context.Context) error {
 		condition = ifSameEndpoint
 	}
 	for ; ; condition++ {
-		turns, wait, returnsMessage := t.nextTurns(t.worker.now(), t.worker.jitter())
-		hasEnded, err := t.worker.store.endTurn(ctx, t.webhook, t.token, turns, condition)
+		turns, wait, returnsMessage := t.nextTurns(t.worker.Clock(), t.worker.jitter())
+		hasEnded, err := t.worker.Store.endTurn(ctx, t.webhook, t.token, turns, condition)
 		switch {
 		case err != nil: // the lease expires, and the webhook stays due
-			t.worker.logger.ErrorContext(ctx, "turn was not ended", "webhook", t.webhook.ID, "cause", err.Error())
+			t.worker.Logger.ErrorContext(ctx, "turn was not ended", "webhook", t.webhook.ID, "cause", err.Error())
 			return nil
 		case !hasEnded && condition == ifUnchanged: // probably, deliveries were added
 			t.end.hasMore = true
 		case !hasEnded && condition == ifSameEndpoint:
 			t.end = turnEnd{hasMore: true}
 		case returnsMessage:
-			return t.worker.returnAfter(ctx, t.received, wait)
+			return t.worker.returnTo(ctx, t.worker.Slow, t.received, wait)
 		default:
 			return nil
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -24,19 +25,12 @@ import (
 
 // Deps are the dependencies of Fanout, the workers and RetryJob.
 type Deps struct {
-	DB         *db.Client
-	Webhooks   db.Table
-	Events     db.Table    // only read, by the workers
-	Projects   db.Table    // only read: the records of workspaces
+	Store      Store
 	Fast, Slow queue.Queue // the queues of the lanes
 	Creations  queue.Queue // messages that ask SlowWorker to create deliveries
 	Clock      clock.Clock
 	Logger     *slog.Logger
 	Metrics    *metric.Metrics
-}
-
-func (d Deps) store() Store {
-	return Store{Client: d.DB, Table: d.Webhooks, Events: d.Events, Projects: d.Projects}
 }
 
 // WorkerDeps are the dependencies of the workers.
@@ -77,9 +71,11 @@ func (s WorkerSettings) Deps(
 	mails := mail.NewOutbox(client, s.Records, keys, id.NewGenerator(now, cryptorand.Reader), now, s.Mail)
 	return WorkerDeps{
 		Deps: Deps{
-			DB: client, Webhooks: client.Table(s.Tables.Webhooks), Events: client.Table(s.Events.Events),
-			Projects: client.Table(s.Records.Projects),
-			Fast:     queues.Queue(s.Queues.Fast), Slow: queues.Queue(s.Queues.Slow), Creations: queues.Queue(creations),
+			Store: Store{
+				Client: client, Table: client.Table(s.Tables.Webhooks), Events: client.Table(s.Events.Events),
+				Projects: client.Table(s.Records.Projects),
+			},
+			Fast: queues.Queue(s.Queues.Fast), Slow: queues.Queue(s.Queues.Slow), Creations: queues.Queue(creations),
 			Clock: now, Logger: logger, Metrics: metric.New(logger, s.Metrics.Namespace, now),
 		},
 		Failures: queues.Queue(s.Failures), Keys: keys,
@@ -90,27 +86,16 @@ func (s WorkerSettings) Deps(
 
 // worker contains what the workers of both lanes need.
 type worker struct {
-	store      Store
-	lane       lane
-	fast, slow queue.Queue
-	creations  queue.Queue
-	failures   queue.Queue
-	secrets    func(context.Context, Webhook, time.Time) ([]string, error)
-	send       func(context.Context, sender.Request) sender.Result
-	notices    *notice.Mails
-	now        clock.Clock
-	logger     *slog.Logger
-	metrics    *metric.Metrics
-	jitter     func() float64 // random, from -1 to 1
+	WorkerDeps
+	lane    lane
+	secrets func(context.Context, Webhook, time.Time) ([]string, error)
+	send    func(context.Context, sender.Request) sender.Result
+	jitter  func() float64 // random, from -1 to 1
 }
 
 func newWorker(d WorkerDeps, l lane) *worker {
-	return &worker{
-		store: d.store(), lane: l, fast: d.Fast, slow: d.Slow, creations: d.Creations, failures: d.Failures,
-		secrets: Secrets{d.Keys}.Live, send: d.Sender.Send, notices: d.Notices, now: d.Clock, logger: d.Logger,
-		metrics: d.Metrics,
-		jitter:  func() float64 { return 2*rand.Float64() - 1 }, //nolint:gosec // jitter needs no secure random numbers
-	}
+	jitter := func() float64 { return 2*rand.Float64() - 1 } //nolint:gosec // jitter needs no secure random numbers
+	return &worker{WorkerDeps: d, lane: l, secrets: Secrets{d.Keys}.Live, send: d.Sender.Send, jitter: jitter}
 }
 
 // attemptTime is the time that an invocation reserves for an attempt: up to 15 s for the request, and the rest for
@@ -124,43 +109,25 @@ type invocation struct {
 }
 
 func newInvocation(ctx context.Context) (*invocation, context.CancelFunc) {
-	start, cancel := endingBefore(ctx, attemptTime)
+	start, cancel := async.WithMargin(ctx, attemptTime) // no work is detached from it
 	return &invocation{start: start}, cancel
-}
-
-// endingBefore returns a context whose deadline is the deadline of ctx minus reserve.
-func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, deadline.Add(-reserve))
 }
 
 // reject moves a message that cannot be handled to the failure queue.
 func (w *worker) reject(ctx context.Context, m lambdafn.QueueMessage, reason error) error {
-	w.logger.ErrorContext(ctx, "message cannot be handled", "messageId", m.ID, "cause", reason.Error())
-	return w.failures.PoisonMessage(ctx, m.ID, m.Body, reason)
+	w.Logger.ErrorContext(ctx, "message cannot be handled", "messageId", m.ID, "cause", reason.Error())
+	return w.Failures.PoisonMessage(ctx, m.ID, m.Body, reason)
 }
 
 // maxReceives limits how often a message can be returned to its queue because another attempt or turn is due soon. The
 // queue moves a message to its dead-letter queue after ten receives.
 const maxReceives = 7
 
-// returnAfter returns a message to the queue of the worker's lane. See returnTo.
-func (w *worker) returnAfter(ctx context.Context, m lambdafn.QueueMessage, wait time.Duration) error {
-	q := w.fast
-	if w.lane == slowLane {
-		q = w.slow
-	}
-	return w.returnTo(ctx, q, m, wait)
-}
-
 // returnTo returns a message to its queue, where it becomes visible after a wait. If that fails, the message becomes
 // visible at the end of its visibility timeout, or the retry job sends a new one.
 func (w *worker) returnTo(ctx context.Context, q queue.Queue, m lambdafn.QueueMessage, wait time.Duration) error {
 	if err := q.ReturnAfter(ctx, m.ReceiptHandle, wait); err != nil {
-		w.logger.WarnContext(ctx, "message was not returned to the queue", "messageId", m.ID, "cause", err.Error())
+		w.Logger.WarnContext(ctx, "message was not returned to the queue", "messageId", m.ID, "cause", err.Error())
 	}
 	return fmt.Errorf("%w: the message is visible again in %v", lambdafn.ErrLater, wait.Round(time.Millisecond))
 }
@@ -188,8 +155,8 @@ func (w *worker) saveHealth(ctx context.Context, attempts []*attempt) {
 		for _, a := range all {
 			after, succeeded = after.after(a.result, a.endedAt), succeeded || a.result.OK()
 		}
-		if err := w.store.saveHealth(ctx, webhook, after, succeeded); err != nil {
-			w.logger.WarnContext(ctx, "endpoint health was not stored", "webhook", webhook.ID, "cause", err.Error())
+		if err := w.Store.saveHealth(ctx, webhook, after, succeeded); err != nil {
+			w.Logger.WarnContext(ctx, "endpoint health was not stored", "webhook", webhook.ID, "cause", err.Error())
 		}
 		return nil
 	})

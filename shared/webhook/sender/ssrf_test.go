@@ -262,18 +262,3 @@ func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 		}
 	}
 }
-
-func TestURLWithCredentialsIsRejected(t *testing.T) {
-	t.Parallel()
-	private := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
-	for _, credentials := range []string{"example.com", "u:p", ""} {
-		url := "https://" + credentials + "@" + private.address + "/"
-		got := post(t, sender.New(sender.Options{}), url)
-		if want := "the url must not contain a user name or password"; got.Error != want {
-			t.Errorf("%s: got %+v, want error %q", url, got, want)
-		}
-	}
-	if n := private.accepted.Load(); n != 0 {
-		t.Errorf("got %d connections, want none", n)
-	}
-}

@@ -56,6 +56,7 @@ func TestAttemptChecksTheURL(t *testing.T) {
 	e := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	for url, rule := range map[string]string{
 		e.url(): "must begin with https, not http", "ftp://" + e.address: form, e.address: form, "": form,
+		"https://u:p@" + e.address: "must not contain a user name or password",
 	} {
 		got := post(t, sender.New(sender.Options{}), url)
 		if want := "the url " + rule; got.Error != want {

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +41,7 @@ func TestSignHeaders(t *testing.T) {
 		"X-Service-Timestamp": {"2026-01-31T08:15:30.123Z"},
 		"Webhook-Id":          {"evt_1"},
 		"Webhook-Timestamp":   {"1769847330"},
-		"Webhook-Signature":   {got.Get("webhook-signature")}, // checked with the official library below
+		"Webhook-Signature":   {got.Get("webhook-signature")}, // checked with the official library in TestSignAnyBody
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the headers (-want +got):\n%s", diff)
@@ -57,52 +56,6 @@ func TestStandardWebhooksVector(t *testing.T) {
 		time.Unix(1614265330, 999_999_999), []byte(`{"test": 2432232314}`)).Get("webhook-signature")
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-func TestOfficialLibraryVerifies(t *testing.T) {
-	t.Parallel()
-	signed := func() http.Header {
-		return signature.Sign([]string{newSecret, oldSecret}, eventID, deliveryID, eventType, time.Now(), body)
-	}
-	for _, tc := range []struct {
-		name   string
-		secret string
-		change func(header http.Header, body []byte) []byte
-		valid  bool
-	}{
-		{"new secret", newSecret, nil, true},
-		{"old secret", oldSecret, nil, true},
-		{"another secret", "whsec_YW5vdGhlciBzZWNyZXQgb2YgMzIgYnl0ZXMgISEhISE=", nil, false},
-		{"changed body", newSecret, func(_ http.Header, body []byte) []byte { return append(body, '\n') }, false},
-		{"changed time", newSecret, func(h http.Header, body []byte) []byte {
-			h.Set("webhook-timestamp", strconv.FormatInt(time.Now().Add(-time.Minute).Unix(), 10))
-			return body
-		}, false},
-		{"changed event ID", newSecret, func(h http.Header, body []byte) []byte {
-			h.Set("webhook-id", "evt_01K9ZQ3V7M8T5XW2ABCDEFGHJM")
-			return body
-		}, false},
-		{"signature of the old secret removed", oldSecret, func(h http.Header, body []byte) []byte {
-			first, _, _ := strings.Cut(h.Get("webhook-signature"), " ")
-			h.Set("webhook-signature", first)
-			return body
-		}, false},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			header, body := signed(), bytes.Clone(body)
-			if tc.change != nil {
-				body = tc.change(header, body)
-			}
-			webhook, err := standardwebhooks.NewWebhook(tc.secret)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := webhook.Verify(body, header); (err == nil) != tc.valid {
-				t.Errorf("the library returned %v, want a valid signature: %t", err, tc.valid)
-			}
-		})
 	}
 }
 
@@ -168,11 +121,16 @@ func TestStandardKey(t *testing.T) {
 	}
 }
 
+// The official library accepts the signature of each secret, with any body.
 func TestSignAnyBody(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		secret := rapid.String().Filter(func(s string) bool { return s != "" })
-		secrets := rapid.SliceOfN(secret, 1, 3).Draw(t, "secrets")
+		prefixed := rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 70), func(key []byte) string {
+			return "whsec_" + base64.StdEncoding.EncodeToString(key)
+		})
+		damaged := rapid.Map(rapid.String(), func(s string) string { return "whsec_" + s })
+		other := rapid.String().Filter(func(s string) bool { return s != "" })
+		secrets := rapid.SliceOfN(rapid.OneOf(prefixed, damaged, other), 1, 3).Draw(t, "secrets")
 		body := rapid.SliceOf(rapid.Byte()).Draw(t, "body")
 		at := time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "ms"))
 		header := signature.Sign(secrets, eventID, deliveryID, eventType, at, body)
@@ -180,20 +138,6 @@ func TestSignAnyBody(t *testing.T) {
 		if n := len(strings.Fields(header.Get("webhook-signature"))); n != len(secrets) {
 			t.Fatalf("got %d signatures for %d secrets", n, len(secrets))
 		}
-	})
-}
-
-func FuzzSign(f *testing.F) {
-	f.Add(newSecret, oldSecret, body)
-	f.Add("whsec_", "a", []byte{})
-	f.Add("whsec_YQ", "whsec_YQ==\n", []byte("\x00\xff"))
-	f.Fuzz(func(t *testing.T, first, second string, body []byte) {
-		if first == "" || second == "" {
-			t.Skip("a secret has at least one character")
-		}
-		secrets := []string{first, second}
-		header := signature.Sign(secrets, eventID, deliveryID, eventType, time.Unix(1769847330, 0), body)
-		verify(t, secrets, body, header)
 	})
 }
 
@@ -238,15 +182,5 @@ func TestNewSecret(t *testing.T) {
 	first, second := signature.NewSecret(), signature.NewSecret()
 	if first == second || !regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`).MatchString(first) {
 		t.Errorf("got %q and %q, want two secrets in the form of Standard Webhooks", first, second)
-	}
-}
-
-func BenchmarkSign(b *testing.B) {
-	payload := bytes.Repeat([]byte("x"), 1024)
-	secrets := []string{newSecret, oldSecret}
-	at := time.Unix(1769847330, 0)
-	b.ReportAllocs()
-	for b.Loop() {
-		signature.Sign(secrets, eventID, deliveryID, eventType, at, payload)
 	}
 }
