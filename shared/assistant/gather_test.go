@@ -44,7 +44,6 @@ func TestPromptSubject(t *testing.T) {
 			"files", fmt.Sprint(subject.Files),
 			"[{/src/app.tsx current file\n false} {/src/list.tsx named file\n false}]",
 		},
-		{"turns", fmt.Sprint(subject.Turns), "[{One. First. [create_file /x]}]"},
 	} {
 		if tc.got != tc.want {
 			t.Errorf("%s: got %v, want %v", tc.name, tc.got, tc.want)
@@ -148,8 +147,8 @@ func TestPromptOfLargeProject(t *testing.T) {
 	if len(got.List("actions")) != 2 || !strings.Contains(got.Text("response"), "Left out: `create_file /z`") {
 		t.Errorf("got %s, want two actions and a note about /z, which is a folder", got.Raw)
 	}
-	if got.Calls > 16 { // the files of each tool call are looked up together, not one by one
-		t.Errorf("got %d calls to DynamoDB, want at most 16", got.Calls)
+	if got.Calls > 9 { // the calls of tools read only the content of the edited file
+		t.Errorf("got %d calls to DynamoDB, want at most 9", got.Calls)
 	}
 	request := f.model.requests()[0]
 	size := 0
@@ -161,19 +160,6 @@ func TestPromptOfLargeProject(t *testing.T) {
 	}
 	if files := request.Subject.Files; len(files) != 2 || files[0].Path != largeFile || !files[0].Cut {
 		t.Errorf("got %d files, want the current file %q, shortened, and the named file", len(files), largeFile)
-	}
-	// A folder is read once, however many calls of an answer are about it.
-	callsFor := func(repetitions int) int64 {
-		answer := newResponse("")
-		for n := range repetitions {
-			answer = answer.withCall(fmt.Sprint(n), "create_file", `{"path":"/src/053","content":""}`)
-		}
-		f.model.enqueue(model.TaskChat, answer)
-		return ada.chat(projectID, "Again.").Want(t, http.StatusOK).Calls
-	}
-	callsFor(1) // its prompt contains the files that the previous answer changed
-	if once, often := callsFor(1), callsFor(9); often != once {
-		t.Errorf("got %d calls to DynamoDB for nine calls about a folder, want %d as for one", often, once)
 	}
 }
 
@@ -252,18 +238,15 @@ func TestOldTurnsAreSummarized(t *testing.T) {
 	ada.chat(projectID, "The last question.").Want(t, http.StatusOK)
 
 	requests := f.model.requests()
-	subject := requests[len(requests)-1].Subject
-	if subject.Summary != "The summary." {
-		t.Errorf("got summary %q, want %q", subject.Summary, "The summary.")
+	messages := requests[len(requests)-1].Messages
+	if text := messages[len(messages)-1].Text; !strings.Contains(text, " conversation before>\nThe summary.\n") {
+		t.Errorf("got the prompt %q, want it with the summary", text)
 	}
 	// The summary was generated before the last of these turns was stored. It covers half of the others, rounded up.
 	const turns = summaryTurns + 2
 	const summarized = turns / 2
-	if len(subject.Turns) != turns-summarized {
-		t.Fatalf("got %d turns in the prompt, want %d", len(subject.Turns), turns-summarized)
-	}
-	if first := subject.Turns[0].User; first != "Question 5" {
-		t.Errorf("got the first turn %q in the prompt, want %q", first, "Question 5")
+	if want := 2*(turns-summarized) + 1; len(messages) != want || messages[0].Text != "Question 5" {
+		t.Errorf("got %d messages from %q, want %d from %q", len(messages), messages[0].Text, want, "Question 5")
 	}
 	if n := len(ada.messages(projectID)); n != 2*(turns+1) {
 		t.Errorf("got %d messages, want %d", n, 2*(turns+1))

@@ -111,7 +111,7 @@ func (c Chat) tree(budget int) string {
 		lines = append(lines, line)
 	}
 	slices.Sort(lines)
-	if missing := max(c.Total, len(paths)) - len(lines); missing > 0 {
+	if missing := len(paths) - len(lines); missing > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", missing))
 	}
 	return strings.Join(lines, "\n")

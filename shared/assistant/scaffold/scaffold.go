@@ -47,7 +47,7 @@ func (Provider) Generate(ctx context.Context, r model.Request, emit func(model.P
 	case len(a.calls) > 0:
 		outcome.Stop = model.StopTools
 	}
-	w := &writer{ctx: ctx, emit: emit, prefix: callPrefix(r.Subject)}
+	w := &writer{ctx: ctx, emit: emit, prefix: callPrefix(r.Messages)}
 	err := w.write(a)
 	if err != nil {
 		outcome.Stop = ""
@@ -65,7 +65,7 @@ func answerTo(r model.Request) answer {
 		return refusal(refusef("I cannot write a single piece of code. A starter has several files: ask for it in the chat " +
 			"of an empty project."))
 	case model.TaskSummarize:
-		return answer{text: summarize(r.Subject, r.MaxOutput)}
+		return answer{} // it does not read earlier turns
 	}
 	a, err := chat(r.Subject)
 	if err != nil {

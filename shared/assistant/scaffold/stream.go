@@ -28,13 +28,11 @@ type writer struct {
 }
 
 // callPrefix returns a hash of the question and the conversation before it.
-func callPrefix(s model.Subject) string {
+func callPrefix(conversation []model.Message) string {
 	h := fnv.New32a()
-	texts := []string{s.Prompt, s.Summary}
-	for _, t := range s.Turns {
-		texts = append(texts, t.User, t.Assistant)
+	for _, m := range conversation {
+		_, _ = h.Write([]byte(m.Text + "\x00")) // never fails
 	}
-	_, _ = h.Write([]byte(strings.Join(texts, "\x00"))) // never fails
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
