@@ -164,8 +164,8 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 	return nil
 }
 
-// addCall adds a complete call, and applies its action to the draft. A call that fails its check becomes a failure, which
-// is not an error. Errors: errTooLarge; the error classes of db.
+// addCall adds a complete call, and applies its action to the draft. A call that fails its check becomes a failure,
+// which is not an error. Errors: errTooLarge; the error classes of db.
 func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	if len(a.round.calls) == maxCalls {
 		return errTooLarge

@@ -133,7 +133,7 @@ func (t *turn) open(ctx context.Context) error {
 	readErr := reading.Wait()
 	t.prompt.Project = project.Name
 	t.prompt.Framework = cmp.Or(t.question.Framework, project.Framework)
-	return cmp.Or(err, readErr)
+	return cmp.Or(err, readErr) //nolint:wrapcheck // the error of OpenLocated, or of gather
 }
 
 // gather reads the data for the prompt: first the list of files and the conversation, in one call each, and then the

@@ -18,8 +18,8 @@ var url = regexp.MustCompile(`\S+://\S*`)
 // maxOccurrences is the maximum number of occurrences of a file name that are checked in a message.
 const maxOccurrences = 100
 
-// maxWork limits the comparisons of a call of Mentioned. A comparison costs the bytes of the path and checkCost. A usual
-// message needs a small part of it. If a message needs more, the files whose names come last are not found.
+// maxWork limits the comparisons of a call of Mentioned. A comparison costs the bytes of the path and checkCost. A
+// usual message needs a small part of it. If a message needs more, the files whose names come last are not found.
 const (
 	maxWork   = 2 << 20
 	checkCost = 128

@@ -124,8 +124,8 @@ func TestMentionedStopsAtLimit(t *testing.T) {
 	}
 	known = append(known, "/last.ts")
 	few := "Change first.ts, 7/many.ts and last.ts."
-	if got, want := prompt.Mentioned(few, known), []string{"/first.ts", "/7/many.ts", "/last.ts"}; !slices.Equal(got, want) {
-		t.Errorf("a usual message: got %q, want %q", got, want)
+	if diff := cmp.Diff([]string{"/first.ts", "/7/many.ts", "/last.ts"}, prompt.Mentioned(few, known)); diff != "" {
+		t.Errorf("a usual message (-want +got):\n%s", diff)
 	}
 	many := strings.Repeat("See many.ts. ", 100) + few
 	for _, p := range prompt.Mentioned(many, known) {
