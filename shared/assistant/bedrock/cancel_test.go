@@ -38,7 +38,7 @@ func TestCancelEndsTheRequest(t *testing.T) {
 				t.Errorf("got error %v, want %v", err, context.Canceled)
 			}
 			<-disconnected
-			s.checkRequests(t, 1)
+			s.CheckRequests(t, 1)
 		})
 	}
 }
@@ -51,7 +51,7 @@ func TestNoRequestAfterCancel(t *testing.T) {
 	if _, _, err := generateFor(ctx, t, s.provider(claude), chatRequest()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
-	s.checkRequests(t, 0)
+	s.CheckRequests(t, 0)
 }
 
 func TestDeadlineReturnsContextError(t *testing.T) {
@@ -105,6 +105,6 @@ func TestEmitErrorEndsAnswer(t *testing.T) {
 			t.Errorf("got %d parts before the error, want %d", parts, failAt)
 		}
 		<-disconnected
-		s.checkRequests(t, 1)
+		s.CheckRequests(t, 1)
 	}
 }

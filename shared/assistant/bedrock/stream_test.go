@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 )
 
@@ -143,8 +144,8 @@ func TestAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.text != tc.text || !slices.Equal(got.calls, tc.calls) {
-				t.Errorf("got %.300q and the calls %.300v, want %.300q and %.300v", got.text, got.calls, tc.text, tc.calls)
+			if got.Text != tc.text || !slices.Equal(got.Calls, tc.calls) {
+				t.Errorf("got %.300q and the calls %.300v, want %.300q and %.300v", got.Text, got.Calls, tc.text, tc.calls)
 			}
 			want := model.Outcome{
 				Stop: tc.stop, Model: claude,
@@ -153,7 +154,7 @@ func TestAnswers(t *testing.T) {
 			if outcome != want {
 				t.Errorf("got the outcome %+v, want %+v", outcome, want)
 			}
-			s.checkRequests(t, 1)
+			s.CheckRequests(t, 1)
 		})
 	}
 }
@@ -181,7 +182,7 @@ func TestStopReasons(t *testing.T) {
 			s := serveFrames(t, messageStart(), textDelta(0, "a"), messageStop(reason), metadata(5, 6, 0, 0))
 			got, outcome, err := generate(t, s.provider(claude))
 			wantUsage := model.Usage{Input: 5, Output: 6}
-			if got.text != "a" || outcome.Stop != tc.stop || outcome.Usage != wantUsage {
+			if got.Text != "a" || outcome.Stop != tc.stop || outcome.Usage != wantUsage {
 				t.Errorf("got answer %v and outcome %+v, want the text a, %q and the usage %+v", got, outcome, tc.stop, wantUsage)
 			}
 			if tc.fault == "" {
@@ -190,7 +191,7 @@ func TestStopReasons(t *testing.T) {
 				}
 				return
 			}
-			if checkFault(t, err, tc.fault); !strings.Contains(err.Error(), reason) {
+			if providertest.CheckFault(t, err, tc.fault); !strings.Contains(err.Error(), reason) {
 				t.Errorf("the error %v does not contain the reason %s", err, reason)
 			}
 		})
@@ -274,12 +275,12 @@ func TestConcurrentAnswers(t *testing.T) {
 		group.Go(func() {
 			got, _, err := generate(t, p)
 			var want strings.Builder
-			n, _, _ := strings.Cut(got.text, ".")
+			n, _, _ := strings.Cut(got.Text, ".")
 			for i := range 50 {
 				fmt.Fprintf(&want, "%s.%d ", n, i)
 			}
-			if err != nil || got.text != want.String() {
-				t.Errorf("got %q and error %v, want %q", got.text, err, want.String())
+			if err != nil || got.Text != want.String() {
+				t.Errorf("got %q and error %v, want %q", got.Text, err, want.String())
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 )
 
@@ -41,24 +42,24 @@ func TestAnswers(t *testing.T) {
 			if diff := cmp.Diff(strings.TrimSuffix(want, "\n"), strings.TrimSuffix(transcript(got, outcome, err), "\n")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			s.checkRequests(t, 1)
+			s.CheckRequests(t, 1)
 		})
 	}
 }
 
 // transcript returns what the provider read from an answer.
-func transcript(got received, outcome model.Outcome, err error) string {
+func transcript(got providertest.Answer, outcome model.Outcome, err error) string {
 	var b strings.Builder
-	if got.text != "" {
-		fmt.Fprintf(&b, "text %q\n", got.text)
+	if got.Text != "" {
+		fmt.Fprintf(&b, "text %q\n", got.Text)
 	}
-	for _, c := range got.calls {
+	for _, c := range got.Calls {
 		if len(c.ID) == 9 { // the length that all servers accept
 			c.ID = "(random)"
 		}
 		fmt.Fprintf(&b, "call %s %s %s\n", c.ID, c.Name, c.Input)
 	}
-	fmt.Fprintf(&b, "order %s, %d thinking\n", got.sequence, got.thinkingParts)
+	fmt.Fprintf(&b, "order %s, %d thinking\n", got.Sequence, got.Thinking)
 	fmt.Fprintf(&b, "outcome %s %s %d %d\n", outcome.Stop, outcome.Model, outcome.Usage.Input, outcome.Usage.Output)
 	if err != nil {
 		fmt.Fprintf(&b, "error %s\n", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 )
 
@@ -48,11 +49,11 @@ func TestErrors(t *testing.T) {
 			t.Parallel()
 			s := serve(t, respondError(tc.status, tc.body))
 			_, outcome, err := generate(t, s, simpleRequest)
-			checkFault(t, err, tc.want)
+			providertest.CheckFault(t, err, tc.want)
 			if want := fmt.Sprintf("status %d: ", tc.status); !strings.Contains(err.Error(), want) {
 				t.Errorf("the error %q does not contain %q", err, want)
 			}
-			if attempts := len(s.requests()); (attempts == 1) != (tc.want != model.Unavailable) {
+			if attempts := len(s.Requests()); (attempts == 1) != (tc.want != model.Unavailable) {
 				t.Errorf("got %d requests, want retries only if the provider is unavailable", attempts)
 			}
 			if !outcome.Usage.IsZero() || outcome.Model != "m" {
