@@ -7,16 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"devplatform/infra/slicetest"
 	"devplatform/shared/assistant/model"
-	"devplatform/shared/fault"
 )
 
 func TestPromptSubject(t *testing.T) {
@@ -47,74 +42,6 @@ func TestPromptSubject(t *testing.T) {
 	} {
 		if tc.got != tc.want {
 			t.Errorf("%s: got %v, want %v", tc.name, tc.got, tc.want)
-		}
-	}
-}
-
-// If the message names no file, the prompt contains the files that the previous answer changed, as they are now.
-func TestPromptContainsChangedFiles(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.newProject()
-	for _, path := range []string{"/a.ts", "/b.ts", "/c.ts", "/open.ts"} {
-		ada.createFile(projectID, path, "0\n")
-	}
-	first := newResponse("Done.")
-	for i := range maxNamedFiles {
-		edit := fmt.Sprintf(`{"path":"/a.ts","search":"%d","replace":"%d"}`, i, i+1)
-		first = first.withCall(fmt.Sprint("edit", i), "edit_file", edit)
-	}
-	f.model.enqueue(model.TaskChat, first.
-		withCall("rename", "rename_file", `{"path":"/b.ts","to":"/d.ts"}`).
-		withCall("create", "create_file", `{"path":"/e.ts","content":"new\n"}`))
-	ada.chat(projectID, "Change them.", "apply", true).Want(t, http.StatusOK)
-	ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "by hand\n"}).
-		Want(t, http.StatusOK)
-	ada.Do(http.MethodDelete, "/api/projects/"+projectID+"/files?path=/e.ts", nil).Want(t, http.StatusOK)
-	changed := newResponse("").withCall("1", "edit_file", `{"path":"/a.ts","search":"hand","replace":"the assistant"}`)
-	for i, tc := range []struct {
-		message, current string
-		want             string
-	}{
-		{"Now make it green.", "/open.ts", "[{/open.ts 0\n false} {/a.ts by hand\n false} {/d.ts 0\n false}]"},
-		{"Now make c.ts green.", "", "[{/c.ts 0\n false}]"}, // the previous answer changed /a.ts
-		{"Now make it green.", "", "[]"},                    // the previous answer changed nothing
-	} {
-		f.model.enqueue(model.TaskChat, changed)
-		changed = newResponse("Done.")
-		ada.chat(projectID, tc.message, "context", object{"currentFile": tc.current}).Want(t, http.StatusOK)
-		if got := fmt.Sprint(f.model.requests()[i+1].Subject.Files); got != tc.want {
-			t.Errorf("%s: got the files %s, want %s", tc.message, got, tc.want)
-		}
-	}
-}
-
-// The prompt contains the manifests in the nearest folder with a manifest, starting at the folder of the current file.
-func TestPromptManifests(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.newProject()
-	for _, path := range []string{"/package.json", "/go.mod", "/web/package.json", "/web/src/app.js", "/main.go"} {
-		ada.createFile(projectID, path, path)
-	}
-	for i, tc := range []struct {
-		currentFile string
-		want        []string // the files in the prompt
-	}{
-		{"", []string{"/package.json", "/go.mod"}},
-		{"/main.go", []string{"/main.go", "/package.json", "/go.mod"}},
-		{"/web/src/app.js", []string{"/web/src/app.js", "/web/package.json"}},
-		{"/web/package.json", []string{"/web/package.json"}},
-	} {
-		ada.chat(projectID, "Hello.", "context", object{"currentFile": tc.currentFile}).Want(t, http.StatusOK)
-		var got []string
-		for _, document := range f.model.requests()[i].Subject.Files {
-			got = append(got, document.Path)
-		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("current file %q: files in the prompt (-want +got):\n%s", tc.currentFile, diff)
 		}
 	}
 }
@@ -161,60 +88,6 @@ func TestPromptOfLargeProject(t *testing.T) {
 	if files := request.Subject.Files; len(files) != 2 || files[0].Path != largeFile || !files[0].Cut {
 		t.Errorf("got %d files, want the current file %q, shortened, and the named file", len(files), largeFile)
 	}
-}
-
-func TestRetryWithSmallerPrompt(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.newProject()
-	ada.createFile(projectID, "/large.ts", strings.Repeat("const line = 'of a large file'\n", 1<<12))
-	tooLong := newResponse().withError(&model.Error{Fault: model.TooLong, Cause: errors.New("context length")})
-	chat := func() slicetest.Response {
-		return ada.chat(projectID, "Hello.", "context", object{"currentFile": "/large.ts"})
-	}
-	f.model.enqueue(model.TaskChat, tooLong, newResponse("Shorter."))
-	if got := chat().Want(t, http.StatusOK).Text("response"); got != "Shorter." {
-		t.Errorf("got response %q, want the response to the second request", got)
-	}
-	requests := f.model.requests()
-	if len(requests) != 2 {
-		t.Fatalf("got %d requests, want 2", len(requests))
-	}
-	first, second := len(requests[0].Subject.Files[0].Content), len(requests[1].Subject.Files[0].Content)
-	if second*3 > first {
-		t.Errorf("second request: got %d bytes of the file, want at most a third of the %d bytes in the first request",
-			second, first)
-	}
-	if requests[1].MaxOutput != requests[0].MaxOutput {
-		t.Errorf("second request: got MaxOutput %d, want %d as in the first request",
-			requests[1].MaxOutput, requests[0].MaxOutput)
-	}
-
-	// The third request also has a smaller MaxOutput, and so has the repair.
-	f.model.enqueue(model.TaskChat, tooLong, tooLong, newResponse().withCall("1", "delete_file", `{"path":"/missing"}`))
-	chat().Want(t, http.StatusOK)
-	var limits []int
-	for _, request := range f.model.requests()[2:] {
-		limits = append(limits, request.MaxOutput)
-	}
-	if want := []int{maxOutput, maxOutput, smallOutput, smallOutput}; !slices.Equal(limits, want) {
-		t.Errorf("got requests with MaxOutput %v, want %v", limits, want)
-	}
-
-	f.model.enqueue(model.TaskChat, tooLong, tooLong, tooLong)
-	chat().Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-
-	f.model.enqueue(model.TaskGenerate, tooLong, newResponse("```js\n1\n```"))
-	if got := ada.generate("One.").Want(t, http.StatusOK).Text("code"); got != "1\n" {
-		t.Errorf("got code %q, want the code of the second response", got)
-	}
-	requests = f.model.requests()
-	if got := requests[len(requests)-1].MaxOutput; got != smallOutput {
-		t.Errorf("generate: got a second request with MaxOutput %d, want %d", got, smallOutput)
-	}
-	f.model.enqueue(model.TaskGenerate, tooLong, tooLong)
-	ada.generate("One.").Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 }
 
 // When there are many turns, a summary replaces the older half of them.
