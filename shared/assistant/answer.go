@@ -1,7 +1,6 @@
 package assistant
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -72,9 +71,6 @@ type failure struct {
 	brief, tool, path string
 	problem           *action.Problem
 }
-
-// key returns the path of the failed call, or its tool if the input was not valid. Paths begin with a slash.
-func (f failure) key() string { return cmp.Or(f.path, f.tool) }
 
 // streamID returns the ID that a call has in the stream.
 func (r *round) streamID(callID string) string {

@@ -82,16 +82,6 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// The returned actions can be applied literally: the search has the line endings of the file.
-func TestActionsCanBeAppliedLiterally(t *testing.T) {
-	t.Parallel()
-	d := apply(t, newFiles(project()), edit("/dos.txt", "one\ntwo", "1\n2"), edit("/a.ts", "one\ntwo", "1\n2"))
-	want := []action.Action{edit("/dos.txt", "one\r\ntwo", "1\r\n2"), edit("/a.ts", "one\ntwo", "1\n2")}
-	if diff := cmp.Diff(want, d.Actions()); diff != "" {
-		t.Errorf("actions (-want +got):\n%s", diff)
-	}
-}
-
 // The errors of storage are returned unchanged, and change nothing. A file that is overwritten is not read.
 func TestStorage(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,6 @@
 package bedrock
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,8 +8,6 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
@@ -206,22 +202,6 @@ func TestErrorsAreShortAndHaveNoCredentials(t *testing.T) {
 		}
 		if len(text) > 450 || !utf8.ValidString(text) {
 			t.Errorf("got an error of %d bytes, want at most 450 of valid UTF-8: %q", len(text), text)
-		}
-	}
-}
-
-func TestContextErrorsTakePrecedence(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	p := New(Options{})
-	for _, err := range []error{
-		p.callError(ctx, &types.ThrottlingException{}),
-		p.streamError(ctx, nil),
-		p.streamError(ctx, &types.ValidationException{}),
-	} {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("got error %v, want %v", err, context.Canceled)
 		}
 	}
 }

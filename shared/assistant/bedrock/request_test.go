@@ -136,21 +136,6 @@ func TestSchemasAndInputsAreSentUnchanged(t *testing.T) {
 	}
 }
 
-func TestRequestsAreDeterministic(t *testing.T) {
-	t.Parallel()
-	s := serveText(t)
-	for range 10 {
-		if _, _, err := generateFor(t.Context(), t, s.provider(claude), fullRequest()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, r := range s.Requests() {
-		if r.Body != s.Requests()[0].Body {
-			t.Fatalf("the request\n%s\ndiffers from the first request\n%s", r.Body, s.Requests()[0].Body)
-		}
-	}
-}
-
 func TestEmptyFieldsAreNotSent(t *testing.T) {
 	t.Parallel()
 	s := serveText(t)

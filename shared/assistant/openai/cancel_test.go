@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
@@ -52,17 +51,6 @@ func TestCancel(t *testing.T) {
 			<-disconnected
 			s.CheckRequests(t, 1)
 		})
-	}
-}
-
-func TestExpiredContext(t *testing.T) {
-	t.Parallel()
-	s := serve(t, respondEvents(helloChunk, stopChunk))
-	ctx, cancel := context.WithDeadline(t.Context(), time.Time{})
-	defer cancel()
-	p := openai.New(openai.Options{BaseURL: s.URL, Model: "m"})
-	if _, err := p.Generate(ctx, simpleRequest, new(providertest.Answer).Emit); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
 	}
 }
 

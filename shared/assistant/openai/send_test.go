@@ -125,14 +125,6 @@ func TestSwitchToOtherLimitName(t *testing.T) {
 	rejecting.CheckRequests(t, 2)
 }
 
-func TestConnectionRefused(t *testing.T) {
-	t.Parallel()
-	s := serve(t, respondEvents(helloChunk, stopChunk))
-	s.Close()
-	_, _, err := generate(t, s, simpleRequest)
-	providertest.CheckFault(t, err, model.Unavailable)
-}
-
 func TestHTMLResponse(t *testing.T) {
 	t.Parallel()
 	_, _, err := generate(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {

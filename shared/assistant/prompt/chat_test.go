@@ -81,30 +81,6 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// Requests with different contents have different marks.
-func TestMarksDiffer(t *testing.T) {
-	t.Parallel()
-	seen := map[string]string{}
-	for name, c := range map[string]prompt.Chat{
-		"only a message": {Message: "x"},
-		"other message":  {Message: "y"},
-		"project":        {Message: "x", Project: "p"},
-		"framework":      {Message: "x", Framework: "f"},
-		"paths":          {Message: "x", Paths: []string{"/a"}},
-		"file":           {Message: "x", Files: []prompt.Document{{Path: "/a", Content: "c"}}},
-		"other path":     {Message: "x", Files: []prompt.Document{{Path: "/b", Content: "c"}}},
-		"summary":        {Message: "x", Summary: "s"},
-		"turn":           {Message: "x", Turns: []prompt.Turn{{User: "a", Assistant: "b"}}},
-		"other turn":     {Message: "x", Turns: []prompt.Turn{{User: "a", Assistant: "c"}}},
-	} {
-		mark := firstLine.FindStringSubmatch(lastText(c.Request(prompt.DefaultBudget(), 1)))[1]
-		if other, same := seen[mark]; same {
-			t.Errorf("%s and %s have the same mark", name, other)
-		}
-		seen[mark] = name
-	}
-}
-
 func TestSummarize(t *testing.T) {
 	t.Parallel()
 	turns := []prompt.Turn{
