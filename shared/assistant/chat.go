@@ -228,6 +228,9 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 	t.reservation, err = t.quota.Reserve(ctx, quota.Reservation{
 		UserID: t.caller.UserID, MessageID: answerID, Tokens: forAnswer + forSummary, Began: began,
 	}, input+minOutput)
+	if err != nil {
+		return err
+	}
 	t.answerTokens = t.reservation.Tokens
 	if forSummary > 0 && t.reservation.Tokens == forAnswer+forSummary {
 		t.answerTokens, t.pendingSummary = forAnswer, &pendingSummary{}
@@ -235,7 +238,7 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 	if limit := t.answerTokens - input; limit < maxOutput {
 		t.request = t.prompt.Request(t.budget, limit) // the prompt contains the limit
 	}
-	return err
+	return nil
 }
 
 func (t *turn) settlement() quota.Settlement {
@@ -327,15 +330,4 @@ func (t *turn) apply(ctx context.Context) {
 	exists := t.files.ProjectExists(t.question.ProjectID)
 	err = errors.Join(err, t.conversations.Replace(ctx, t.question.ProjectID, *m, exists))
 	t.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
-}
-
-// CancelMessage requests the cancellation of an answer to a question of the caller. An answer that has already ended is
-// not changed.
-// Errors: MESSAGE_NOT_FOUND; the error classes of db.
-func (s *Service) CancelMessage(ctx context.Context, caller httpapi.Caller, messageID string) error {
-	err := s.quota.Cancel(ctx, caller.UserID, messageID)
-	if errors.Is(err, db.ErrNotFound) {
-		return errMessageNotFound.WithCause(err)
-	}
-	return err
 }

@@ -47,12 +47,19 @@ func (Provider) Generate(ctx context.Context, r model.Request, emit func(model.P
 	case len(a.calls) > 0:
 		outcome.Stop = model.StopTools
 	}
-	w := &writer{ctx: ctx, emit: emit, prefix: callPrefix(r.Messages)}
-	err := w.write(a)
-	if err != nil {
-		outcome.Stop = ""
+	written := 0 // characters
+	var err error
+	for _, p := range a.parts(callPrefix(r.Messages)) {
+		if err = ctx.Err(); err == nil {
+			err = emit(p)
+		}
+		if err != nil {
+			outcome.Stop = ""
+			break
+		}
+		written += utf8.RuneCountInString(p.Text) + utf8.RuneCountInString(p.Name)
 	}
-	outcome.Usage = model.Usage{Input: tokens(utf8.RuneCountInString(r.Subject.Prompt)), Output: tokens(w.written)}
+	outcome.Usage = model.Usage{Input: tokens(utf8.RuneCountInString(r.Subject.Prompt)), Output: tokens(written)}
 	return outcome, err
 }
 
