@@ -132,6 +132,27 @@ func (a *Answer) CheckIDs(t T) {
 	}
 }
 
+// Transcript describes an answer in lines, for a golden file. A call ID of nine characters is one that the provider
+// chose.
+func (a *Answer) Transcript(outcome model.Outcome, err error) string {
+	var b strings.Builder
+	if a.Text != "" {
+		fmt.Fprintf(&b, "text %q\n", a.Text)
+	}
+	for _, c := range a.Calls {
+		if len(c.ID) == 9 {
+			c.ID = "(random)"
+		}
+		fmt.Fprintf(&b, "call %s %s %s\n", c.ID, c.Name, c.Input)
+	}
+	fmt.Fprintf(&b, "order %s, %d thinking\n", a.Sequence, a.Thinking)
+	fmt.Fprintf(&b, "outcome %s %s %d %d\n", outcome.Stop, outcome.Model, outcome.Usage.Input, outcome.Usage.Output)
+	if err != nil {
+		fmt.Fprintf(&b, "error %s\n", err)
+	}
+	return b.String()
+}
+
 // CheckFault checks that err is a *model.Error with this fault, and returns it.
 func CheckFault(t T, err error, want model.Fault) *model.Error {
 	t.Helper()

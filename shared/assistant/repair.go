@@ -95,10 +95,10 @@ func (a *answer) unseenFiles(ctx context.Context) []prompt.Document {
 	return files
 }
 
-// remainingFailures returns the failures of the first round that no call of the repair answers, followed by the failures
-// of the repair. A call of the repair answers one failure: a failure with the same path or, if the input of the failed
-// call was not valid, a failure of the same tool. A failed call of the repair is ignored if the same action succeeded in
-// the first round.
+// remainingFailures returns the failures of the first round that no call of the repair answers, followed by the
+// failures of the repair. A call of the repair answers one failure: a failure with the same path or, if the input of
+// the failed call was not valid, a failure of the same tool. A failed call of the repair is ignored if the same action
+// succeeded in the first round.
 func remainingFailures(first, repair round) (remaining []failure) {
 	failedPaths, accepted, answers := map[string]bool{}, map[string]bool{}, map[string]int{}
 	for _, f := range first.failures {

@@ -131,11 +131,6 @@ func toolDelta(block int, s string) []byte {
 	return event("contentBlockDelta", payload)
 }
 
-func reasoningDelta(block int, content string) []byte {
-	payload := fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"reasoningContent":%s}}`, block, content)
-	return event("contentBlockDelta", payload)
-}
-
 func blockStop(block int) []byte {
 	return event("contentBlockStop", fmt.Sprintf(`{"contentBlockIndex":%d}`, block))
 }

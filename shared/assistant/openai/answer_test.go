@@ -2,14 +2,12 @@ package openai_test
 
 import (
 	_ "embed"
-	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 )
 
@@ -19,8 +17,8 @@ import (
 //go:embed testdata/answers.txt
 var answers string
 
-// Servers send texts, calls, usage and errors in many formats. An answer that is not complete is an error, which does not
-// quote the model, and is not retried.
+// Servers send texts, calls, usage and errors in many formats. An answer that is not complete is an error, which does
+// not quote the model, and is not retried.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	conversation := model.Request{Messages: []model.Message{
@@ -39,30 +37,10 @@ func TestAnswers(t *testing.T) {
 			}
 			s := serve(t, respondText(body))
 			got, outcome, err := generate(t, s, conversation)
-			if diff := cmp.Diff(strings.TrimSuffix(want, "\n"), strings.TrimSuffix(transcript(got, outcome, err), "\n")); diff != "" {
+			if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got.Transcript(outcome, err))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			s.CheckRequests(t, 1)
 		})
 	}
-}
-
-// transcript returns what the provider read from an answer.
-func transcript(got providertest.Answer, outcome model.Outcome, err error) string {
-	var b strings.Builder
-	if got.Text != "" {
-		fmt.Fprintf(&b, "text %q\n", got.Text)
-	}
-	for _, c := range got.Calls {
-		if len(c.ID) == 9 { // the length that all servers accept
-			c.ID = "(random)"
-		}
-		fmt.Fprintf(&b, "call %s %s %s\n", c.ID, c.Name, c.Input)
-	}
-	fmt.Fprintf(&b, "order %s, %d thinking\n", got.Sequence, got.Thinking)
-	fmt.Fprintf(&b, "outcome %s %s %d %d\n", outcome.Stop, outcome.Model, outcome.Usage.Input, outcome.Usage.Output)
-	if err != nil {
-		fmt.Fprintf(&b, "error %s\n", err)
-	}
-	return b.String()
 }

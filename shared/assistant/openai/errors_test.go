@@ -20,8 +20,8 @@ import (
 //go:embed testdata/errors.txt
 var responseErrors string
 
-// The error responses of known servers are parsed and classified. Only known fields of an error are in its text, because
-// servers may send the prompt back in other fields. Package provider tests the faults of more errors.
+// The error responses of known servers are parsed and classified. Only known fields of an error are in its text,
+// because servers may send the prompt back in other fields. Package provider tests the faults of more errors.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(responseErrors), "\n\n") {

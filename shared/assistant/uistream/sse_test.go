@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// frames returns the frames of a UI message stream before [DONE], and the number of its comments. It fails if the stream
-// has anything else.
+// frames returns the frames of a UI message stream before [DONE], and the number of its comments. It fails if the
+// stream has anything else.
 func frames(t *testing.T, stream string) (all []map[string]any, comments int, done bool) {
 	t.Helper()
 	if strings.Contains(stream, "\r") {
