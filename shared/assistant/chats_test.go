@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "write the golden file of the chats")
 //	stop REASON
 //	usage INPUT OUTPUT
 //	error FAULT         the end of the response
-//	chat TEXT           sends a message, with the current file PATH or "apply" after it
+//	chat TEXT           sends a message. After it can follow: apply, the current file, and a framework
 type script struct {
 	*testing.T
 	user      *user
@@ -161,18 +161,25 @@ func (s *script) do(line string) {
 func (s *script) chat(text string) {
 	s.Helper()
 	message, options := s.textOf(text)
-	var fields []any
-	if path := strings.TrimPrefix(options, "apply"); path != "" {
-		fields = append(fields, "context", object{"currentFile": strings.TrimSpace(path)})
+	apply, work := false, object{}
+	for option := range strings.FieldsSeq(options) {
+		switch {
+		case option == "apply":
+			apply = true
+		case strings.HasPrefix(option, "/"):
+			work["currentFile"] = option
+		default:
+			work["framework"] = option
+		}
 	}
-	fields = append(fields, "apply", strings.HasPrefix(options, "apply"))
 	f := s.user.f
 	f.model.enqueue(model.TaskChat, s.responses...)
 	requests, stored := len(f.model.requests()), len(s.user.messages(s.projectID))
-	got := s.user.chat(s.projectID, message, fields...)
+	got := s.user.chat(s.projectID, message, "apply", apply, "context", work)
 	s.printf("chat %s", text)
 	for _, r := range f.model.requests()[requests:] {
-		s.printf("request of %d messages, for %d tokens", len(r.Messages), r.MaxOutput)
+		s.printf("request of %d messages, %d tokens, %d paths, framework %s",
+			len(r.Messages), r.MaxOutput, len(r.Subject.Paths), r.Subject.Framework)
 		for _, file := range r.Subject.Files {
 			s.printf("  file %s %s, cut: %v", file.Path, shortText(file.Content), file.Cut)
 		}

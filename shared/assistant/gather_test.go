@@ -14,38 +14,6 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-func TestPromptSubject(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.newProject()
-	ada.createFile(projectID, "/src/app.tsx", "current file\n")
-	ada.createFile(projectID, "/src/list.tsx", "named file\n")
-	ada.createFile(projectID, "/src/other.tsx", "other file\n")
-	f.model.enqueue(model.TaskChat, newResponse("First.").
-		withCall("1", "create_file", `{"path":"/x","content":""}`))
-	ada.chat(projectID, "One.").Want(t, http.StatusOK)
-	work := object{"currentFile": "/src/app.tsx", "framework": "vue"}
-	ada.chat(projectID, "What about list.tsx?", "context", work).Want(t, http.StatusOK)
-	subject := f.model.requests()[1].Subject
-	for _, tc := range []struct {
-		name      string
-		got, want any
-	}{
-		{"prompt", subject.Prompt, "What about list.tsx?"},
-		{"framework", subject.Framework, "vue"},
-		{"paths", fmt.Sprint(subject.Paths), "[/src/app.tsx /src/list.tsx /src/other.tsx]"},
-		{
-			"files", fmt.Sprint(subject.Files),
-			"[{/src/app.tsx current file\n false} {/src/list.tsx named file\n false}]",
-		},
-	} {
-		if tc.got != tc.want {
-			t.Errorf("%s: got %v, want %v", tc.name, tc.got, tc.want)
-		}
-	}
-}
-
 // The prompt shortens the file list of a large project and the content of a large file.
 func TestPromptOfLargeProject(t *testing.T) {
 	t.Parallel()

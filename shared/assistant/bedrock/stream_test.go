@@ -55,7 +55,7 @@ func TestHugeDeltas(t *testing.T) {
 		toolDelta(1, `{"a":`+quote(big)+`}`), blockStop(1), messageStop("tool_use"), metadata(10, 20, 300, 4000))
 	got, _, err := generate(t, s.provider(claude))
 	if err != nil || got.Text != big+"!" || len(got.Calls) != 1 || got.Calls[0].Input != `{"a":`+quote(big)+`}` {
-		t.Errorf("got %d bytes of text, %d calls and error %v, want the text and the call", len(got.Text), len(got.Calls), err)
+		t.Errorf("got %d bytes of text, %d calls, error %v, want the text and the call", len(got.Text), len(got.Calls), err)
 	}
 }
 
