@@ -1,18 +1,25 @@
-package signup
+package password
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"devplatform/shared/account/attempt"
-	"devplatform/shared/account/password"
+	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/notice"
 	"devplatform/shared/account/user"
+	"devplatform/shared/clock"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
+	"devplatform/shared/mail"
 )
 
-// Register adds the endpoint, with the tag of accounts.
-func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
+var errUserExists = fault.New(fault.CodeUserExists,
+	"The e-mail address or the username is already taken. Please log in, or choose another one.")
+
+func (s *Service) registerSignup(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "signup", Method: http.MethodPost, Path: "/api/auth/signup", Tag: tag, Status: http.StatusCreated,
 		Summary: "Create an account",
@@ -20,7 +27,7 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			"start a session: log in next.",
 		Errors: []*fault.Error{
 			fault.Invalid(
-				fault.Field("email", user.CheckEmail("ada")), fault.Field("password", password.Check("short", "", "")),
+				fault.Field("email", user.CheckEmail("ada")), fault.Field("password", Check("short", "", "")),
 			),
 			attempt.ExampleStatus.WithHeaders(errUserExists), attempt.TooMany(attempt.ExampleStatus),
 		},
@@ -39,7 +46,7 @@ type signupInput struct {
 func (in *signupInput) Validate(v *httpapi.Validation) {
 	v.Field("email", user.CheckEmail(in.Body.Email))
 	v.Field("username", user.CheckUsername(in.Body.Username))
-	v.Field("password", password.Check(in.Body.Password, in.Body.Email, in.Body.Username))
+	v.Field("password", Check(in.Body.Password, in.Body.Email, in.Body.Username))
 }
 
 type signupOutput struct {
@@ -51,12 +58,39 @@ type signupOutput struct {
 	}
 }
 
+// handleSignup creates a user with a personal workspace, and sends the mail that confirms the address. Errors:
+// AUTH_RATE_LIMITED, AUTH_USER_EXISTS.
 func (s *Service) handleSignup(ctx context.Context, in *signupInput) (*signupOutput, error) {
-	userID, status, err := s.Signup(ctx, in.Body.Email, in.Body.Username, in.Body.Password, httpapi.RequestInfoFrom(ctx))
+	client := httpapi.RequestInfoFrom(ctx)
+	counted, err := s.Limiter.CountSignup(ctx, client)
 	if err != nil {
 		return nil, err
 	}
-	out := &signupOutput{RateLimit: attempt.Headers(status)}
-	out.Body.Success, out.Body.UserID, out.Body.Message = true, userID, "Account created. You can log in now."
+	hash, err := s.Hasher.Hash(ctx, in.Body.Password)
+	if err != nil {
+		return nil, err
+	}
+	u := user.User{
+		ID: s.IDs.New(id.User), Email: user.NormalizeEmail(in.Body.Email), Username: in.Body.Username,
+		CreatedAt: clock.Stamp(s.Clock()),
+	}
+	tx := s.DB.Tx(s.Users.Create(u, u.Credential(hash), s.IDs.New(id.Workspace))...)
+	tx.Add(s.Limiter.Know(u.Email, u.ID, client))
+	if s.Mails.Outbox.Enabled() {
+		set := mailtoken.Set{UserID: u.ID, Kind: mail.Confirm}
+		sent, err := s.Mails.Send(ctx, notice.Link{Set: set, To: u.Email, User: u}, client)
+		if err != nil {
+			return nil, err
+		}
+		tx.Add(sent...)
+	}
+	if err := tx.Commit(ctx); err != nil {
+		if errors.Is(err, user.ErrTaken) {
+			err = counted.Status().WithHeaders(errUserExists.WithCause(err))
+		}
+		return nil, err
+	}
+	out := &signupOutput{RateLimit: attempt.Headers(counted.Status())}
+	out.Body.Success, out.Body.UserID, out.Body.Message = true, u.ID, "Account created. You can log in now."
 	return out, nil
 }
