@@ -1,7 +1,6 @@
 package assistant
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -72,9 +71,6 @@ type failure struct {
 	brief, tool, path string
 	problem           *action.Problem
 }
-
-// key returns the path of the failed call, or its tool if the input was not valid. Paths begin with a slash.
-func (f failure) key() string { return cmp.Or(f.path, f.tool) }
 
 // streamID returns the ID that a call has in the stream.
 func (r *round) streamID(callID string) string {
@@ -164,8 +160,8 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 	return nil
 }
 
-// addCall adds a complete call, and applies its action to the draft. A call that fails its check becomes a failure, which
-// is not an error. Errors: errTooLarge; the error classes of db.
+// addCall adds a complete call, and applies its action to the draft. A call that fails its check becomes a failure,
+// which is not an error. Errors: errTooLarge; the error classes of db.
 func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	if len(a.round.calls) == maxCalls {
 		return errTooLarge

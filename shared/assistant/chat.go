@@ -131,19 +131,20 @@ func (t *turn) open(ctx context.Context) error {
 		stop() // without access, the response time must not depend on the data
 	}
 	readErr := reading.Wait()
-	t.prompt.Project, t.prompt.Total = project.Name, project.Files
+	t.prompt.Project = project.Name
 	t.prompt.Framework = cmp.Or(t.question.Framework, project.Framework)
-	return cmp.Or(err, readErr)
+	return cmp.Or(err, readErr) //nolint:wrapcheck // the error of OpenLocated, or of gather
 }
 
 // gather reads the data for the prompt: first the list of files and the conversation, in one call each, and then the
 // files that the prompt contains, in one call: the current file, the files that the message names or that the previous
-// answer changed, and the manifests that belong to the current file. If the project has more files than were listed, a
-// call before the last one looks up the named files.
+// answer changed, and the manifests that belong to the current file.
 func (t *turn) gather(ctx context.Context) error {
 	reads, readCtx := async.WithContext(ctx)
-	reads.Go(func() (err error) {
-		t.projectFiles, err = listFiles(readCtx, t.files.View(t.question.ProjectID))
+	reads.Go(func() error {
+		view := t.files.View(t.question.ProjectID)
+		listed, err := view.List(readCtx)
+		t.projectFiles = newProjectFiles(view, listed)
 		return err
 	})
 	reads.Go(func() (err error) {
@@ -157,10 +158,7 @@ func (t *turn) gather(ctx context.Context) error {
 		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
 		Message: t.question.Message,
 	}
-	paths, err := t.filesToShow(ctx)
-	if err != nil {
-		return err
-	}
+	paths := t.filesToShow()
 	if err := t.projectFiles.load(ctx, paths...); err != nil {
 		return err
 	}
@@ -181,12 +179,9 @@ func (t *turn) gather(ctx context.Context) error {
 
 // filesToShow returns the paths of the files that the prompt contains, or reports as unreadable, the current file
 // first.
-func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
+func (t *turn) filesToShow() []string {
 	current := t.question.CurrentFile
 	wanted := prompt.Mentioned(t.question.Message, t.prompt.Paths)
-	if !t.projectFiles.complete {
-		wanted = append(wanted, prompt.PathsIn(t.question.Message)...)
-	}
 	if len(wanted) == 0 {
 		wanted = lastChanged(t.memory.Turns)
 	}
@@ -194,9 +189,6 @@ func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
 		wanted = append([]string{current}, wanted...)
 	}
 	wanted = append(wanted[:min(len(wanted), maxNamedFiles)], manifests(t.projectFiles.known, current)...)
-	if err := t.projectFiles.Prepare(ctx, wanted...); err != nil {
-		return nil, err
-	}
 	var shown []string
 	total := 0
 	for _, name := range wanted {
@@ -212,7 +204,7 @@ func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
 		}
 		shown = append(shown, name)
 	}
-	return shown, nil
+	return shown
 }
 
 // reserve builds the request, and reserves tokens for the answer, a repair, and a summary if one is due. If too few
@@ -226,7 +218,8 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 		CreatedAt: clock.Stamp(began), AuthorID: t.caller.UserID,
 	}
 	t.budget = prompt.DefaultBudget()
-	input := prompt.Tokens(t.prompt.Request(t.budget, maxOutput))
+	t.request = t.prompt.Request(t.budget, maxOutput)
+	input := prompt.Tokens(t.request)
 	forAnswer, forSummary := 2*(input+maxOutput), 0
 	if isSummaryDue(t.memory) {
 		request, _ := summaryRequest(t.memory)
@@ -235,12 +228,17 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 	t.reservation, err = t.quota.Reserve(ctx, quota.Reservation{
 		UserID: t.caller.UserID, MessageID: answerID, Tokens: forAnswer + forSummary, Began: began,
 	}, input+minOutput)
+	if err != nil {
+		return err
+	}
 	t.answerTokens = t.reservation.Tokens
 	if forSummary > 0 && t.reservation.Tokens == forAnswer+forSummary {
 		t.answerTokens, t.pendingSummary = forAnswer, &pendingSummary{}
 	}
-	t.request = t.prompt.Request(t.budget, min(maxOutput, t.answerTokens-input)) // the prompt contains the limit
-	return err
+	if limit := t.answerTokens - input; limit < maxOutput {
+		t.request = t.prompt.Request(t.budget, limit) // the prompt contains the limit
+	}
+	return nil
 }
 
 func (t *turn) settlement() quota.Settlement {
@@ -332,15 +330,4 @@ func (t *turn) apply(ctx context.Context) {
 	exists := t.files.ProjectExists(t.question.ProjectID)
 	err = errors.Join(err, t.conversations.Replace(ctx, t.question.ProjectID, *m, exists))
 	t.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
-}
-
-// CancelMessage requests the cancellation of an answer to a question of the caller. An answer that has already ended is
-// not changed.
-// Errors: MESSAGE_NOT_FOUND; the error classes of db.
-func (s *Service) CancelMessage(ctx context.Context, caller httpapi.Caller, messageID string) error {
-	err := s.quota.Cancel(ctx, caller.UserID, messageID)
-	if errors.Is(err, db.ErrNotFound) {
-		return errMessageNotFound.WithCause(err)
-	}
-	return err
 }

@@ -106,26 +106,6 @@ func TestChat(t *testing.T) {
 	}
 }
 
-func TestMainCode(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.newProject()
-	for _, tc := range []struct{ text, want string }{
-		{text: "There is no code.", want: ""},
-		{text: "So:\n\n```js\nlet a\n```\n\n```\nother\n```", want: "let a\n"},
-	} {
-		f.model.enqueue(model.TaskChat, newResponse(tc.text))
-		got := ada.chat(projectID, "Show me.").Want(t, http.StatusOK)
-		if got.Text("code") != tc.want {
-			t.Errorf("answer %q: got code %q, want %q", tc.text, got.Text("code"), tc.want)
-		}
-		if len(got.List("actions")) != 0 || got.Body["actions"] == nil {
-			t.Errorf("answer %q: got actions %v, want an empty array", tc.text, got.Body["actions"])
-		}
-	}
-}
-
 // A chat makes at most eight calls to DynamoDB, and one more if an action needs files that the prompt does not contain.
 // Once a minute, a chat makes another call to report the usage of all users.
 func TestDatabaseCallsOfChat(t *testing.T) {

@@ -16,28 +16,6 @@ import (
 // cutOffOutcome is the outcome of an answer that reached the maximum length.
 var cutOffOutcome = model.Outcome{Stop: model.StopLength, Model: "fake-model", Usage: fakeUsage}
 
-func TestCutOffAnswerIsNotApplied(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.newProject()
-	f.model.enqueue(model.TaskChat, newResponse("Two files.").
-		withCall("1", "create_file", `{"path":"/a","content":""}`).withOutcome(cutOffOutcome))
-	got := ada.chat(projectID, "Make both.", "apply", true).Want(t, http.StatusOK)
-	if got.Body["applied"] != false || len(got.List("actions")) != 1 ||
-		!strings.Contains(got.Text("response"), "cut off here") {
-		t.Errorf("got %s, want one action that was not applied, and a note that the answer was cut off", got.Raw)
-	}
-	ada.checkInterrupted(projectID)
-	ada.checkNoFiles(projectID)
-
-	f.model.enqueue(model.TaskGenerate, newResponse("```js\nlet a").withOutcome(cutOffOutcome))
-	got = ada.generate("One.").Want(t, http.StatusOK)
-	if got.Text("explanation") != "> "+cutOff || got.Text("code") != "let a\n" {
-		t.Errorf("got %s, want the incomplete code and a note that the answer was cut off", got.Raw)
-	}
-}
-
 // cancelAll cancels all answers in progress. It assumes that all of them belong to u.
 func (u *user) cancelAll() {
 	u.f.t.Helper()
@@ -97,20 +75,6 @@ func TestUnansweredQuestionIsStored(t *testing.T) {
 	ada.checkConversation(projectID, "Hello?", "")
 }
 
-// If the current file has the maximum size, the prompt still contains the files that the message names.
-func TestPromptWithLargeCurrentFile(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.newProject()
-	ada.createFile(projectID, "/one.js", strings.Repeat("x", 1<<20))
-	ada.createFile(projectID, "/a.ts", "export {}\n")
-	ada.chat(projectID, "Change /a.ts", "context", object{"currentFile": "/one.js"}).Want(t, http.StatusOK)
-	if files := f.model.requests()[0].Subject.Files; len(files) != 2 || files[1].Path != "/a.ts" {
-		t.Errorf("got %d files in the prompt, want /one.js and /a.ts", len(files))
-	}
-}
-
 func TestNotAppliedNote(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -155,4 +119,47 @@ func TestPlausibleUsage(t *testing.T) {
 			t.Errorf("plausibleUsage(%+v): got %+v, want %+v", tc.reported, got, tc.want)
 		}
 	}
+}
+
+// If a file is changed while the answer is generated, the change is not overwritten, and the answer is still returned.
+func TestAnswerIsReturnedIfApplyFails(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	ada.createFile(projectID, "/a.ts", "old\n")
+	updateFile := func() {
+		ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "new\n"}).
+			Want(t, http.StatusOK)
+	}
+	f.model.enqueue(model.TaskChat, newResponse("Done.").
+		withCall("1", "update_file", `{"path":"/a.ts","content":"from the model\n"}`).
+		withFunc(updateFile))
+	got := ada.chat(projectID, "Change a.ts.", "apply", true).Want(t, http.StatusOK)
+	const wantText = "Done.\n\n> The changes were not applied: some of these files were changed"
+	if got.Body["applied"] != false || len(got.List("actions")) != 1 || !strings.Contains(got.Text("response"), wantText) {
+		t.Errorf("got %s, want one action that was not applied, and the text %q", got.Raw, wantText)
+	}
+	ada.checkFile(projectID, "/a.ts", "new\n")
+	if stored := ada.messages(projectID)[1]["content"]; stored != got.Text("response") {
+		t.Errorf("got stored answer %q, want %q", stored, got.Text("response"))
+	}
+}
+
+func TestCancelDuringRepair(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withLimits(func(l *Limits) { l.CancelPoll = 10 * time.Millisecond }))
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	first := newResponse("Two changes.").
+		withCall("1", "create_file", `{"path":"/a","content":""}`).
+		withCall("2", "delete_file", `{"path":"/missing"}`)
+	repair := newResponse("").withFunc(ada.cancelAll).withWait(make(chan struct{}))
+	f.model.enqueue(model.TaskChat, first, repair)
+	got := ada.chat(projectID, "Change it.", "apply", true).Want(t, http.StatusOK)
+	if got.Body["applied"] != false {
+		t.Errorf("got %s, want applied to be false", got.Raw)
+	}
+	ada.checkInterrupted(projectID)
+	ada.checkNoFiles(projectID)
 }

@@ -2,9 +2,9 @@ package assistant
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"devplatform/shared/assistant/conversation"
@@ -13,9 +13,6 @@ import (
 )
 
 const (
-	// maxListed is the maximum number of files that are listed for a prompt. One call lists them. If a project has more
-	// files, the others are looked up by path.
-	maxListed = 999
 	// maxNamedFiles is the maximum number of files that are read because they are open in the editor, named in the
 	// message, or changed by the previous answer.
 	maxNamedFiles = 10
@@ -24,97 +21,31 @@ const (
 	maxNamedBytes = 1 << 20
 )
 
-// projectFiles caches the files of a project that were read for the prompt. If the check of an action needs another
-// file, projectFiles reads it.
+// projectFiles are the files of a project as they were listed for the prompt, and the contents that were read.
 type projectFiles struct {
-	view *file.View
-	// known maps paths to the records that were read. If complete is true, known contains all files of the
-	// project.
-	known    map[string]file.File
-	complete bool
-	// lookedUp contains the paths that were looked up. If such a path is not in known, the file does not exist.
-	lookedUp map[string]bool
-	contents map[string][]byte // by path
-	// inside contains what Inside has read, by folder.
-	inside map[string]folderFiles
+	view     *file.View
+	known    map[string]file.File // by path
+	contents map[string][]byte    // by path
 }
 
-// folderFiles are the paths of some files inside a folder, or of all of them if complete is true.
-type folderFiles struct {
-	paths    []string
-	complete bool
-}
-
-// listFiles lists the files of a project, in one call.
-func listFiles(ctx context.Context, view *file.View) (*projectFiles, error) {
-	listed, err := view.List(ctx, maxListed)
-	if err != nil {
-		return nil, err
-	}
-	f := &projectFiles{
-		view: view, known: make(map[string]file.File, len(listed)), complete: len(listed) < maxListed,
-		lookedUp: map[string]bool{}, contents: map[string][]byte{}, inside: map[string]folderFiles{},
-	}
+func newProjectFiles(view *file.View, listed []file.File) *projectFiles {
+	f := &projectFiles{view: view, known: make(map[string]file.File, len(listed)), contents: map[string][]byte{}}
 	for _, info := range listed {
 		f.known[info.Path] = info
 	}
-	return f, nil
+	return f
 }
 
-// Prepare implements action.Files. It reads the records of the paths that are not cached yet, in one call. If all of
-// them are cached, it makes no call.
-func (f *projectFiles) Prepare(ctx context.Context, paths ...string) error {
-	var unknown []string
-	for _, path := range paths {
-		if _, ok := f.known[path]; !ok && !f.lookedUp[path] {
-			unknown = append(unknown, path)
-		}
-	}
-	if f.complete || unknown == nil {
-		return nil
-	}
-	found, err := f.view.Stat(ctx, unknown...)
-	if err != nil {
-		return err
-	}
-	for _, path := range unknown {
-		f.lookedUp[path] = true
-	}
-	maps.Copy(f.known, found)
-	return nil
-}
+// Paths implements action.Files.
+func (f *projectFiles) Paths() iter.Seq[string] { return maps.Keys(f.known) }
 
 // Stat implements action.Files.
-func (f *projectFiles) Stat(ctx context.Context, path string) (etag string, ok bool, err error) {
-	if err := f.Prepare(ctx, path); err != nil {
-		return "", false, err
-	}
+func (f *projectFiles) Stat(path string) (etag string, ok bool) {
 	info, ok := f.known[path]
 	if !ok {
-		return "", false, nil
+		return "", false
 	}
-	return info.ETag(), true, nil
-}
-
-// Inside implements action.Files.
-func (f *projectFiles) Inside(ctx context.Context, folder string, n int) ([]string, error) {
-	var known []string
-	for path := range f.known {
-		if strings.HasPrefix(path, folder+"/") {
-			known = append(known, path)
-		}
-	}
-	if f.complete || len(known) >= n {
-		return known, nil
-	}
-	if cached := f.inside[folder]; cached.complete || len(cached.paths) >= n {
-		return cached.paths, nil
-	}
-	paths, err := f.view.Inside(ctx, folder, n)
-	if err == nil {
-		f.inside[folder] = folderFiles{paths: paths, complete: len(paths) < n}
-	}
-	return paths, err
+	return info.ETag(), true
 }
 
 // Read implements action.Files. It returns "" for a file that was deleted after it was listed. A change to such a file
@@ -128,11 +59,8 @@ func (f *projectFiles) Read(ctx context.Context, path string) (content string, t
 	return string(data), utf8.Valid(data) && !f.known[path].IsLarge(), nil
 }
 
-// load reads the contents of the files that exist and are not cached yet, in one call.
+// load reads the contents of the files that exist and were not read yet, in one call.
 func (f *projectFiles) load(ctx context.Context, paths ...string) error {
-	if err := f.Prepare(ctx, paths...); err != nil {
-		return err
-	}
 	var missing []file.File
 	for _, path := range paths {
 		info, ok := f.known[path]

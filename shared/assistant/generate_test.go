@@ -1,12 +1,14 @@
 package assistant
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/fault"
 )
 
 func TestGeneratedCode(t *testing.T) {
@@ -43,4 +45,22 @@ func TestGeneratedCode(t *testing.T) {
 			t.Errorf("answer %q: response (-want +got):\n%s", tc.answer, diff)
 		}
 	}
+}
+
+// If a prompt is too long for the model, the answer is limited to fewer tokens. An answer that is cut off has a note.
+func TestGeneratedCodeThatIsTooLong(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	tooLong := newResponse().withError(&model.Error{Fault: model.TooLong, Cause: errors.New("context length")})
+	f.model.enqueue(model.TaskGenerate, tooLong, newResponse("```js\nlet a").withOutcome(cutOffOutcome))
+	got := ada.generate("One.").Want(t, http.StatusOK)
+	if got.Text("explanation") != "> "+cutOff || got.Text("code") != "let a\n" {
+		t.Errorf("got %s, want the incomplete code and a note that the answer was cut off", got.Raw)
+	}
+	if limit := f.model.requests()[1].MaxOutput; limit != smallOutput {
+		t.Errorf("got a second request with MaxOutput %d, want %d", limit, smallOutput)
+	}
+	f.model.enqueue(model.TaskGenerate, tooLong, tooLong)
+	ada.generate("One.").Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 }

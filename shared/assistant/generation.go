@@ -15,17 +15,17 @@ import (
 // timeToStore is the time before the function's deadline that is reserved for storing the answer.
 const timeToStore = 15 * time.Second
 
-// detach returns two contexts that do not end when the client disconnects: one for all work of an answer, which ends with
-// ctx's deadline, and one for its model calls, which ends when the answer takes too long, or timeToStore before the first
-// one.
+// detach returns two contexts that do not end when the client disconnects: one for all work of an answer, and one for
+// its model calls. The second ends when the answer takes too long, or timeToStore before the deadline of ctx.
 func (s *Service) detach(ctx context.Context) (work, generation context.Context, cancel context.CancelFunc) {
-	limit := quota.Lease
-	if deadline, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(deadline))
+	work, cancelWork := async.Detach(ctx, quota.Lease)
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		deadline, _ = work.Deadline()
 	}
-	work, cancelWork := async.Detach(ctx, limit)
-	generation, cancelGeneration := context.WithTimeoutCause(work, min(s.limits.Generation, limit-timeToStore), errTooLate)
-	return work, generation, func() { cancelGeneration(); cancelWork() }
+	early, cancelEarly := context.WithDeadlineCause(work, deadline.Add(-timeToStore), errTooLate)
+	generation, cancelGeneration := context.WithTimeoutCause(early, s.limits.Generation, errTooLate)
+	return work, generation, func() { cancelGeneration(); cancelEarly(); cancelWork() }
 }
 
 // minWindow is less than the context window of every model. A provider that reports fewer input tokens has another

@@ -2,8 +2,10 @@ package assistant
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
@@ -27,6 +29,9 @@ type cancelInput struct {
 func (s *Service) handleCancelMessage(
 	ctx context.Context, caller httpapi.Caller, in *cancelInput,
 ) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("Cancellation requested. An answer that has already finished is not changed.",
-		s.CancelMessage(ctx, caller, in.ID))
+	err := s.quota.Cancel(ctx, caller.UserID, in.ID)
+	if errors.Is(err, db.ErrNotFound) {
+		err = errMessageNotFound.WithCause(err)
+	}
+	return httpapi.ReplyDone("Cancellation requested. An answer that has already finished is not changed.", err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"devplatform/shared/assistant/quota"
 	"devplatform/shared/clock"
 	"devplatform/shared/httpapi"
 )
@@ -34,9 +35,16 @@ type UsageItem struct {
 type usageOutput struct{ Body UsageItem }
 
 func (s *Service) handleReadUsage(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*usageOutput, error) {
-	usage, err := s.ReadUsage(ctx, caller)
+	month := quota.MonthOf(s.now())
+	used, err := s.quota.Usage(ctx, caller.UserID, month)
 	if err != nil {
 		return nil, err
 	}
-	return &usageOutput{usage}, nil
+	total := used.Input + used.Output
+	return &usageOutput{UsageItem{
+		Month: month.String(), InputTokens: used.Input, OutputTokens: used.Output, TotalTokens: total,
+		ReservedTokens: used.Taken - total,
+		Limit:          s.limits.MonthlyTokens, Remaining: max(0, s.limits.MonthlyTokens-used.Taken),
+		Calls: used.Calls, ResetsAt: clock.Stamp(month.End()),
+	}}, nil
 }

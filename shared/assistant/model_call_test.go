@@ -218,18 +218,6 @@ func TestTooManyCallsAreCutOff(t *testing.T) {
 	}
 }
 
-func TestBlankAnswerIsAnError(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.newProject()
-	f.model.enqueue(model.TaskChat, newResponse(" \n"))
-	ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
-	if messages := ada.messages(projectID); len(messages) != 0 {
-		t.Errorf("got messages %v, want none", messages)
-	}
-}
-
 // Calls of tools that the request does not offer are ignored.
 func TestGenerateIgnoresCalls(t *testing.T) {
 	t.Parallel()
@@ -242,27 +230,4 @@ func TestGenerateIgnoresCalls(t *testing.T) {
 		t.Errorf("got code %q, want %q", got, "1\n")
 	}
 	ada.generate("One.").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
-}
-
-// A model that continues a call which it did not start must not crash the function.
-func TestCallIsContinuedBeforeItsStart(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.newProject()
-	start := model.Part{Kind: model.CallStart, CallID: "b", Name: "delete_file"}
-	for name, parts := range map[string][]model.Part{
-		"delta":                 {{Kind: model.CallDelta, CallID: "a", Text: "{}"}},
-		"end":                   {{Kind: model.CallEnd, CallID: "a"}},
-		"delta of another call": {start, {Kind: model.CallDelta, CallID: "a", Text: "{}"}},
-	} {
-		response := newResponse()
-		for _, part := range parts {
-			response = response.withStep(step{part: part})
-		}
-		f.model.enqueue(model.TaskChat, response)
-		if r := ada.chat(projectID, "Hello?"); r.Status != http.StatusServiceUnavailable {
-			t.Errorf("%s: got %s, want status 503", name, r.Raw)
-		}
-	}
 }

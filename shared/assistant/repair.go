@@ -1,10 +1,10 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"devplatform/shared/assistant/model"
@@ -95,44 +95,42 @@ func (a *answer) unseenFiles(ctx context.Context) []prompt.Document {
 	return files
 }
 
-// remainingFailures returns the failures of the first round that the repair did not fix, followed by new failures of
-// the repair. If a call failed in both rounds, only its second failure is returned. Each action of the repair fixes
-// one failure: a failure with the same path or, if the input of the failed call was not valid, a failure of the same
-// tool. A failed call of the repair is ignored if the same action succeeded in the first round.
+// remainingFailures returns the failures of the first round that no call of the repair answers, followed by the
+// failures of the repair. A call of the repair answers one failure: a failure with the same path or, if the input of
+// the failed call was not valid, a failure of the same tool. A failed call of the repair is ignored if the same action
+// succeeded in the first round.
 func remainingFailures(first, repair round) (remaining []failure) {
-	failedPaths, accepted, fixes := map[string]bool{}, map[string]bool{}, map[string]int{} // fixes by failure.key
+	failedPaths, accepted, answers := map[string]bool{}, map[string]bool{}, map[string]int{}
 	for _, f := range first.failures {
 		failedPaths[f.path] = true
 	}
 	for _, a := range first.actions {
 		accepted[a.Brief()] = true
 	}
-	for _, fix := range repair.actions {
-		f := failure{tool: string(fix.Type)}
-		if failedPaths[fix.Path] {
-			f.path = fix.Path
+	answer := func(path, tool string) {
+		if !failedPaths[path] {
+			path = ""
 		}
-		fixes[f.key()]++
+		answers[cmp.Or(path, tool)]++
 	}
-	failedAgain := slices.Clone(repair.failures)
+	for _, a := range repair.actions {
+		answer(a.Path, string(a.Type))
+	}
+	var again []failure
+	for _, f := range repair.failures {
+		if !accepted[f.brief] {
+			answer(f.path, f.tool)
+			again = append(again, f)
+		}
+	}
 	for _, f := range first.failures {
-		if fixes[f.key()] > 0 {
-			fixes[f.key()]--
-			continue
-		}
-		second := slices.IndexFunc(failedAgain, func(other failure) bool { return other.key() == f.key() })
-		if second >= 0 {
-			f = failedAgain[second]
-			failedAgain = slices.Delete(failedAgain, second, second+1)
-		}
-		remaining = append(remaining, f)
-	}
-	for _, f := range failedAgain {
-		if !failedPaths[f.path] && !accepted[f.brief] {
+		if key := cmp.Or(f.path, f.tool); answers[key] > 0 {
+			answers[key]--
+		} else {
 			remaining = append(remaining, f)
 		}
 	}
-	return remaining
+	return append(remaining, again...)
 }
 
 // finishText completes the text. If the model wrote no text, it adds a list of the actions. It also adds a note about

@@ -77,10 +77,10 @@ func (t *turn) startSummary(ctx context.Context) {
 }
 
 // modelTurns converts stored turns to turns of a prompt.
-func modelTurns(turns []conversation.Turn) []model.Turn {
-	var all []model.Turn
+func modelTurns(turns []conversation.Turn) []prompt.Turn {
+	var all []prompt.Turn
 	for _, t := range turns {
-		m := model.Turn{User: t.Question.Content, Assistant: t.Answer.Content}
+		m := prompt.Turn{User: t.Question.Content, Assistant: t.Answer.Content}
 		for _, a := range t.Answer.Actions {
 			m.Actions = append(m.Actions, a.Brief())
 		}

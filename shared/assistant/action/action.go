@@ -6,6 +6,7 @@ package action
 import (
 	"context"
 	"fmt"
+	"iter"
 )
 
 // Type is the type of an action.
@@ -47,15 +48,13 @@ func (p *Problem) Error() string { return p.Text }
 
 func problemf(format string, args ...any) *Problem { return &Problem{fmt.Sprintf(format, args...)} }
 
-// Files reads the stored files of the project. It reads each path only once, so that all checks see the same version of
-// a file. Its methods return the errors of the storage.
+// Files are the stored files of the project. It reads each of them only once, so that all checks see the same version.
 type Files interface {
-	// Prepare announces the paths of later calls of Stat, so that storage can be read once for all of them.
-	Prepare(ctx context.Context, paths ...string) error
+	// Paths returns the paths of all files, in any order.
+	Paths() iter.Seq[string]
 	// Stat returns the ETag of the file at a path, for the precondition of the batch. ok is false if there is no file.
-	Stat(ctx context.Context, path string) (etag string, ok bool, err error)
-	// Inside returns the paths of at least n files inside a folder, or of all of them if there are fewer.
-	Inside(ctx context.Context, folder string, n int) ([]string, error)
-	// Read returns the content of an existing file. text is false if the content is not UTF-8 text, or too large.
+	Stat(path string) (etag string, ok bool)
+	// Read returns the content of an existing file. text is false if the content is not UTF-8 text, or too large. Its
+	// error is the error of the storage.
 	Read(ctx context.Context, path string) (content string, text bool, err error)
 }

@@ -2,7 +2,6 @@ package action
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,17 +9,17 @@ import (
 	"devplatform/shared/project/path"
 )
 
-func (d *Draft) create(ctx context.Context, a *Action) error {
+func (d *Draft) create(a *Action) error {
 	if err := checkPath("path", a.Path, path.CheckNew); err != nil {
 		return err
 	}
-	if err := d.checkFree(ctx, a.Path); err != nil {
+	if err := d.checkFree(a.Path); err != nil {
 		return err
 	}
 	return d.setText(a.Path, a.Content)
 }
 
-func (d *Draft) rename(ctx context.Context, a *Action) error {
+func (d *Draft) rename(a *Action) error {
 	if a.To == nil {
 		return problemf(`rename_file requires the new path in the field "to".`)
 	}
@@ -30,12 +29,12 @@ func (d *Draft) rename(ctx context.Context, a *Action) error {
 	if *a.To == a.Path {
 		return problemf(`%s can't be renamed to itself: the field "to" must be another path.`, a.Path)
 	}
-	old, err := d.existingFile(ctx, a.Path)
+	old, err := d.existingFile(a.Path)
 	if err != nil {
 		return err
 	}
 	d.set(a.Path, state{}) // first, because /a may be renamed to /a/b
-	if err := d.checkFree(ctx, *a.To); err != nil {
+	if err := d.checkFree(*a.To); err != nil {
 		return err
 	}
 	d.set(*a.To, old)
@@ -118,21 +117,20 @@ func (d *Draft) set(path string, s state) {
 }
 
 // at returns the state of a path after the changes.
-func (d *Draft) at(ctx context.Context, path string) (state, error) {
+func (d *Draft) at(path string) state {
 	if s, ok := d.changed[path]; ok {
-		return s, nil
+		return s
 	}
-	_, exists, err := d.stored.Stat(ctx, path)
-	if err != nil || !exists {
-		return state{}, err
+	if _, exists := d.stored.Stat(path); !exists {
+		return state{}
 	}
-	return state{exists: true, origin: path}, nil
+	return state{exists: true, origin: path}
 }
 
 // Text returns the content of a file, including the changes. It returns a *Problem if the file does not exist or is not
 // text, or the error of the storage.
 func (d *Draft) Text(ctx context.Context, path string) (string, error) {
-	s, err := d.existingFile(ctx, path)
+	s, err := d.existingFile(path)
 	if err != nil || s.origin == "" {
 		return s.content, err
 	}
@@ -144,63 +142,46 @@ func (d *Draft) Text(ctx context.Context, path string) (string, error) {
 }
 
 // existingFile returns the state of the file at a path. It returns a problem if there is no file.
-func (d *Draft) existingFile(ctx context.Context, path string) (state, error) {
-	s, err := d.at(ctx, path)
-	if err != nil || s.exists {
-		return s, err
-	}
-	if isFolder, err := d.isFolder(ctx, path); err != nil || isFolder {
-		return s, orProblem(err, "%s is a folder. Only files can be changed.", path)
+func (d *Draft) existingFile(path string) (state, error) {
+	s := d.at(path)
+	switch {
+	case s.exists:
+		return s, nil
+	case d.isFolder(path):
+		return s, problemf("%s is a folder. Only files can be changed.", path)
 	}
 	return s, problemf("The file %s does not exist.", path)
 }
 
 // checkFree returns a problem if no file can be created at the path: a file or a folder exists there, or one of the
 // path's parent folders is a file.
-func (d *Draft) checkFree(ctx context.Context, to string) error {
-	s, err := d.at(ctx, to)
-	if err != nil || s.exists {
-		return orProblem(err, "The file %s already exists: "+
-			"change it with edit_file or update_file, or choose another path.", to)
+func (d *Draft) checkFree(to string) error {
+	if d.at(to).exists {
+		return problemf("The file %s already exists: change it with edit_file or update_file, or choose another path.", to)
 	}
 	for _, folder := range path.Ancestors(to) {
-		s, err := d.at(ctx, folder)
-		if err != nil || s.exists {
-			return orProblem(err, "%s is a file, so %s can't be inside it.", folder, to)
+		if d.at(folder).exists {
+			return problemf("%s is a file, so %s can't be inside it.", folder, to)
 		}
 	}
-	if isFolder, err := d.isFolder(ctx, to); err != nil || isFolder {
-		return orProblem(err, "%s is a folder: choose another path for the file.", to)
+	if d.isFolder(to) {
+		return problemf("%s is a folder: choose another path for the file.", to)
 	}
 	return nil
 }
 
 // isFolder reports whether there are files inside a path after the changes.
-func (d *Draft) isFolder(ctx context.Context, folder string) (bool, error) {
-	removed := 0 // files inside the folder
+func (d *Draft) isFolder(folder string) bool {
+	inside := path.Inside(folder)
 	for p, s := range d.changed {
-		if !strings.HasPrefix(p, path.Inside(folder)) {
-			continue
+		if s.exists && strings.HasPrefix(p, inside) {
+			return true
 		}
-		if s.exists {
-			return true, nil
+	}
+	for p := range d.stored.Paths() {
+		if _, isChanged := d.changed[p]; !isChanged && strings.HasPrefix(p, inside) {
+			return true
 		}
-		removed++
 	}
-	if _, isFile, err := d.stored.Stat(ctx, folder); err != nil || isFile {
-		return false, err
-	}
-	inside, err := d.stored.Inside(ctx, folder, removed+1)
-	return slices.ContainsFunc(inside, func(p string) bool {
-		_, isRemoved := d.changed[p]
-		return !isRemoved
-	}), err
-}
-
-// orProblem returns err if it is not nil. Otherwise it returns a problem with the formatted message.
-func orProblem(err error, format string, args ...any) error {
-	if err != nil {
-		return err
-	}
-	return problemf(format, args...)
+	return false
 }

@@ -62,31 +62,21 @@ func (d *Draft) Apply(ctx context.Context, a Action) (err error) {
 			d.changed, d.order = changed, d.order[:order]
 		}
 	}()
-	toCheck := []string{a.Path}
-	switch {
-	case a.Type == CreateFile:
-		toCheck = append(toCheck, path.Ancestors(a.Path)...)
-	case a.Type == RenameFile && a.To != nil && path.Check(*a.To) == "":
-		toCheck = append(append(toCheck, *a.To), path.Ancestors(*a.To)...)
-	}
-	if err := d.stored.Prepare(ctx, toCheck...); err != nil {
-		return err
-	}
 	switch a.Type {
 	case CreateFile:
-		err = d.create(ctx, &a)
+		err = d.create(&a)
 	case UpdateFile:
-		if _, err = d.existingFile(ctx, a.Path); err == nil {
+		if _, err = d.existingFile(a.Path); err == nil {
 			err = d.setText(a.Path, a.Content)
 		}
 	case EditFile:
 		err = d.edit(ctx, &a) // may convert the line endings of the texts
 	case DeleteFile:
-		if _, err = d.existingFile(ctx, a.Path); err == nil {
+		if _, err = d.existingFile(a.Path); err == nil {
 			d.set(a.Path, state{})
 		}
 	case RenameFile:
-		err = d.rename(ctx, &a)
+		err = d.rename(&a)
 	case AddDependency:
 		err = d.addDependency(ctx, &a)
 	default:
@@ -117,11 +107,7 @@ func (d *Draft) operations(ctx context.Context) (operations []file.Operation, er
 		if !s.exists || s.origin == "" || s.origin == p {
 			continue
 		}
-		_, replaces, err := d.stored.Stat(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if !replaces && !changed[s.origin].exists {
+		if _, replaces := d.stored.Stat(p); !replaces && !changed[s.origin].exists {
 			isRenamed[s.origin] = true
 			continue
 		}
@@ -140,10 +126,7 @@ func (d *Draft) operations(ctx context.Context) (operations []file.Operation, er
 		if s.exists && s.origin != "" {
 			etagPath = s.origin
 		}
-		etag, stored, err := d.stored.Stat(ctx, etagPath)
-		if err != nil {
-			return nil, err
-		}
+		etag, stored := d.stored.Stat(etagPath)
 		op := file.Operation{Path: p, ETag: &etag}
 		switch {
 		case s.exists && s.origin == p, !s.exists && !stored, !s.exists && isRenamed[p]:

@@ -3,7 +3,6 @@ package action_test
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,16 +82,6 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// The returned actions can be applied literally: the search has the line endings of the file.
-func TestActionsCanBeAppliedLiterally(t *testing.T) {
-	t.Parallel()
-	d := apply(t, newFiles(project()), edit("/dos.txt", "one\ntwo", "1\n2"), edit("/a.ts", "one\ntwo", "1\n2"))
-	want := []action.Action{edit("/dos.txt", "one\r\ntwo", "1\r\n2"), edit("/a.ts", "one\ntwo", "1\n2")}
-	if diff := cmp.Diff(want, d.Actions()); diff != "" {
-		t.Errorf("actions (-want +got):\n%s", diff)
-	}
-}
-
 // The errors of storage are returned unchanged, and change nothing. A file that is overwritten is not read.
 func TestStorage(t *testing.T) {
 	t.Parallel()
@@ -105,18 +94,15 @@ func TestStorage(t *testing.T) {
 		t.Error("a file was read before it was overwritten")
 	}
 
-	if err := errors.Join(d.Apply(t.Context(), remove("/b.ts")), f.Prepare(t.Context(), "/b2.ts")); err != nil {
+	if err := d.Apply(t.Context(), remove("/b.ts")); err != nil {
 		t.Error(err)
 	}
 
 	f.err = errors.New("storage is down")
 	before := slices.Clone(d.Operations())
 	for _, a := range []action.Action{
-		update("/dos.txt", "x"),
-		create("/n", ""),
 		edit("/logo.png", "a", "b"),
-		rename("/a.ts", "/m"),
-		edit("/b2.ts", "b", "c"), // its content is not known
+		edit("/b2.ts", "b", "c"),
 		rename("/b2.ts", "/b.ts"),
 	} {
 		if err := d.Apply(t.Context(), a); !errors.Is(err, f.err) {
@@ -129,45 +115,5 @@ func TestStorage(t *testing.T) {
 	}
 	if err := d.Apply(t.Context(), create("/n", "")); err != nil {
 		t.Errorf("an action failed although the storage works again: %v", err)
-	}
-}
-
-// Before an action reads paths from storage, it announces all of them in one call, even if the paths are deep. Known
-// paths are not announced again.
-func TestPrepare(t *testing.T) {
-	t.Parallel()
-	deep := strings.Repeat("/d", 250)
-	for name, c := range map[string]struct {
-		actions  []action.Action
-		prepares int // calls of Prepare
-	}{
-		"create": {actions: []action.Action{create(deep+"/a", "")}, prepares: 1},
-		"create two files in a folder": {
-			actions:  []action.Action{create(deep+"/a", ""), create(deep+"/b", "")},
-			prepares: 2,
-		},
-		"rename": {actions: []action.Action{rename("/a.ts", deep+"/a")}, prepares: 1},
-		"update, edit and delete": {
-			actions:  []action.Action{update("/a.ts", "x"), edit("/a.ts", "x", "y"), remove("/a.ts")},
-			prepares: 1,
-		},
-		"add a dependency": {actions: []action.Action{add("/package.json", "zod@^4.0.0")}, prepares: 1},
-		"rename and rename back": {
-			actions:  []action.Action{rename("/a.ts", "/n"), rename("/n", "/a.ts")},
-			prepares: 1,
-		},
-		"rename into a folder that has the file's old path": {
-			actions:  []action.Action{rename("/a.ts", "/a.ts/n")},
-			prepares: 1,
-		},
-	} {
-		f := newFiles(project())
-		apply(t, f, c.actions...)
-		if f.prepares != c.prepares {
-			t.Errorf("%s: got %d calls of Prepare, want %d", name, f.prepares, c.prepares)
-		}
-		if f.stats != 0 {
-			t.Errorf("%s: %d calls of Stat for paths that were not announced", name, f.stats)
-		}
 	}
 }

@@ -3,7 +3,8 @@ package action_test
 import (
 	"context"
 	"fmt"
-	"slices"
+	"iter"
+	"maps"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -14,18 +15,15 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// fakeFiles is the storage of a project. It reads each path only once.
+// fakeFiles is the storage of a project.
 type fakeFiles struct {
-	stored   map[string]string // contents by path
-	known    map[string]bool   // the paths of files that Prepare or Stat read, or Inside listed
-	read     map[string]bool   // the paths of files whose content was read
-	prepares int               // how often Prepare read the records of files
-	stats    int               // how often Stat did
-	err      error             // returned by all methods that read from storage, if it is set
+	stored map[string]string // contents by path
+	read   map[string]bool   // the paths of files whose content was read
+	err    error             // returned by Read for other files, if it is set
 }
 
 func newFiles(stored map[string]string) *fakeFiles {
-	return &fakeFiles{stored: stored, known: map[string]bool{}, read: map[string]bool{}}
+	return &fakeFiles{stored: stored, read: map[string]bool{}}
 }
 
 // exportedFields compares the exported fields of operations. The other fields are not set before the batch.
@@ -33,36 +31,11 @@ var exportedFields = cmpopts.IgnoreUnexported(file.Operation{})
 
 func etagOf(path, content string) string { return fmt.Sprintf("%q", path+"@"+content) }
 
-func (f *fakeFiles) Prepare(_ context.Context, paths ...string) error {
-	if f.err == nil && slices.ContainsFunc(paths, func(p string) bool { return !f.known[p] }) {
-		f.prepares++
-		for _, p := range paths {
-			f.known[p] = true
-		}
-	}
-	return nil // Stat returns the error
-}
+func (f *fakeFiles) Paths() iter.Seq[string] { return maps.Keys(f.stored) }
 
-func (f *fakeFiles) Stat(_ context.Context, path string) (string, bool, error) {
-	if !f.known[path] {
-		if f.err != nil {
-			return "", false, f.err
-		}
-		f.stats++
-		f.known[path] = true
-	}
+func (f *fakeFiles) Stat(path string) (string, bool) {
 	content, ok := f.stored[path]
-	return etagOf(path, content), ok, nil
-}
-
-func (f *fakeFiles) Inside(_ context.Context, folder string, n int) ([]string, error) {
-	var inside []string
-	for p := range f.stored {
-		if strings.HasPrefix(p, folder+"/") && len(inside) < n {
-			inside = append(inside, p)
-		}
-	}
-	return inside, f.err
+	return etagOf(path, content), ok
 }
 
 func (f *fakeFiles) Read(_ context.Context, path string) (string, bool, error) {

@@ -21,7 +21,7 @@ import (
 // contents, and searches that match once or several times.
 var (
 	paths    = rapid.SampledFrom([]string{"/a", "/b", "/c", "/d", "/a/x", "/a/y", "/b/x", "/c/d/e", "/c/d"})
-	contents = rapid.SampledFrom([]string{"", "one", "two", "one two", "one one", "one\r\ntwo\r\n", "four\n"})
+	contents = rapid.SampledFrom([]string{"", "one", "two", "one two", "one one", "one\r\ntwo\r\n", "one\r\n", "four\n"})
 	searches = rapid.SampledFrom([]string{"one", "two", "four", "\n", ""})
 )
 

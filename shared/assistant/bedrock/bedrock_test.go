@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/provider"
 	"devplatform/shared/config"
@@ -41,10 +42,10 @@ func TestRetryBeforeTheAnswerBegins(t *testing.T) {
 				return 0
 			}
 			got, _, err := generate(t, p)
-			if err != nil || got.text != "a" {
+			if err != nil || got.Text != "a" {
 				t.Errorf("got answer %v and error %v, want the text a", got, err)
 			}
-			s.checkRequests(t, provider.MaxAttempts)
+			s.CheckRequests(t, provider.MaxAttempts)
 			if len(backoffs) != provider.MaxAttempts-1 || backoffs[1] != 1 {
 				t.Errorf("got the backoffs %v, want the backoffs of the attempts 0 to %d", backoffs, provider.MaxAttempts-2)
 			}
@@ -56,8 +57,8 @@ func TestNoRetryAfterTheAnswerBegan(t *testing.T) {
 	t.Parallel()
 	s := serveFrames(t, messageStart(), exception("throttlingException", "Slow down"))
 	_, _, err := generate(t, s.provider(claude))
-	checkFault(t, err, model.Unavailable)
-	s.checkRequests(t, 1)
+	providertest.CheckFault(t, err, model.Unavailable)
+	s.CheckRequests(t, 1)
 }
 
 func TestNoRetryAfterTheWindow(t *testing.T) {
@@ -66,8 +67,8 @@ func TestNoRetryAfterTheWindow(t *testing.T) {
 	p := s.provider(claude)
 	p.waits.Window = 0
 	_, _, err := generate(t, p)
-	checkFault(t, err, model.Unavailable)
-	s.checkRequests(t, 1)
+	providertest.CheckFault(t, err, model.Unavailable)
+	s.CheckRequests(t, 1)
 }
 
 func TestCancelDuringBackoff(t *testing.T) {
@@ -79,7 +80,7 @@ func TestCancelDuringBackoff(t *testing.T) {
 	if _, _, err := generateFor(ctx, t, p, chatRequest()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
-	s.checkRequests(t, 1)
+	s.CheckRequests(t, 1)
 }
 
 // The ARN of an application inference profile does not show whether its model has a cache. If the model rejects cache
@@ -102,15 +103,15 @@ func TestRetryWithoutCachePoints(t *testing.T) {
 		})
 		p := s.provider(profile)
 		for range 2 {
-			if got, _, err := generateFor(t.Context(), t, p, fullRequest()); err != nil || got.text != "a" {
+			if got, _, err := generateFor(t.Context(), t, p, fullRequest()); err != nil || got.Text != "a" {
 				t.Errorf("%s: got answer %v and error %v, want the text a", code, got, err)
 			}
 		}
-		s.checkRequests(t, 3)
-		for i, r := range s.requests() {
-			got, want := strings.Contains(string(r.body), "cachePoint"), i == 0
+		s.CheckRequests(t, 3)
+		for i, r := range s.Requests() {
+			got, want := strings.Contains(r.Body, "cachePoint"), i == 0
 			if got != want {
-				t.Errorf("%s: request %d: got cache points %v, want %v: %s", code, i, got, want, r.body)
+				t.Errorf("%s: request %d: got cache points %v, want %v: %s", code, i, got, want, r.Body)
 			}
 		}
 	}
@@ -121,8 +122,8 @@ func TestNoEndlessRetryWithoutCachePoints(t *testing.T) {
 	for name, maxRequests := range map[string]int{"meta.llama3": 1, claude: 2} {
 		s := serveError(t, 400, "ValidationException", "extraneous key [cachePoint] is not permitted")
 		_, _, err := generate(t, s.provider(name))
-		checkFault(t, err, model.Misconfigured)
-		if n := len(s.requests()); n > maxRequests {
+		providertest.CheckFault(t, err, model.Misconfigured)
+		if n := len(s.Requests()); n > maxRequests {
 			t.Errorf("%s: got %d requests, want at most %d", name, n, maxRequests)
 		}
 	}

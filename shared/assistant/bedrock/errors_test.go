@@ -1,17 +1,15 @@
 package bedrock
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
-
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/provider"
 	"devplatform/shared/config"
@@ -38,8 +36,8 @@ func TestErrorsOfCalls(t *testing.T) {
 			t.Parallel()
 			s := serveError(t, tc.status, tc.code, tc.message)
 			got, outcome, err := generate(t, s.provider(claude))
-			failed := checkFault(t, err, tc.fault)
-			if failed.RetryAfter != 0 || len(got.text) != 0 || outcome.Stop != "" {
+			failed := providertest.CheckFault(t, err, tc.fault)
+			if failed.RetryAfter != 0 || len(got.Text) != 0 || outcome.Stop != "" {
 				t.Errorf("got %+v, answer %v and outcome %+v, want only a fault", failed, got, outcome)
 			}
 			for _, want := range []string{tc.code, tc.message, "req-1", fmt.Sprint(tc.status)} {
@@ -48,9 +46,9 @@ func TestErrorsOfCalls(t *testing.T) {
 				}
 			}
 			if tc.fault == model.Unavailable {
-				s.checkRequests(t, provider.MaxAttempts)
+				s.CheckRequests(t, provider.MaxAttempts)
 			} else {
-				s.checkRequests(t, 1)
+				s.CheckRequests(t, 1)
 			}
 		})
 	}
@@ -80,17 +78,17 @@ func TestExceptionsInStreams(t *testing.T) {
 				}
 				s := serveFrames(t, frames...)
 				got, outcome, err := generate(t, s.provider(claude))
-				checkFault(t, err, tc.fault)
+				providertest.CheckFault(t, err, tc.fault)
 				if !strings.Contains(err.Error(), tc.message) || outcome.Stop != "" {
 					t.Errorf("got error %v and outcome %+v, want the message %q", err, outcome, tc.message)
 				}
-				if hasBegun && (got.text != "Hel" || outcome.Usage != (model.Usage{Input: 7, Output: 8})) {
+				if hasBegun && (got.Text != "Hel" || outcome.Usage != (model.Usage{Input: 7, Output: 8})) {
 					t.Errorf("got answer %v and outcome %+v, want the parts before the exception", got, outcome)
 				}
 				if !hasBegun && tc.fault == model.Unavailable {
-					s.checkRequests(t, provider.MaxAttempts)
+					s.CheckRequests(t, provider.MaxAttempts)
 				} else {
-					s.checkRequests(t, 1)
+					s.CheckRequests(t, 1)
 				}
 			}
 		})
@@ -101,7 +99,7 @@ func TestErrorMessagesInStreams(t *testing.T) {
 	t.Parallel()
 	failure := frame("", ":message-type", "error", ":error-code", "InternalFailure", ":error-message", "Failed.")
 	_, _, err := generate(t, serveFrames(t, messageStart(), failure).provider(claude))
-	checkFault(t, err, model.Unavailable)
+	providertest.CheckFault(t, err, model.Unavailable)
 	if !strings.Contains(err.Error(), "InternalFailure: Failed.") {
 		t.Errorf("the error %v does not contain Bedrock's message", err)
 	}
@@ -113,7 +111,7 @@ func TestErrorAfterTheEndOfTheMessage(t *testing.T) {
 	s := serveFrames(t,
 		textDelta(0, "a"), messageStop("end_turn"), exception("internalServerException", "Failed."))
 	got, outcome, err := generate(t, s.provider(claude))
-	if err != nil || got.text != "a" || outcome.Stop != model.StopEnd {
+	if err != nil || got.Text != "a" || outcome.Stop != model.StopEnd {
 		t.Errorf("got answer %v, outcome %+v and error %v, want the text a", got, outcome, err)
 	}
 }
@@ -125,10 +123,10 @@ func TestRetryAfterIsReturned(t *testing.T) {
 	p := s.provider(claude)
 	p.waits.Window = time.Second
 	_, _, err := generate(t, p)
-	if failed := checkFault(t, err, model.Unavailable); failed.RetryAfter != 7*time.Second {
+	if failed := providertest.CheckFault(t, err, model.Unavailable); failed.RetryAfter != 7*time.Second {
 		t.Errorf("got the wait %v, want 7s", failed.RetryAfter)
 	}
-	s.checkRequests(t, 1)
+	s.CheckRequests(t, 1)
 }
 
 // Responses from a proxy have none of Bedrock's error codes. They are classified by their status.
@@ -151,7 +149,7 @@ func TestResponsesOfOtherServers(t *testing.T) {
 			_, _ = w.Write([]byte("<html>secret answer, long enough to be a frame</html>"))
 		})
 		_, _, err := generate(t, s.provider(claude))
-		if checkFault(t, err, want); strings.Contains(err.Error(), "secret") {
+		if providertest.CheckFault(t, err, want); strings.Contains(err.Error(), "secret") {
 			t.Errorf("status %d: the error %q quotes the response", status, err)
 		}
 	}
@@ -159,13 +157,13 @@ func TestResponsesOfOtherServers(t *testing.T) {
 
 func TestConnectionErrors(t *testing.T) {
 	t.Parallel()
-	refusing := &fakeBedrock{URL: "http://127.0.0.1:1"}
+	refusing := &fakeBedrock{&providertest.Server{Server: &httptest.Server{URL: "http://127.0.0.1:1"}}}
 	disconnecting := serve(t, func(http.ResponseWriter, *http.Request, int) { panic(http.ErrAbortHandler) })
 	for _, s := range []*fakeBedrock{refusing, disconnecting} {
 		_, _, err := generate(t, s.provider(claude))
-		checkFault(t, err, model.Unavailable)
+		providertest.CheckFault(t, err, model.Unavailable)
 	}
-	disconnecting.checkRequests(t, provider.MaxAttempts)
+	disconnecting.CheckRequests(t, provider.MaxAttempts)
 }
 
 func TestErrorsBeforeSending(t *testing.T) {
@@ -179,7 +177,7 @@ func TestErrorsBeforeSending(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, _, err := generate(t, New(Options{AWS: options, Model: claude}))
-			checkFault(t, err, model.Misconfigured)
+			providertest.CheckFault(t, err, model.Misconfigured)
 		})
 	}
 }
@@ -204,22 +202,6 @@ func TestErrorsAreShortAndHaveNoCredentials(t *testing.T) {
 		}
 		if len(text) > 450 || !utf8.ValidString(text) {
 			t.Errorf("got an error of %d bytes, want at most 450 of valid UTF-8: %q", len(text), text)
-		}
-	}
-}
-
-func TestContextErrorsTakePrecedence(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	p := New(Options{})
-	for _, err := range []error{
-		p.callError(ctx, &types.ThrottlingException{}),
-		p.streamError(ctx, nil),
-		p.streamError(ctx, &types.ValidationException{}),
-	} {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("got error %v, want %v", err, context.Canceled)
 		}
 	}
 }

@@ -3,20 +3,16 @@ package bedrock
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/go-json-experiment/json"
 
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/provider"
 	"devplatform/shared/config"
@@ -24,41 +20,13 @@ import (
 
 const claude = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 
-// fakeBedrock is a server with Bedrock's protocol: JSON requests, and event streams or JSON as responses. It records
-// the requests.
-type fakeBedrock struct {
-	URL string
-
-	mu       sync.Mutex
-	recorded []recordedRequest
-}
-
-type recordedRequest struct {
-	method, path string
-	header       http.Header
-	body         []byte
-}
+// fakeBedrock is a server with Bedrock's protocol: JSON requests, and event streams or JSON as responses.
+type fakeBedrock struct{ *providertest.Server }
 
 // serve starts a server that handles the n-th request, counted from 0, with handle.
 func serve(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, n int)) *fakeBedrock {
 	t.Helper()
-	s := &fakeBedrock{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		s.mu.Lock()
-		n := len(s.recorded)
-		s.recorded = append(s.recorded, recordedRequest{
-			method: r.Method, path: r.URL.EscapedPath(), header: r.Header.Clone(), body: body,
-		})
-		s.mu.Unlock()
-		handle(w, r, n)
-	}))
-	t.Cleanup(server.Close)
-	s.URL = server.URL
-	return s
+	return &fakeBedrock{providertest.Serve(t, handle)}
 }
 
 // serveFrames starts a server that responds to every request with the frames.
@@ -92,13 +60,6 @@ func writeError(w http.ResponseWriter, status int, code, message string, header 
 	}
 	w.WriteHeader(status)
 	_ = json.MarshalWrite(w, map[string]string{"message": message})
-}
-
-// requests returns the requests so far.
-func (s *fakeBedrock) requests() []recordedRequest {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.recorded)
 }
 
 // provider returns a provider for the server, without backoff and with very long timeouts.
@@ -170,11 +131,6 @@ func toolDelta(block int, s string) []byte {
 	return event("contentBlockDelta", payload)
 }
 
-func reasoningDelta(block int, content string) []byte {
-	payload := fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"reasoningContent":%s}}`, block, content)
-	return event("contentBlockDelta", payload)
-}
-
 func blockStop(block int) []byte {
 	return event("contentBlockStop", fmt.Sprintf(`{"contentBlockIndex":%d}`, block))
 }
@@ -192,51 +148,6 @@ func metadata(in, out, read, write int) []byte {
 	return event("metadata", payload)
 }
 
-// received is an answer that was passed to emit.
-type received struct {
-	text  string
-	calls []model.Call
-}
-
-// partRecorder records the parts of an answer and checks their order, which package model defines.
-type partRecorder struct {
-	received
-
-	t             testingT
-	isCallOpen    bool
-	parts         []model.Part // without thinking parts
-	thinkingParts int
-}
-
-type testingT interface {
-	Helper()
-	Errorf(format string, args ...any)
-}
-
-func (r *partRecorder) emit(p model.Part) error {
-	r.t.Helper()
-	if p == (model.Part{Kind: model.Thinking}) {
-		r.thinkingParts++
-		return nil
-	}
-	r.parts = append(r.parts, p)
-	last := func() *model.Call { return &r.calls[len(r.calls)-1] }
-	switch {
-	case p.Kind == model.Text && !r.isCallOpen && p.Text != "":
-		r.text += p.Text
-	case p.Kind == model.CallStart && !r.isCallOpen && p.CallID != "" && p.Name != "":
-		r.isCallOpen = true
-		r.calls = append(r.calls, model.Call{ID: p.CallID, Name: p.Name})
-	case p.Kind == model.CallDelta && r.isCallOpen && p.CallID == last().ID && p.Text != "":
-		last().Input += p.Text
-	case p.Kind == model.CallEnd && r.isCallOpen && p.CallID == last().ID:
-		r.isCallOpen = false
-	default:
-		r.t.Errorf("the part %+v is not valid after %+v", p, r.parts)
-	}
-	return nil
-}
-
 func chatRequest() model.Request {
 	return model.Request{
 		Task: model.TaskChat, System: "Be brief.", MaxOutput: 100,
@@ -245,37 +156,19 @@ func chatRequest() model.Request {
 }
 
 // generate requests an answer to chatRequest.
-func generate(t *testing.T, p *Provider) (received, model.Outcome, error) {
+func generate(t *testing.T, p *Provider) (providertest.Answer, model.Outcome, error) {
 	t.Helper()
 	return generateFor(t.Context(), t, p, chatRequest())
 }
 
-func generateFor(ctx context.Context, t *testing.T, p *Provider, r model.Request) (received, model.Outcome, error) {
+func generateFor(
+	ctx context.Context, t *testing.T, p *Provider, r model.Request,
+) (providertest.Answer, model.Outcome, error) {
 	t.Helper()
-	recorder := &partRecorder{t: t}
-	outcome, err := p.Generate(ctx, r, recorder.emit)
-	if err == nil && recorder.isCallOpen {
-		t.Error("the answer is complete, but its last call has not ended")
-	}
-	return recorder.received, outcome, err
-}
-
-// checkFault checks that err is a *model.Error with this fault, and returns it.
-func checkFault(t *testing.T, err error, want model.Fault) *model.Error {
-	t.Helper()
-	var failed *model.Error
-	if !errors.As(err, &failed) || failed.Fault != want {
-		t.Fatalf("got error %v, want the fault %q", err, want)
-	}
-	return failed
-}
-
-// checkRequests checks the number of requests.
-func (s *fakeBedrock) checkRequests(t *testing.T, want int) {
-	t.Helper()
-	if got := len(s.requests()); got != want {
-		t.Errorf("got %d requests, want %d", got, want)
-	}
+	var got providertest.Answer
+	outcome, err := p.Generate(ctx, r, got.Emit)
+	got.Check(t, err)
+	return got, outcome, err
 }
 
 // multibyteText returns text of about n bytes, with characters of several bytes.

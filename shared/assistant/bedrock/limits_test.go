@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 )
 
@@ -33,7 +34,7 @@ func TestResponsesThatAreTooLarge(t *testing.T) {
 			request := chatRequest()
 			request.Task = tc.task
 			_, _, err := generateFor(t.Context(), t, p, request)
-			checkFault(t, err, tc.fault)
+			providertest.CheckFault(t, err, tc.fault)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 )
 
@@ -41,12 +42,12 @@ func TestTruncatedStreams(t *testing.T) {
 				}
 				continue
 			}
-			failed := checkFault(t, err, model.Unavailable)
+			failed := providertest.CheckFault(t, err, model.Unavailable)
 			if failed.RetryAfter != 0 || outcome.Stop != "" || !strings.Contains(err.Error(), "ended before the message") {
 				t.Errorf("cut after %d of %d bytes, abort %v: got outcome %+v and error %v, want an error",
 					at, len(stream), abort, outcome, err)
 			}
-			isRetried, wantRetry := len(s.requests()) > 1, at < len(frames[0])
+			isRetried, wantRetry := len(s.Requests()) > 1, at < len(frames[0])
 			if isRetried != wantRetry {
 				t.Errorf("cut after %d bytes: got a retry: %v, want %v", at, isRetried, wantRetry)
 			}
@@ -74,7 +75,7 @@ func TestMalformedStreams(t *testing.T) {
 			t.Parallel()
 			s := serveFrames(t, append(frames, messageStop("end_turn"))...)
 			_, _, err := generate(t, s.provider(claude))
-			if checkFault(t, err, model.Unavailable); strings.Contains(err.Error(), "secret") {
+			if providertest.CheckFault(t, err, model.Unavailable); strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error %v quotes the answer", err)
 			}
 		})
@@ -93,7 +94,7 @@ func TestMissingUsage(t *testing.T) {
 	p := s.provider(claude)
 	p.waits.Usage = time.Millisecond
 	got, outcome, err := generate(t, p)
-	if err != nil || got.text != "a" || outcome.Stop != model.StopEnd || !outcome.Usage.IsZero() {
+	if err != nil || got.Text != "a" || outcome.Stop != model.StopEnd || !outcome.Usage.IsZero() {
 		t.Errorf("got answer %v, outcome %+v and error %v, want a complete answer without usage", got, outcome, err)
 	}
 	<-disconnected

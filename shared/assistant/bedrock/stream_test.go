@@ -1,217 +1,61 @@
 package bedrock
 
 import (
+	_ "embed"
 	"fmt"
 	"net/http"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"devplatform/shared/assistant/model"
 )
 
-func TestAnswers(t *testing.T) {
-	t.Parallel()
-	big := multibyteText(1 << 20)
-	for name, tc := range map[string]struct {
-		frames [][]byte
-		text   string
-		calls  []model.Call
-		stop   model.Stop
-	}{
-		"text": {
-			frames: [][]byte{
-				messageStart(), textDelta(0, "Hel"), textDelta(0, ""), textDelta(0, "lo ☕"), blockStop(0),
-				messageStop("end_turn"),
-			},
-			text: "Hello ☕",
-			stop: model.StopEnd,
-		},
-		"no content": {
-			frames: [][]byte{
-				messageStart(), messageStop("end_turn"),
-			},
-			stop: model.StopEnd,
-		},
-		"text, then two calls": {
-			frames: [][]byte{
-				messageStart(), textDelta(0, "I'll "), textDelta(0, "do it."), blockStop(0),
-				toolStart(1, "t1", "create_file"), toolDelta(1, ""), toolDelta(1, `{"path":`), toolDelta(1, `"/a"}`),
-				blockStop(1), toolStart(2, "t2", "delete_file"), toolDelta(2, `{"path":"/b"}`), blockStop(2),
-				messageStop("tool_use"),
-			},
-			text: "I'll do it.",
-			calls: []model.Call{
-				{ID: "t1", Name: "create_file", Input: `{"path":"/a"}`},
-				{ID: "t2", Name: "delete_file", Input: `{"path":"/b"}`},
-			},
-			stop: model.StopTools,
-		},
-		"two calls and text that overlap": {
-			frames: [][]byte{
-				messageStart(), toolStart(1, "t1", "a"), toolStart(2, "t2", "b"), toolDelta(2, `{"x"`),
-				toolDelta(1, `{"y"`), textDelta(0, "While "), toolDelta(2, `:1}`), blockStop(2),
-				textDelta(0, "they run"), toolDelta(1, `:2}`), blockStop(1), blockStop(0), messageStop("tool_use"),
-			},
-			text: "While they run",
-			calls: []model.Call{
-				{ID: "t1", Name: "a", Input: `{"y":2}`},
-				{ID: "t2", Name: "b", Input: `{"x":1}`},
-			},
-			stop: model.StopTools,
-		},
-		"blocks without contentBlockStop": {
-			frames: [][]byte{
-				messageStart(), textDelta(0, "a"), toolStart(1, "t1", "a"), toolDelta(1, `{}`),
-				toolStart(2, "t2", "b"), toolDelta(2, `{"x":1}`), messageStop("tool_use"),
-			},
-			text: "a",
-			calls: []model.Call{
-				{ID: "t1", Name: "a", Input: `{}`},
-				{ID: "t2", Name: "b", Input: `{"x":1}`},
-			},
-			stop: model.StopTools,
-		},
-		"calls without input": {
-			frames: [][]byte{
-				messageStart(), toolStart(0, "t1", "a"), blockStop(0), toolStart(1, "t2", "b"), toolDelta(1, ""),
-				blockStop(1), messageStop("tool_use"),
-			},
-			calls: []model.Call{
-				{ID: "t1", Name: "a"},
-				{ID: "t2", Name: "b"},
-			},
-			stop: model.StopTools,
-		},
-		"two calls with the same index": {
-			frames: [][]byte{
-				messageStart(), toolStart(0, "t1", "a"), blockStop(0), toolStart(0, "t2", "b"), blockStop(0),
-				messageStop("tool_use"),
-			},
-			calls: []model.Call{
-				{ID: "t1", Name: "a"},
-				{ID: "t2", Name: "b"},
-			},
-			stop: model.StopTools,
-		},
-		"events and blocks that were not requested": {
-			frames: [][]byte{
-				messageStart(), reasoningDelta(0, `{"text":"Hm."}`), reasoningDelta(0, `{"signature":"c2ln"}`),
-				reasoningDelta(0, `{"redactedContent":"c2ln"}`), blockStop(0),
-				event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"citation":{"title":"a"}}}`),
-				event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"newKind":{"a":[1]}}}`),
-				event("contentBlockStart", `{"contentBlockIndex":2,"start":{"newKind":{}}}`),
-				event("newEvent", `{"a":1}`),
-				event("contentBlockStart", `{"contentBlockIndex":3,"start":{"toolResult":{"toolUseId":"x"}}}`),
-				blockStop(3), textDelta(4, "ok"), messageStop("end_turn"),
-			},
-			text: "ok",
-			stop: model.StopEnd,
-		},
-		"invalid UTF-8": {
-			frames: [][]byte{
-				event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"a`+"\xff"+`b"}}`),
-				event("contentBlockStart",
-					`{"contentBlockIndex":1,"start":{"toolUse":{"name":"`+"\xff"+`","toolUseId":"`+"\xfe"+`"}}}`),
-				event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{`+"\xff"+`"}}}`),
-				blockStop(1), messageStop("tool_use"),
-			},
-			text: "a\uFFFDb",
-			calls: []model.Call{
-				{ID: "\uFFFD", Name: "\uFFFD", Input: "{\uFFFD"},
-			},
-			stop: model.StopTools,
-		},
-		"huge deltas": {
-			frames: [][]byte{
-				messageStart(), textDelta(0, big), textDelta(0, "!"), toolStart(1, "t1", "a"),
-				toolDelta(1, `{"a":`+quote(big)+`}`), blockStop(1), messageStop("tool_use"),
-			},
-			text: big + "!",
-			calls: []model.Call{
-				{ID: "t1", Name: "a", Input: `{"a":` + quote(big) + `}`},
-			},
-			stop: model.StopTools,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := serveFrames(t, append(tc.frames, metadata(10, 20, 300, 4000))...)
-			got, outcome, err := generate(t, s.provider(claude))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got.text != tc.text || !slices.Equal(got.calls, tc.calls) {
-				t.Errorf("got %.300q and the calls %.300v, want %.300q and %.300v", got.text, got.calls, tc.text, tc.calls)
-			}
-			want := model.Outcome{
-				Stop: tc.stop, Model: claude,
-				Usage: model.Usage{Input: 4310, Output: 20},
-			}
-			if outcome != want {
-				t.Errorf("got the outcome %+v, want %+v", outcome, want)
-			}
-			s.checkRequests(t, 1)
-		})
-	}
-}
-
-func TestStopReasons(t *testing.T) {
-	t.Parallel()
-	for reason, tc := range map[string]struct {
-		stop  model.Stop
-		fault model.Fault
-	}{
-		"end_turn":                      {stop: model.StopEnd},
-		"stop_sequence":                 {stop: model.StopEnd},
-		"tool_use":                      {stop: model.StopEnd}, // without a call
-		"max_tokens":                    {stop: model.StopLength},
-		"model_context_window_exceeded": {stop: model.StopLength},
-		"guardrail_intervened":          {fault: model.Refused},
-		"content_filtered":              {fault: model.Refused},
-		"refusal":                       {fault: model.Refused},
-		"malformed_tool_use":            {fault: model.Unavailable},
-		"malformed_model_output":        {fault: model.Unavailable},
-		"unknown_reason":                {fault: model.Unavailable},
-	} {
-		t.Run(reason, func(t *testing.T) {
-			t.Parallel()
-			s := serveFrames(t, messageStart(), textDelta(0, "a"), messageStop(reason), metadata(5, 6, 0, 0))
-			got, outcome, err := generate(t, s.provider(claude))
-			wantUsage := model.Usage{Input: 5, Output: 6}
-			if got.text != "a" || outcome.Stop != tc.stop || outcome.Usage != wantUsage {
-				t.Errorf("got answer %v and outcome %+v, want the text a, %q and the usage %+v", got, outcome, tc.stop, wantUsage)
-			}
-			if tc.fault == "" {
-				if err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			if checkFault(t, err, tc.fault); !strings.Contains(err.Error(), reason) {
-				t.Errorf("the error %v does not contain the reason %s", err, reason)
-			}
-		})
-	}
-}
+// answers has a case in each section: its name, the events of a stream, and a line of three hyphens, followed by what
+// the provider reads from the events. An event is its type and its payload, as a Go string if it is not valid UTF-8.
+//
+//go:embed testdata/answers.txt
+var answers string
 
 // The stop reason of an answer depends on its calls, because some models report a wrong reason.
-func TestStopDependsOnCalls(t *testing.T) {
+func TestAnswers(t *testing.T) {
 	t.Parallel()
-	for _, reason := range []string{"end_turn", "tool_use"} {
-		s := serveFrames(t, toolStart(0, "t", "a"), blockStop(0), messageStop(reason), metadata(1, 1, 0, 0))
-		_, outcome, err := generate(t, s.provider(claude))
-		if err != nil || outcome.Stop != model.StopTools {
-			t.Errorf("%s: got stop %q and error %v, want %q", reason, outcome.Stop, err, model.StopTools)
-		}
+	for section := range strings.SplitSeq(strings.TrimPrefix(answers, "=== "), "\n=== ") {
+		name, rest, _ := strings.Cut(section, "\n")
+		events, want, _ := strings.Cut(rest, "\n---\n")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var frames [][]byte
+			for line := range strings.SplitSeq(events, "\n") {
+				if text, err := strconv.Unquote(line); err == nil {
+					line = text
+				}
+				kind, payload, _ := strings.Cut(line, " ")
+				frames = append(frames, event(kind, payload))
+			}
+			s := serveFrames(t, frames...)
+			got, outcome, err := generate(t, s.provider(claude))
+			if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got.Transcript(outcome, err))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			s.CheckRequests(t, 1)
+		})
 	}
+}
+
+func TestHugeDeltas(t *testing.T) {
+	t.Parallel()
+	big := multibyteText(1 << 20)
 	s := serveFrames(t,
-		toolStart(0, "t", "a"), toolDelta(0, `{"pa`), messageStop("max_tokens"), metadata(1, 1, 0, 0))
-	_, outcome, err := generate(t, s.provider(claude))
-	if err != nil || outcome.Stop != model.StopLength {
-		t.Errorf("max_tokens: got stop %q and error %v, want %q", outcome.Stop, err, model.StopLength)
+		messageStart(), textDelta(0, big), textDelta(0, "!"), toolStart(1, "t1", "a"),
+		toolDelta(1, `{"a":`+quote(big)+`}`), blockStop(1), messageStop("tool_use"), metadata(10, 20, 300, 4000))
+	got, _, err := generate(t, s.provider(claude))
+	if err != nil || got.Text != big+"!" || len(got.Calls) != 1 || got.Calls[0].Input != `{"a":`+quote(big)+`}` {
+		t.Errorf("got %d bytes of text, %d calls, error %v, want the text and the call", len(got.Text), len(got.Calls), err)
 	}
 }
 
@@ -274,12 +118,12 @@ func TestConcurrentAnswers(t *testing.T) {
 		group.Go(func() {
 			got, _, err := generate(t, p)
 			var want strings.Builder
-			n, _, _ := strings.Cut(got.text, ".")
+			n, _, _ := strings.Cut(got.Text, ".")
 			for i := range 50 {
 				fmt.Fprintf(&want, "%s.%d ", n, i)
 			}
-			if err != nil || got.text != want.String() {
-				t.Errorf("got %q and error %v, want %q", got.text, err, want.String())
+			if err != nil || got.Text != want.String() {
+				t.Errorf("got %q and error %v, want %q", got.Text, err, want.String())
 			}
 		})
 	}

@@ -42,8 +42,9 @@ type messageBody struct {
 	Usage   model.Usage     `json:"usage,omitzero"`
 }
 
-// parts returns the items of a message in order, without their keys. If the message is too large to store, parts removes
-// the code, which is also in the content or in an action, then the last actions, and finally the end of the content.
+// parts returns the items of a message in order, without their keys. If the message is too large to store, parts
+// removes the code, which is also in the content or in an action, then the last actions, and finally the end of the
+// content.
 func (m Message) parts() ([]db.Item, error) {
 	body := messageBody{m.Content, m.Code, m.Actions, m.Model, m.Usage}
 	for {

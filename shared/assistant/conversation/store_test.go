@@ -97,8 +97,8 @@ func TestDamagedMessages(t *testing.T) {
 	}
 }
 
-// storeMessages stores random messages. It returns the contents of the complete ones, and of those whose turn is complete,
-// in order.
+// storeMessages stores random messages. It returns the contents of the complete ones, and of those whose turn is
+// complete, in order.
 func (f *fixture) storeMessages(t *rapid.T, projectID string) (complete, turns []string) {
 	complete, turns = []string{}, []string{}
 	var writes []db.Write

@@ -92,14 +92,10 @@ type Subject struct {
 	Prompt string
 	// Framework is requested by the user, or the framework of the project. It may be empty.
 	Framework string
-	// Paths are the paths of the project's files, or of some of them in a large project.
+	// Paths are the paths of the project's files.
 	Paths []string
 	// Files are the files whose contents are in the prompt, the current file first.
 	Files []File
-	// Turns are earlier turns: for a chat, the recent turns; for a summary, the turns to summarize.
-	Turns []Turn
-	// Summary replaces the turns before Turns.
-	Summary string
 }
 
 // File is a file of the project.
@@ -107,13 +103,6 @@ type File struct {
 	Path, Content string
 	// Cut reports whether parts of the content were left out.
 	Cut bool
-}
-
-// Turn is a message and its answer.
-type Turn struct {
-	User, Assistant string
-	// Actions contains a short description of each action of the answer, such as "create_file /src/a.ts".
-	Actions []string
 }
 
 // PartKind is the kind of a part of an answer.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/openai"
 )
@@ -33,7 +33,7 @@ func TestCancel(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var once sync.Once
-			var got received
+			var got providertest.Answer
 			p := openai.NewQuick(openai.Options{BaseURL: s.URL, Model: "m", Key: key})
 			go func() {
 				<-arrived
@@ -43,25 +43,14 @@ func TestCancel(t *testing.T) {
 			}()
 			_, err := p.Generate(ctx, simpleRequest, func(part model.Part) error {
 				once.Do(cancel)
-				return got.emit(part)
+				return got.Emit(part)
 			})
 			if err != context.Canceled { //nolint:errorlint // the error must be unchanged
 				t.Errorf("got error %v, want %v", err, context.Canceled)
 			}
 			<-disconnected
-			s.checkRequests(t, 1)
+			s.CheckRequests(t, 1)
 		})
-	}
-}
-
-func TestExpiredContext(t *testing.T) {
-	t.Parallel()
-	s := serve(t, respondEvents(helloChunk, stopChunk))
-	ctx, cancel := context.WithDeadline(t.Context(), time.Time{})
-	defer cancel()
-	p := openai.New(openai.Options{BaseURL: s.URL, Model: "m"})
-	if _, err := p.Generate(ctx, simpleRequest, new(received).emit); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/openai"
 )
@@ -73,17 +74,17 @@ func TestDeltasOfAnySize(t *testing.T) {
 		if len(calls) > 0 {
 			wantStop = model.StopTools
 		}
-		if want := strings.Count(answer, reasoningText); got.thinkingParts != want {
-			rt.Fatalf("got %d thinking parts, want %d, for %s", got.thinkingParts, want, answer)
+		if want := strings.Count(answer, reasoningText); got.Thinking != want {
+			rt.Fatalf("got %d thinking parts, want %d, for %s", got.Thinking, want, answer)
 		}
-		if got.text != text || len(got.calls) != len(calls) || outcome.Stop != wantStop {
+		if got.Text != text || len(got.Calls) != len(calls) || outcome.Stop != wantStop {
 			rt.Fatalf("got the answer %+v and the outcome %+v for %s", got, outcome, answer)
 		}
 		for i, want := range calls {
 			// White space after a complete object may be dropped.
-			got.calls[i].Input, want.Input = strings.TrimRight(got.calls[i].Input, " "), strings.TrimRight(want.Input, " ")
-			if got.calls[i] != want {
-				rt.Fatalf("call %d: got %+v, want %+v, for %s", i, got.calls[i], want, answer)
+			got.Calls[i].Input, want.Input = strings.TrimRight(got.Calls[i].Input, " "), strings.TrimRight(want.Input, " ")
+			if got.Calls[i] != want {
+				rt.Fatalf("call %d: got %+v, want %+v, for %s", i, got.Calls[i], want, answer)
 			}
 		}
 	})
@@ -177,17 +178,18 @@ func TestWholeCalls(t *testing.T) {
 			}
 		}
 		b.WriteString(eventStream(finishChunk(`{"tool_calls":[`+strings.Join(pending, ",")+`]}`, "stop")))
-		var got received
-		if _, err := openai.Read([]byte(b.String()), got.emit); err != nil {
+		var got providertest.Answer
+		if _, err := openai.Read([]byte(b.String()), got.Emit); err != nil {
 			rt.Fatalf("got error %v for %s", err, b.String())
 		}
-		got.check(rt, nil)
-		if len(got.calls) != len(calls) {
-			rt.Fatalf("got the calls %+v, want %d, for %s", got.calls, len(calls), b.String())
+		got.Check(rt, nil)
+		got.CheckIDs(rt)
+		if len(got.Calls) != len(calls) {
+			rt.Fatalf("got the calls %+v, want %d, for %s", got.Calls, len(calls), b.String())
 		}
 		for i, c := range calls {
-			if got.calls[i].Name != c.Name || got.calls[i].Input != c.Input {
-				rt.Fatalf("call %d: got %+v, want %+v, for %s", i, got.calls[i], c, b.String())
+			if got.Calls[i].Name != c.Name || got.Calls[i].Input != c.Input {
+				rt.Fatalf("call %d: got %+v, want %+v, for %s", i, got.Calls[i], c, b.String())
 			}
 		}
 	})
@@ -204,9 +206,10 @@ func FuzzStream(f *testing.F) {
 	f.Add([]byte("event: error\ndata: [{\"error\":\"x\"}]\n\n: c\r\n\r\n"))
 	f.Add([]byte("event: error\rdata:\rdata: {}\r\n\r"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var got received
-		outcome, err := openai.Read(data, got.emit)
-		got.check(t, err)
+		var got providertest.Answer
+		outcome, err := openai.Read(data, got.Emit)
+		got.Check(t, err)
+		got.CheckIDs(t)
 		if err == nil && outcome.Stop == "" {
 			t.Error("a complete answer has no stop reason")
 		}

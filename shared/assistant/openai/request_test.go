@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/openai"
 )
@@ -67,22 +68,22 @@ func TestRequestFormat(t *testing.T) {
 	if _, _, err := generate(t, s, fullRequest); err != nil {
 		t.Fatal(err)
 	}
-	got := s.requests()[0]
+	got := s.Requests()[0]
 	// Line breaks in wantBody only make it readable.
-	if diff := cmp.Diff(strings.ReplaceAll(wantBody, "\n", ""), got.body); diff != "" {
+	if diff := cmp.Diff(strings.ReplaceAll(wantBody, "\n", ""), got.Body); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
-	if want := "/v1/chat/completions"; got.path != want {
-		t.Errorf("got the path %s, want %s", got.path, want)
+	if want := "/v1/chat/completions"; got.Path != want {
+		t.Errorf("got the path %s, want %s", got.Path, want)
 	}
-	got.header.Del("Content-Length")
+	got.Header.Del("Content-Length")
 	wantHeader := http.Header{
 		"Accept":        {"text/event-stream"},
 		"Authorization": {"Bearer " + secret},
 		"Content-Type":  {"application/json"},
 		"User-Agent":    {"devplatform"},
 	}
-	if diff := cmp.Diff(wantHeader, got.header); diff != "" {
+	if diff := cmp.Diff(wantHeader, got.Header); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}
 }
@@ -94,7 +95,7 @@ func TestSmallestRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"messages":[{"content":"Hi","role":"user"}],"model":"m","stream_options":{"include_usage":true},"stream":true}`
-	if got := s.requests()[0].body; got != want {
+	if got := s.Requests()[0].Body; got != want {
 		t.Errorf("got the body %s, want %s", got, want)
 	}
 }
@@ -141,19 +142,19 @@ func TestInvalidOptions(t *testing.T) {
 		"localhost:11434", "/v1", "ftp://host/v1", "http://", "http://u:" + secret + "@ho st/", "://",
 	} {
 		p := openai.New(openai.Options{BaseURL: base, Model: "m"}) // the first call reports the error
-		_, err := p.Generate(t.Context(), simpleRequest, new(received).emit)
-		if checkFault(t, err, model.Misconfigured); strings.Contains(err.Error(), secret) {
+		_, err := p.Generate(t.Context(), simpleRequest, new(providertest.Answer).Emit)
+		if providertest.CheckFault(t, err, model.Misconfigured); strings.Contains(err.Error(), secret) {
 			t.Errorf("the error %q contains the password of the URL", err)
 		}
 	}
 	s := serve(t, respondEvents(helloChunk, stopChunk))
 	badKey := func(context.Context) (string, error) { return "sk\nInjected: yes", nil }
 	p := openai.New(openai.Options{BaseURL: s.URL, Key: badKey})
-	_, err := p.Generate(t.Context(), simpleRequest, new(received).emit)
-	checkFault(t, err, model.Misconfigured)
+	_, err := p.Generate(t.Context(), simpleRequest, new(providertest.Answer).Emit)
+	providertest.CheckFault(t, err, model.Misconfigured)
 	badSchema := simpleRequest
 	badSchema.Tools = []model.Tool{{Name: "f", Schema: jsontext.Value(`{`)}}
 	_, _, err = generate(t, s, badSchema)
-	checkFault(t, err, model.Misconfigured)
-	s.checkRequests(t, 0)
+	providertest.CheckFault(t, err, model.Misconfigured)
+	s.CheckRequests(t, 0)
 }

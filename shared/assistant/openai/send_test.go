@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/providertest"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/openai"
 )
@@ -78,16 +79,16 @@ func TestRetries(t *testing.T) {
 			s := serve(t, tc.handlers...)
 			got, _, err := generate(t, s, simpleRequest)
 			if tc.fails {
-				if failed := checkFault(t, err, model.Unavailable); failed.RetryAfter != tc.retryAfter {
+				if failed := providertest.CheckFault(t, err, model.Unavailable); failed.RetryAfter != tc.retryAfter {
 					t.Errorf("got RetryAfter %v, want %v", failed.RetryAfter, tc.retryAfter)
 				}
-			} else if err != nil || got.text != "Hello" {
-				t.Errorf("got the text %q and error %v, want Hello", got.text, err)
+			} else if err != nil || got.Text != "Hello" {
+				t.Errorf("got the text %q and error %v, want Hello", got.Text, err)
 			}
-			s.checkRequests(t, tc.attempts)
-			for _, r := range s.requests() {
-				if r.body != s.requests()[0].body || r.body == "" {
-					t.Errorf("a retry has another body: %s", r.body)
+			s.CheckRequests(t, tc.attempts)
+			for _, r := range s.Requests() {
+				if r.Body != s.Requests()[0].Body || r.Body == "" {
+					t.Errorf("a retry has another body: %s", r.Body)
 				}
 			}
 		})
@@ -106,30 +107,22 @@ func TestSwitchToOtherLimitName(t *testing.T) {
 	r := simpleRequest
 	r.MaxOutput = 7
 	for range 2 {
-		if _, err := p.Generate(t.Context(), r, new(received).emit); err != nil {
+		if _, err := p.Generate(t.Context(), r, new(providertest.Answer).Emit); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := []string{`"max_tokens":7`, `"max_completion_tokens":7`, `"max_completion_tokens":7`}
-	s.checkRequests(t, len(want))
-	for i, got := range s.requests() {
-		if !strings.Contains(got.body, want[i]) || strings.Count(got.body, "_tokens") != 1 {
-			t.Errorf("request %d: got %s, want only the limit %s", i, got.body, want[i])
+	s.CheckRequests(t, len(want))
+	for i, got := range s.Requests() {
+		if !strings.Contains(got.Body, want[i]) || strings.Count(got.Body, "_tokens") != 1 {
+			t.Errorf("request %d: got %s, want only the limit %s", i, got.Body, want[i])
 		}
 	}
 	// A server that rejects both names gets two requests.
 	rejecting := serve(t, rejectMaxTokens)
 	_, _, err := generate(t, rejecting, r)
-	checkFault(t, err, model.Misconfigured)
-	rejecting.checkRequests(t, 2)
-}
-
-func TestConnectionRefused(t *testing.T) {
-	t.Parallel()
-	s := serve(t, respondEvents(helloChunk, stopChunk))
-	s.Close()
-	_, _, err := generate(t, s, simpleRequest)
-	checkFault(t, err, model.Unavailable)
+	providertest.CheckFault(t, err, model.Misconfigured)
+	rejecting.CheckRequests(t, 2)
 }
 
 func TestHTMLResponse(t *testing.T) {
@@ -138,7 +131,7 @@ func TestHTMLResponse(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<html>Welcome")
 	}), simpleRequest)
-	checkFault(t, err, model.Misconfigured)
+	providertest.CheckFault(t, err, model.Misconfigured)
 }
 
 // New neither reads the key nor connects. The key is read for each call.
@@ -154,12 +147,12 @@ func TestNewDoesNotReadKeyOrConnect(t *testing.T) {
 		t.Error("New read the key")
 	}
 	for range 2 {
-		if _, err := p.Generate(t.Context(), simpleRequest, new(received).emit); err != nil {
+		if _, err := p.Generate(t.Context(), simpleRequest, new(providertest.Answer).Emit); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for i, r := range s.requests() {
-		if got, want := r.header.Get("Authorization"), fmt.Sprintf("Bearer key-%d", i+1); got != want {
+	for i, r := range s.Requests() {
+		if got, want := r.Header.Get("Authorization"), fmt.Sprintf("Bearer key-%d", i+1); got != want {
 			t.Errorf("request %d: got Authorization %q, want %q", i, got, want)
 		}
 	}
@@ -171,13 +164,13 @@ func TestNoKey(t *testing.T) {
 	emptyKey := func(context.Context) (string, error) { return "", nil }
 	for _, key := range []func(context.Context) (string, error){nil, emptyKey} {
 		p := openai.New(openai.Options{BaseURL: s.URL, Model: "m", Key: key})
-		if _, err := p.Generate(t.Context(), simpleRequest, new(received).emit); err != nil {
+		if _, err := p.Generate(t.Context(), simpleRequest, new(providertest.Answer).Emit); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, r := range s.requests() {
-		if _, ok := r.header["Authorization"]; ok {
-			t.Errorf("got Authorization %q, want none", r.header["Authorization"])
+	for _, r := range s.Requests() {
+		if _, ok := r.Header["Authorization"]; ok {
+			t.Errorf("got Authorization %q, want none", r.Header["Authorization"])
 		}
 	}
 }
@@ -187,11 +180,11 @@ func TestKeyError(t *testing.T) {
 	s := serve(t, respondEvents(helloChunk, stopChunk))
 	errKey := errors.New("the secret store is down")
 	p := openai.New(openai.Options{BaseURL: s.URL, Key: func(context.Context) (string, error) { return "", errKey }})
-	_, err := p.Generate(t.Context(), simpleRequest, new(received).emit)
-	if checkFault(t, err, model.Unavailable); !errors.Is(err, errKey) {
+	_, err := p.Generate(t.Context(), simpleRequest, new(providertest.Answer).Emit)
+	if providertest.CheckFault(t, err, model.Unavailable); !errors.Is(err, errKey) {
 		t.Errorf("the error %v does not wrap %v", err, errKey)
 	}
-	s.checkRequests(t, 0)
+	s.CheckRequests(t, 0)
 }
 
 // Redirects are not followed, so that neither the prompt nor the key is sent to another host.
@@ -201,12 +194,12 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		s := serve(t, respondError(status, "", "Location", other.URL+"/v1/chat/completions"))
 		_, _, err := generate(t, s, simpleRequest)
-		checkFault(t, err, model.Misconfigured)
+		providertest.CheckFault(t, err, model.Misconfigured)
 		if !strings.Contains(err.Error(), other.URL) {
 			t.Errorf("the error %q does not contain the location", err)
 		}
 	}
-	other.checkRequests(t, 0)
+	other.CheckRequests(t, 0)
 }
 
 // A complete answer is returned even if the server does not end the stream.
@@ -220,8 +213,8 @@ func TestAnswerDoesNotWaitForEndOfStream(t *testing.T) {
 		close(disconnected)
 	})
 	got, outcome, err := generate(t, s, simpleRequest)
-	if err != nil || got.text != "Hello" || outcome.Stop != model.StopEnd {
-		t.Errorf("got %q, outcome %+v and error %v, want the text Hello", got.text, outcome, err)
+	if err != nil || got.Text != "Hello" || outcome.Stop != model.StopEnd {
+		t.Errorf("got %q, outcome %+v and error %v, want the text Hello", got.Text, outcome, err)
 	}
 	<-disconnected
 }
@@ -268,10 +261,10 @@ func TestConcurrentCalls(t *testing.T) {
 	var group sync.WaitGroup
 	for range 16 {
 		group.Go(func() {
-			var got received
-			outcome, err := p.Generate(t.Context(), fullRequest, got.emit)
-			if err != nil || got.text != "Hello" || outcome.Usage.Input != 11 {
-				t.Errorf("got %q, outcome %+v and error %v, want the text Hello", got.text, outcome, err)
+			var got providertest.Answer
+			outcome, err := p.Generate(t.Context(), fullRequest, got.Emit)
+			if err != nil || got.Text != "Hello" || outcome.Usage.Input != 11 {
+				t.Errorf("got %q, outcome %+v and error %v, want the text Hello", got.Text, outcome, err)
 			}
 		})
 	}
@@ -295,7 +288,7 @@ func TestConnectionIsReused(t *testing.T) {
 	defer s.Close()
 	p := openai.New(openai.Options{BaseURL: s.URL, Model: "m"})
 	for range 20 {
-		if _, err := p.Generate(t.Context(), simpleRequest, new(received).emit); err != nil {
+		if _, err := p.Generate(t.Context(), simpleRequest, new(providertest.Answer).Emit); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,13 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
+// Turn is a message and its answer.
+type Turn struct {
+	User, Assistant string
+	// Actions contains a short description of each action of the answer, such as "create_file /src/a.ts".
+	Actions []string
+}
+
 // Document is a file whose content is in the prompt.
 type Document struct{ Path, Content string }
 
@@ -19,9 +26,8 @@ type Document struct{ Path, Content string }
 type Chat struct {
 	// Project is the project's name. Framework is the name of its framework, as the user wrote it.
 	Project, Framework string
-	// Paths are the paths of all files of the project, or of the first ones. Total is the number of all files.
+	// Paths are the paths of all files of the project.
 	Paths []string
-	Total int
 	// CurrentFile is the path of the file that the user is looking at, or "".
 	CurrentFile string
 	// Files are the files to show: first the current file, if it exists, then the named files, most important first.
@@ -30,7 +36,7 @@ type Chat struct {
 	Unreadable []string
 	// Summary replaces the turns that are older than Turns. Turns are sorted, oldest first.
 	Summary string
-	Turns   []model.Turn
+	Turns   []Turn
 	// Message is the user's message.
 	Message string
 }
@@ -38,9 +44,9 @@ type Chat struct {
 // Request returns the request for an answer to the message: the recent turns as separate messages, then one message
 // with everything else. The user's message is never cut.
 func (c Chat) Request(b Budget, maxOutput int) model.Request {
-	files, turns := c.shownFiles(b), c.recentTurns(b.History)
+	files := c.shownFiles(b)
 	summary, _ := cut(clean(c.Summary), b.Summary*bytesPerToken-sectionOverhead)
-	messages, calls := messagesOf(turns)
+	messages, calls := messagesOf(c.recentTurns(b.History))
 
 	sections := []section{{"project", c.describeProject(maxOutput)}}
 	if len(c.Paths) > 0 && b.Tree > 0 {
@@ -59,9 +65,7 @@ func (c Chat) Request(b Budget, maxOutput int) model.Request {
 	return model.Request{
 		Task: model.TaskChat, System: chatInstruction, Tools: action.Tools(), MaxOutput: maxOutput,
 		Messages: append(messages, model.Message{Role: model.User, Text: text}),
-		Subject: model.Subject{
-			Prompt: c.Message, Framework: c.Framework, Paths: c.Paths, Files: files, Turns: turns, Summary: summary,
-		},
+		Subject:  model.Subject{Prompt: c.Message, Framework: c.Framework, Paths: c.Paths, Files: files},
 	}
 }
 
@@ -69,7 +73,7 @@ func (c Chat) Request(b Budget, maxOutput int) model.Request {
 func (c Chat) describeProject(maxOutput int) string {
 	lines := []string{
 		"name: " + quoteName(c.Project), "framework: " + quoteName(c.Framework),
-		fmt.Sprintf("number of files: %d", max(c.Total, len(c.Paths))),
+		fmt.Sprintf("number of files: %d", len(c.Paths)),
 		fmt.Sprintf("maximum length of your answer: %d tokens", maxOutput),
 	}
 	if c.CurrentFile != "" {

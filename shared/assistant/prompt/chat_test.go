@@ -16,7 +16,6 @@ func TestChat(t *testing.T) {
 		Project:     "Café \"Déjà\"\n",
 		Framework:   "react",
 		Paths:       []string{"/package.json", "/src/app.tsx", "/src/b.ts"},
-		Total:       3,
 		CurrentFile: "/src/app.tsx",
 		Files: []prompt.Document{
 			{Path: "/src/app.tsx", Content: "export {}\n"},
@@ -24,7 +23,7 @@ func TestChat(t *testing.T) {
 			{Path: "/src/app.tsx", Content: "twice"},
 		},
 		Summary: "The user likes tabs.",
-		Turns: []model.Turn{
+		Turns: []prompt.Turn{
 			{User: "Hello", Assistant: "Hi."},
 			{User: "Create b", Assistant: "", Actions: []string{"create_file /src/b.ts", "edit_file /src/app.tsx"}},
 		},
@@ -57,8 +56,6 @@ func TestChat(t *testing.T) {
 		Prompt:    "Change b.ts",
 		Framework: "react",
 		Paths:     c.Paths,
-		Turns:     c.Turns,
-		Summary:   c.Summary,
 		Files:     []model.File{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}},
 	}
 	if diff := cmp.Diff(subject, r.Subject); diff != "" {
@@ -84,33 +81,9 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// Requests with different contents have different marks.
-func TestMarksDiffer(t *testing.T) {
-	t.Parallel()
-	seen := map[string]string{}
-	for name, c := range map[string]prompt.Chat{
-		"only a message": {Message: "x"},
-		"other message":  {Message: "y"},
-		"project":        {Message: "x", Project: "p"},
-		"framework":      {Message: "x", Framework: "f"},
-		"paths":          {Message: "x", Paths: []string{"/a"}},
-		"file":           {Message: "x", Files: []prompt.Document{{Path: "/a", Content: "c"}}},
-		"other path":     {Message: "x", Files: []prompt.Document{{Path: "/b", Content: "c"}}},
-		"summary":        {Message: "x", Summary: "s"},
-		"turn":           {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}},
-		"other turn":     {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "c"}}},
-	} {
-		mark := firstLine.FindStringSubmatch(lastText(c.Request(prompt.DefaultBudget(), 1)))[1]
-		if other, same := seen[mark]; same {
-			t.Errorf("%s and %s have the same mark", name, other)
-		}
-		seen[mark] = name
-	}
-}
-
 func TestSummarize(t *testing.T) {
 	t.Parallel()
-	turns := []model.Turn{
+	turns := []prompt.Turn{
 		{User: "a", Assistant: "b", Actions: []string{"delete_file /x"}},
 		{User: "c", Assistant: ""},
 	}
@@ -126,16 +99,13 @@ func TestSummarize(t *testing.T) {
 	if diff := cmp.Diff(want, parseSections(t, lastText(r))); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(model.Subject{Turns: turns, Summary: "Before."}, r.Subject); diff != "" {
-		t.Errorf("subject (-want +got):\n%s", diff)
-	}
 	if r.Task != model.TaskSummarize || r.MaxOutput != 500 || len(r.Messages) != 1 {
 		t.Errorf("got task %q, limit %d and %d messages, want %q, 500 and 1",
 			r.Task, r.MaxOutput, len(r.Messages), model.TaskSummarize)
 	}
-	var long []model.Turn
+	var long []prompt.Turn
 	for range 20 {
-		long = append(long, model.Turn{User: numberedLines(1000), Assistant: numberedLines(5000)})
+		long = append(long, prompt.Turn{User: numberedLines(1000), Assistant: numberedLines(5000)})
 	}
 	if n := prompt.Tokens(prompt.Summarize(numberedLines(1000), long, 500)); n > 16_000 {
 		t.Errorf("got %d tokens, want at most 16000", n)

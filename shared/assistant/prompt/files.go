@@ -104,14 +104,14 @@ func (c Chat) tree(budget int) string {
 	budget -= lastLine
 	var lines []string
 	for _, p := range paths {
-		line := pathLine(p)
+		line := oneLine(p)
 		if budget -= len(line) + 1; budget < 0 {
 			break
 		}
 		lines = append(lines, line)
 	}
 	slices.Sort(lines)
-	if missing := max(c.Total, len(paths)) - len(lines); missing > 0 {
+	if missing := len(paths) - len(lines); missing > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", missing))
 	}
 	return strings.Join(lines, "\n")
@@ -119,11 +119,3 @@ func (c Chat) tree(budget int) string {
 
 // folderOf returns the folder of a path, including the slash at its end, or "".
 func folderOf(p string) string { return p[:strings.LastIndexByte(p, '/')+1] }
-
-// pathLine returns a path as one line that can't be mistaken for a line of another kind.
-func pathLine(p string) string {
-	if strings.HasPrefix(p, "/") {
-		return oneLine(p)
-	}
-	return quote(p)
-}

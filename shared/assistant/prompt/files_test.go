@@ -20,7 +20,7 @@ func TestTree(t *testing.T) {
 	}
 	all = append(all, "/package.json", "/src/main.ts", "/lib/deep/er/here/one.ts", "/lib/deep/er/here/two\u2028x.ts")
 	slices.Sort(all)
-	c := prompt.Chat{Paths: all, Total: 20_000, CurrentFile: "/lib/deep/er/here/one.ts", Message: "x"}
+	c := prompt.Chat{Paths: all, CurrentFile: "/lib/deep/er/here/one.ts", Message: "x"}
 	tree := parseSections(t, lastText(c.Request(prompt.Budget{Tree: 1000}, 1)))[1].Text
 	if len(tree) > 4000 || len(tree) < 3800 {
 		t.Errorf("got %d bytes, want 3800 to 4000", len(tree))
@@ -41,10 +41,10 @@ func TestTree(t *testing.T) {
 	if strings.Contains(tree, "/lib/deep/er/file-") || !slices.IsSorted(shown) {
 		t.Error("the tree contains deep files of other folders, or is not sorted")
 	}
-	if want := fmt.Sprintf("… and %d more", 20_000-len(shown)); lines[len(lines)-1] != want {
+	if want := fmt.Sprintf("… and %d more", len(all)-len(shown)); lines[len(lines)-1] != want {
 		t.Errorf("got the last line %q, want %q", lines[len(lines)-1], want)
 	}
-	small := prompt.Chat{Paths: all[:50], Total: 50, Message: "x"}
+	small := prompt.Chat{Paths: all[:50], Message: "x"}
 	whole := parseSections(t, lastText(small.Request(prompt.DefaultBudget(), 1)))[1].Text
 	if whole != strings.Join(all[:50], "\n")+"\n" {
 		t.Errorf("a small tree is not complete: %s", whole)

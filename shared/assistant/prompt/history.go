@@ -25,13 +25,13 @@ const (
 
 // recentTurns returns the latest turns that fit into the budget, oldest first. A turn that is larger than half of the
 // budget is cut.
-func (c Chat) recentTurns(budget int) []model.Turn {
+func (c Chat) recentTurns(budget int) []Turn {
 	available := budget * bytesPerToken
 	limit := available / 2
 	if limit < minShown {
 		return nil
 	}
-	var recent []model.Turn
+	var recent []Turn
 	for _, t := range slices.Backward(c.Turns) {
 		t = shorten(t, limit)
 		available -= len(t.User) + len(t.Assistant) + len(callsText(t)) + turnOverhead
@@ -45,8 +45,8 @@ func (c Chat) recentTurns(budget int) []model.Turn {
 }
 
 // shorten cuts a turn to at most limit bytes, if that is possible.
-func shorten(t model.Turn, limit int) model.Turn {
-	t = model.Turn{
+func shorten(t Turn, limit int) Turn {
+	t = Turn{
 		User:      clean(t.User),
 		Assistant: clean(t.Assistant),
 		Actions:   firstLines(t.Actions, min(maxCallsText, limit/4)),
@@ -74,7 +74,7 @@ func firstLines(texts []string, budget int) []string {
 
 // callsText lists the calls of a turn's answer. The list precedes the user's next message. It is not part of the
 // answer, because a model that sees such a list in its own answer imitates the list instead of calling tools.
-func callsText(t model.Turn) string {
+func callsText(t Turn) string {
 	if len(t.Actions) == 0 {
 		return ""
 	}
@@ -82,7 +82,7 @@ func callsText(t model.Turn) string {
 }
 
 // messagesOf returns the turns as messages, and the list of the last answer's calls, which belongs to the next message.
-func messagesOf(turns []model.Turn) (messages []model.Message, calls string) {
+func messagesOf(turns []Turn) (messages []model.Message, calls string) {
 	for _, t := range turns {
 		messages = append(messages,
 			model.Message{Role: model.User, Text: calls + orNoText(t.User)},
@@ -102,7 +102,7 @@ func orNoText(text string) string {
 
 // Summarize returns the request for a summary that replaces the old summary and the turns. The turns are sorted, oldest
 // first. Turns that are too long are cut.
-func Summarize(oldSummary string, turns []model.Turn, maxOutput int) model.Request {
+func Summarize(oldSummary string, turns []Turn, maxOutput int) model.Request {
 	var sections []section
 	oldSummary, _ = cut(clean(oldSummary), maxOldSummaryTokens*bytesPerToken)
 	if oldSummary != "" {
@@ -112,10 +112,8 @@ func Summarize(oldSummary string, turns []model.Turn, maxOutput int) model.Reque
 	for i, t := range turns {
 		sizes[i] = len(t.User) + len(t.Assistant) + maxCallsText + 4*sectionOverhead
 	}
-	shortened := make([]model.Turn, len(turns))
 	for i, share := range shares(sizes, maxSummarizedTokens*bytesPerToken) {
 		t := shorten(turns[i], max(share, minSummarizedTurn))
-		shortened[i] = t
 		sections = append(sections, section{"user", orNoText(t.User)}, section{"assistant", orNoText(t.Assistant)})
 		if len(t.Actions) > 0 {
 			sections = append(sections, section{"calls", strings.Join(t.Actions, "\n")})
@@ -124,6 +122,5 @@ func Summarize(oldSummary string, turns []model.Turn, maxOutput int) model.Reque
 	return model.Request{
 		Task: model.TaskSummarize, System: summarizeInstruction, MaxOutput: maxOutput,
 		Messages: []model.Message{{Role: model.User, Text: join(sections, nil)}},
-		Subject:  model.Subject{Turns: shortened, Summary: oldSummary},
 	}
 }

@@ -10,21 +10,16 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"devplatform/shared/project/path"
 )
 
-var (
-	// url matches URLs. The path of a URL is not a path of the project.
-	url       = regexp.MustCompile(`\S+://\S*`)
-	extension = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
-)
+// url matches URLs. The path of a URL is not a path of the project.
+var url = regexp.MustCompile(`\S+://\S*`)
 
 // maxOccurrences is the maximum number of occurrences of a file name that are checked in a message.
 const maxOccurrences = 100
 
-// maxWork limits the comparisons of a call of Mentioned. A comparison costs the bytes of the path and checkCost. A usual
-// message needs a small part of it. If a message needs more, the files whose names come last are not found.
+// maxWork limits the comparisons of a call of Mentioned. A comparison costs the bytes of the path and checkCost. A
+// usual message needs a small part of it. If a message needs more, the files whose names come last are not found.
 const (
 	maxWork   = 2 << 20
 	checkCost = 128
@@ -154,47 +149,4 @@ func isQuote(r rune) bool {
 // name. In Chinese or Korean, for example, there is no space between a file name and the text around it.
 func isWordRune(r rune) bool {
 	return r == '/' || unicode.IsNumber(r) || unicode.IsLetter(r) && !unicode.Is(unicode.Lo, r)
-}
-
-// maxPaths is the maximum number of paths that PathsIn returns.
-const maxPaths = 20
-
-// PathsIn returns the paths of files that the message may name, in the order of the message. It is for projects whose
-// paths are not all known. It may also return paths that do not exist.
-func PathsIn(message string) []string {
-	var found []string
-	add := func(texts ...string) {
-		for _, text := range texts {
-			text = strings.TrimRight(text, ".")
-			p := "/" + strings.TrimPrefix(strings.TrimPrefix(text, "./"), "/")
-			isLikely := strings.Contains(text, "/") || extension.MatchString(text)
-			if len(found) < maxPaths && isLikely && path.Check(p) == "" && !slices.Contains(found, p) {
-				found = append(found, p)
-			}
-		}
-	}
-	text := url.ReplaceAllString(norm.NFC.String(message), " ")
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool {
-		return r == '\n' || strings.ContainsRune("`\"'", r) || unicode.In(r, unicode.Pi, unicode.Pf)
-	}) {
-		if strings.Contains(part, " ") && strings.TrimSpace(part) == part && extension.MatchString(part) {
-			add(part) // a quoted path with spaces
-			continue
-		}
-		for _, word := range strings.FieldsFunc(part, isNotInPath) {
-			word = strings.TrimRight(word, ".)]")
-			for strings.HasPrefix(word, "(") && strings.Count(word, "(") > strings.Count(word, ")") {
-				word = word[1:]
-			}
-			add(word)
-			add(strings.FieldsFunc(word, func(r rune) bool {
-				return strings.ContainsRune("()[]", r) || unicode.Is(unicode.Lo, r)
-			})...)
-		}
-	}
-	return found
-}
-
-func isNotInPath(r rune) bool {
-	return !unicode.In(r, unicode.L, unicode.M, unicode.N) && !strings.ContainsRune(`_.@+/\()[]-`, r)
 }

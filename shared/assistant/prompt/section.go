@@ -23,15 +23,8 @@ type section struct {
 	text  string
 }
 
-// sectionOverhead is an upper bound for the bytes of a section in addition to its title and its text, if the mark has
-// the usual length.
+// sectionOverhead is an upper bound for the bytes of a section in addition to its title and its text.
 const sectionOverhead = 64
-
-// A mark consists of markPrefix and hexadecimal digits. Their number is a multiple of markStep.
-const (
-	markPrefix = "data-"
-	markStep   = 8
-)
 
 // join returns the sections as the text of a message. Their mark does not occur in the earlier messages either.
 func join(sections []section, earlier []model.Message) string {
@@ -61,21 +54,17 @@ func markFor(texts []string) string {
 	for _, text := range texts {
 		_, _ = fmt.Fprintf(hash, "%d:%s", len(text), text) // a hash never returns an error
 	}
-	return absentMark(hex.EncodeToString(hash.Sum(nil)), texts)
+	return absentMark([sha256.Size]byte(hash.Sum(nil)), texts)
 }
 
-// absentMark returns the shortest mark with the given digits that occurs in none of the texts. Such a mark always
-// exists, because a mark can be longer than all texts.
-func absentMark(digits string, texts []string) string {
-	for n := markStep; ; n += markStep {
-		for len(digits) < n {
-			next := sha256.Sum256([]byte(digits))
-			digits += hex.EncodeToString(next[:])
-		}
-		mark := markPrefix + digits[:n]
+// absentMark returns the first mark, in a sequence that begins with sum, that occurs in none of the texts.
+func absentMark(sum [sha256.Size]byte, texts []string) string {
+	for {
+		mark := "data-" + hex.EncodeToString(sum[:4])
 		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, mark) }) {
 			return mark
 		}
+		sum = sha256.Sum256(sum[:])
 	}
 }
 

@@ -1,22 +1,21 @@
 package prompt
 
 import (
+	"crypto/sha256"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// A mark that already occurs in the texts becomes longer until it is absent.
+// If a mark occurs in the texts, another one is chosen.
 func TestAbsentMark(t *testing.T) {
 	t.Parallel()
-	digits := strings.Repeat("0123456789abcdef", 4)
-	texts := []string{"a text without a mark"}
-	last := ""
-	for range 12 { // the ninth and later marks need more than the 64 given digits
-		mark := absentMark(digits, texts)
-		if len(mark) <= len(last) || !strings.HasPrefix(mark, "data-01234567") || !strings.HasPrefix(mark, last) {
-			t.Fatalf("got the mark %s after %s, want a longer one with the same beginning", mark, last)
+	var texts, seen []string
+	for range 12 {
+		mark := absentMark(sha256.Sum256(nil), texts)
+		if len(mark) != len("data-01234567") || !strings.HasPrefix(mark, "data-") || slices.Contains(seen, mark) {
+			t.Fatalf("got the mark %s after %q, want another one", mark, seen)
 		}
-		texts = append(texts, "<"+mark+" file>\n")
-		last = mark
+		seen, texts = append(seen, mark), append(texts, "<"+mark+" file>\n")
 	}
 }

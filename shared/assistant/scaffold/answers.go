@@ -51,23 +51,3 @@ func refusal(reason error) answer {
 	}
 	return answer{text: b.String() + "\n" + connect}
 }
-
-// summarize returns one line for each turn: the question, and the actions of the answer. The oldest lines are left out
-// if there is no room for them.
-func summarize(s model.Subject, maxTokens int) string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(s.Summary, "�")), "\n")
-	if lines[0] == "" {
-		lines = nil
-	}
-	for _, t := range s.Turns {
-		changes := "nothing was changed"
-		if len(t.Actions) > 0 {
-			changes = strings.ToValidUTF8(strings.Join(t.Actions, ", "), "�")
-		}
-		lines = append(lines, fmt.Sprintf("- “%s”: %s", quoteShort(t.User), changes))
-	}
-	for len(lines) > 0 && (answer{text: strings.Join(lines, "\n")}).tokens() > maxTokens {
-		lines = lines[1:]
-	}
-	return strings.Join(lines, "\n")
-}

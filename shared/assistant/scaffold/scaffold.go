@@ -47,12 +47,19 @@ func (Provider) Generate(ctx context.Context, r model.Request, emit func(model.P
 	case len(a.calls) > 0:
 		outcome.Stop = model.StopTools
 	}
-	w := &writer{ctx: ctx, emit: emit, prefix: callPrefix(r.Subject)}
-	err := w.write(a)
-	if err != nil {
-		outcome.Stop = ""
+	written := 0 // characters
+	var err error
+	for _, p := range a.parts(callPrefix(r.Messages)) {
+		if err = ctx.Err(); err == nil {
+			err = emit(p)
+		}
+		if err != nil {
+			outcome.Stop = ""
+			break
+		}
+		written += utf8.RuneCountInString(p.Text) + utf8.RuneCountInString(p.Name)
 	}
-	outcome.Usage = model.Usage{Input: tokens(utf8.RuneCountInString(r.Subject.Prompt)), Output: tokens(w.written)}
+	outcome.Usage = model.Usage{Input: tokens(utf8.RuneCountInString(r.Subject.Prompt)), Output: tokens(written)}
 	return outcome, err
 }
 
@@ -65,7 +72,7 @@ func answerTo(r model.Request) answer {
 		return refusal(refusef("I cannot write a single piece of code. A starter has several files: ask for it in the chat " +
 			"of an empty project."))
 	case model.TaskSummarize:
-		return answer{text: summarize(r.Subject, r.MaxOutput)}
+		return answer{} // it does not read earlier turns
 	}
 	a, err := chat(r.Subject)
 	if err != nil {

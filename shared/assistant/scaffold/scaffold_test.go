@@ -3,6 +3,8 @@ package scaffold
 import (
 	"context"
 	"errors"
+	"iter"
+	"maps"
 	"testing"
 	"unicode/utf8"
 
@@ -57,32 +59,12 @@ func (h heard) actions(t *testing.T) []action.Action {
 // noFiles are the files of an empty project.
 type noFiles struct{}
 
-func (noFiles) Prepare(context.Context, ...string) error { return nil }
+func (noFiles) Paths() iter.Seq[string] { return maps.Keys(map[string]bool{}) }
 
-func (noFiles) Stat(context.Context, string) (etag string, ok bool, err error) {
-	return "", false, nil
-}
-
-func (noFiles) Inside(context.Context, string, int) ([]string, error) { return nil, nil }
+func (noFiles) Stat(string) (etag string, ok bool) { return "", false }
 
 func (noFiles) Read(context.Context, string) (content string, text bool, err error) {
 	return "", false, nil
-}
-
-func TestSummary(t *testing.T) {
-	t.Parallel()
-	r := model.Request{Task: model.TaskSummarize, MaxOutput: 400, Subject: model.Subject{
-		Summary: "- “a”: nothing was changed",
-		Turns:   []model.Turn{{User: "a login\nform", Actions: []string{"create_file /a", "delete_file /b"}}, {User: "hm"}},
-	}}
-	want := "- “a”: nothing was changed\n- “a login form”: create_file /a, delete_file /b\n- “hm”: nothing was changed"
-	if h := send(t, r); h.text != want {
-		t.Errorf("got %s, want %s", h.text, want)
-	}
-	r.MaxOutput = 8
-	if h := send(t, r); h.text != "- “hm”: nothing was changed" {
-		t.Errorf("got %s, want only the latest turn", h.text)
-	}
 }
 
 func TestRepairIsDeclined(t *testing.T) {
@@ -108,7 +90,7 @@ func TestOutcome(t *testing.T) {
 	if again := send(t, r); again.calls[0] != h.calls[0] {
 		t.Error("the same request got another answer")
 	}
-	r.Subject.Turns = []model.Turn{{User: "hm"}}
+	r.Messages = []model.Message{{Role: model.User, Text: "hm"}}
 	if later := send(t, r); later.calls[0].ID == h.calls[0].ID {
 		t.Error("the IDs of calls are not unique in a conversation")
 	}
@@ -148,10 +130,10 @@ func FuzzGenerate(f *testing.F) {
 	}
 	f.Add("create a \x00\xff blog called `\u202e`", "\xff")
 	f.Fuzz(func(t *testing.T, prompt, framework string) {
-		for _, task := range []model.Task{model.TaskChat, model.TaskGenerate, model.TaskSummarize} {
-			h := send(t, model.Request{Task: task, MaxOutput: 8192, Subject: model.Subject{
-				Prompt: prompt, Framework: framework, Turns: []model.Turn{{User: prompt}},
-			}})
+		for _, task := range []model.Task{model.TaskChat, model.TaskGenerate} {
+			h := send(t, model.Request{
+				Task: task, MaxOutput: 8192, Subject: model.Subject{Prompt: prompt, Framework: framework},
+			})
 			if h.text == "" {
 				t.Error("the answer has no text")
 			}

@@ -180,10 +180,8 @@ func TestCommentsDoNotInterruptFrames(t *testing.T) {
 	}
 	w.Close()
 	stream := rec.String()
-	received, _ := frames(t, stream)
-	_, comments := parse(stream)
-	if len(received) != 800 || len(comments) == 0 {
-		t.Errorf("got %d frames and %d comments, want 800 frames and some comments", len(received), len(comments))
+	if received, comments, _ := frames(t, stream); len(received) != 800 || comments == 0 {
+		t.Errorf("got %d frames and %d comments, want 800 frames and some comments", len(received), comments)
 	}
 	for _, written := range rec.writes {
 		if strings.Count(written, "\n\n") != 1 || !strings.HasSuffix(written, "\n\n") {

@@ -154,7 +154,7 @@ func TestStreamBytes(t *testing.T) {
 // frameTypes returns the types of the frames, in order.
 func frameTypes(t *testing.T, stream string) (all []string, done bool) {
 	t.Helper()
-	list, done := frames(t, stream)
+	list, _, done := frames(t, stream)
 	for _, f := range list {
 		kind, _ := f["type"].(string)
 		all = append(all, kind)
@@ -376,7 +376,7 @@ func FuzzWriter(f *testing.F) {
 		add(map[string]any{"type": "data-x", "data": []any{text, input}})
 		add(map[string]any{"type": "error", "errorText": text})
 		add(map[string]any{"type": "finish", "finishReason": name})
-		got, done := frames(t, rec.String())
+		got, _, done := frames(t, rec.String())
 		if diff := cmp.Diff(want, got); diff != "" || !done {
 			t.Errorf("got [DONE]: %v, frames (-want +got):\n%s", done, diff)
 		}

@@ -12,8 +12,6 @@ import (
 type Project struct {
 	Name      string `dynamodbav:"name"`
 	Framework string `dynamodbav:"framework"`
-	// Files is the number of files when the project was opened.
-	Files int `dynamodbav:"-"`
 }
 
 // Open reads a project and checks that the caller may do the action. It makes two calls to storage.
@@ -41,13 +39,7 @@ func (s *Service) OpenLocated(
 	if err := s.store.Load(ctx, caller.UserID, &access, action); err != nil {
 		return Project{}, err
 	}
-	p, err := db.Decode[Project](access.Items[db.ProjectKey(access.WorkspaceID, access.ProjectID)])
-	if err != nil {
-		return p, err
-	}
-	tree, err := db.Decode[Tree](access.Items[db.TreeKey(access.ProjectID)])
-	p.Files = tree.Files
-	return p, err
+	return db.Decode[Project](access.Items[db.ProjectKey(access.WorkspaceID, access.ProjectID)])
 }
 
 // View reads the current state of a project's files for another package. Its methods do not check access. Call them
@@ -60,24 +52,9 @@ type View struct {
 // View returns a View of a project. It makes no calls to storage.
 func (s *Service) View(projectID string) *View { return &View{projectID, s.store} }
 
-// List returns the first limit files in path order. It makes about one call to storage for every thousand files.
-func (v *View) List(ctx context.Context, limit int) ([]File, error) {
-	return v.store.list(ctx, v.projectID, "", "", limit)
-}
-
-// Stat returns the files at paths, keyed by path. A path without a file has no entry. It makes one call to storage for
-// every hundred paths.
-func (v *View) Stat(ctx context.Context, paths ...string) (map[string]File, error) {
-	items, err := v.store.Projects.BatchGet(ctx, fileKeys(v.projectID, paths)...)
-	if err != nil {
-		return nil, err
-	}
-	return filesAt(v.projectID, paths, items)
-}
-
-// Inside returns the paths of at most n files inside a folder. It makes one call to storage.
-func (v *View) Inside(ctx context.Context, folder string, n int) ([]string, error) {
-	return v.store.pathsInside(ctx, v.projectID, folder, n)
+// List returns all files in path order. It makes one call to storage for each MB of their records.
+func (v *View) List(ctx context.Context) ([]File, error) {
+	return v.store.list(ctx, v.projectID, "", "", 0)
 }
 
 // Read returns the contents of files, keyed by path. It makes one call to DynamoDB for every hundred chunks, and one to
