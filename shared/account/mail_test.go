@@ -235,6 +235,9 @@ func TestRequestsForMailAreLimited(t *testing.T) {
 		if got := response.Header.Get("Retry-After"); got != retryAfter {
 			t.Errorf("got Retry-After %q, want %q", got, retryAfter)
 		}
+		if got := response.Header.Get("RateLimit-Remaining"); retryAfter != "" && got != "0" {
+			t.Errorf("got RateLimit-Remaining %q, want 0", got)
+		}
 	}
 	for range 4 {
 		check(ada.resend(), http.StatusAccepted, "")

@@ -104,7 +104,8 @@ func TestDocument(t *testing.T) {
 	}
 	text := fmt.Sprint(read(t, grace, exportID))
 	for _, want := range []string{
-		"grace@example.com", "by grace", "asked by grace", hook, own, "http://127.0.0.1/grace", team, grace.Personal, "heidi",
+		"grace@example.com", "by grace", "asked by grace", hook, own, "projectId:" + others,
+		"http://127.0.0.1/grace", team, grace.Personal, "heidi",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the document lacks %q", want)
