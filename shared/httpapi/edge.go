@@ -213,7 +213,7 @@ func rejection(r *http.Request) error {
 	if err, ok := r.Context().Value(rejectionKey{}).(error); ok {
 		return err
 	}
-	if path.Clean(r.URL.Path) != r.URL.Path { // ServeMux would redirect it
+	if p := r.URL.Path; p != "/" && path.Clean(p) != strings.TrimSuffix(p, "/") { // ServeMux would redirect it
 		return ErrNoRoute
 	}
 	if !strings.Contains(r.URL.RawQuery, "%") {
