@@ -140,6 +140,13 @@ func TestWebhooksOfPromotedAdmins(t *testing.T) {
 	}
 }
 
+// remove removes a member with a request to another server.
+func (u *user) remove(server, workspaceID string, member *user) slicetest.Response {
+	client := slicetest.NewClient(u.f.t, server, u.f.log)
+	client.SetCookie("session", u.name)
+	return client.Do("DELETE", "/api/workspaces/"+workspaceID+"/members/"+member.userID, nil)
+}
+
 // activations are the requests after which a webhook of a user is active.
 var activations = map[string]func(u *user, team, paused string) (path string, response slicetest.Response){
 	"creation": func(u *user, team, _ string) (string, slicetest.Response) {
@@ -164,11 +171,10 @@ func TestRemovalDuringActivation(t *testing.T) {
 			ada, grace := f.user("ada"), f.user("grace")
 			team := ada.team(map[*user]workspace.Role{grace: workspace.Admin})
 			paused := grace.createWebhook("/ok", object{"workspaceId": team, "active": false})
-			members := f.members(db.Wrap(f.sdk, f.clock.Now))
+			server := f.memberServer(f.sdk)
 			wire.Before("TransactWriteItems", func() {
-				err := members.RemoveMember(t.Context(), slicetest.NewCaller(ada.userID, ada.name), team, grace.userID)
-				if err != nil {
-					t.Error(err)
+				if response := ada.remove(server, team, grace); response.Status != http.StatusOK {
+					t.Errorf("got %d %s", response.Status, response.Raw)
 				}
 			})
 			_, response := activate(grace, team, paused)
@@ -192,7 +198,7 @@ func TestActivationDuringRemoval(t *testing.T) {
 			team := ada.team(map[*user]workspace.Role{grace: workspace.Admin})
 			paused := grace.createWebhook("/ok", object{"workspaceId": team, "active": false})
 			wire := f.newWire()
-			members := f.members(db.Wrap(wire.Client(), f.clock.Now))
+			server := f.memberServer(wire.Client())
 			f.startService(f.sdk, f.sqs)
 			var path string
 			wire.Before("TransactWriteItems", func() {
@@ -202,7 +208,7 @@ func TestActivationDuringRemoval(t *testing.T) {
 					t.Errorf("got %d %s", response.Status, response.Raw)
 				}
 			})
-			f.must(members.RemoveMember(t.Context(), slicetest.NewCaller(ada.userID, ada.name), team, grace.userID))
+			ada.remove(server, team, grace).Want(t, http.StatusOK)
 			wantCreator(t, ada.webhookOf(team, path), grace, false)
 		})
 	}

@@ -98,9 +98,20 @@ func (f *fixture) startService(sdk *dynamodb.Client, queues *sqs.Client) {
 		Sender: sender.New(sender.Options{AllowPrivate: f.allowPrivate, Now: f.clock.Now}),
 		Limits: f.limits, AllowPrivate: f.allowPrivate,
 	})
-	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
-		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: f.users, Clock: f.clock.Now,
-	}, f.service.Register, f.service.RegisterTest, f.members(f.client).Register)
+	f.server.Config.Handler = f.router(f.service.Register, f.service.RegisterTest, f.members(f.client).Register)
+}
+
+func (f *fixture) router(register ...func(*httpapi.Routes)) http.Handler {
+	return httpapi.NewRouter(httpapi.Config{
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(f.log), Auth: f.users, Clock: f.clock.Now,
+	}, register...)
+}
+
+// memberServer starts a server with the endpoints of workspaces and their members, and returns its URL.
+func (f *fixture) memberServer(sdk *dynamodb.Client) string {
+	server := httptest.NewServer(f.router(f.members(db.Wrap(sdk, f.clock.Now)).Register))
+	f.t.Cleanup(server.Close)
+	return server.URL
 }
 
 // members returns the service of workspaces and their members.
