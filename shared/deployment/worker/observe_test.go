@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -98,29 +97,27 @@ func (f *fixture) objects(deploymentID string) (keys []string) {
 // record returns the record of a deployment, zero if there is none.
 func (p *published) record(deploymentID string) deployment.Deployment {
 	p.f.T.Helper()
-	item, err := p.f.Projects.Get(p.f.T.Context(), db.DeploymentKey(p.id, deploymentID))
-	if err != nil && !errors.Is(err, db.ErrNotFound) {
-		p.f.T.Fatal(err)
-	}
-	d, err := db.Decode[deployment.Deployment](item)
-	if err != nil {
-		p.f.T.Fatal(err)
-	}
-	return d
+	return storedIn[deployment.Deployment](p.f, db.DeploymentKey(p.id, deploymentID))
 }
 
 // job returns the job of a deployment, zero if there is none.
 func (p *published) job(deploymentID string) job.Job {
 	p.f.T.Helper()
-	item, err := p.f.Projects.Get(p.f.T.Context(), db.JobKey(p.id, deploymentID))
-	if err != nil && !errors.Is(err, db.ErrNotFound) {
-		p.f.T.Fatal(err)
-	}
-	j, err := db.Decode[job.Job](item)
+	return storedIn[job.Job](p.f, db.JobKey(p.id, deploymentID))
+}
+
+// storedIn returns a record of the table of projects, zero if there is none.
+func storedIn[T any](f *fixture, key db.Key) T {
+	f.T.Helper()
+	items, err := f.Projects.BatchGet(f.T.Context(), key)
 	if err != nil {
-		p.f.T.Fatal(err)
+		f.T.Fatal(err)
 	}
-	return j
+	record, err := db.Decode[T](items[key])
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	return record
 }
 
 // events returns the events of a deployment in the order in which they were stored, as "type status reason".
