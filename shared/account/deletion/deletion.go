@@ -1,5 +1,5 @@
 // Package deletion ends accounts. One transaction ends an account and the workspaces that only its user had. From then
-// on, nothing reads their data, and nobody can log in. The transaction also adds the removal of the account (package
+// on, nothing reads their data, and no login succeeds. The transaction also adds the removal of the account (package
 // removal), in which the Remover of this package removes the rest. The transaction decides about workspaces only by
 // their numbers of owners and members, and must not know what they contain.
 package deletion

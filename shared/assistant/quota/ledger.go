@@ -8,9 +8,62 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/async"
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
 )
+
+// Reserve begins a generation: it counts a call towards the user's rate limit, counts the generation as in progress
+// until it is settled, and reserves r.Tokens of the user's monthly tokens, in one transaction. If there is a limit for
+// all users together, the tokens also count towards that limit. If fewer than r.Tokens tokens remain, but at least
+// minTokens, it reserves all remaining tokens. The field Tokens of the returned reservation is the number of reserved
+// tokens. Before it returns QUOTA_EXCEEDED, Reserve releases the reservations of the user's crashed generations. A
+// refused call also counts towards the rate limit. Every returned reservation must be settled with Settle.
+// Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, ErrInUse, the error classes of db.
+func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Reservation, error) {
+	minute, inProgress := l.limits.minuteRule(), l.counters.Operations(l.limits.operationRule(), r.UserID)
+	month := r.month().String()
+	r.shard = l.limits.anyShard()
+	mustCount := false // whether a limit other than the limit of calls refused the call, so that it was not counted
+	err := db.Retry(ctx, "reserve tokens", func(ctx context.Context) error {
+		record, err := db.Encode(generation{
+			ID: r.MessageID, Tokens: r.Tokens, Month: month, Shard: r.shard, StartedAt: clock.Stamp(l.now()),
+		})
+		if err != nil {
+			return err
+		}
+		record[db.AttrExpiresAt] = db.ExpiresAt(r.month().End().Add(keptAfterEnd).Unix())
+		var join db.Write
+		r.operation, join = l.counters.Join(inProgress)
+		var short shortage
+		tx := l.client.Tx(l.counters.Write(minute, r.UserID), join,
+			l.table.Create(db.GenerationKey(r.UserID, r.MessageID), record).Else(ErrInUse),
+			l.reserveWrite(db.UsageKey(r.UserID, month), r.Tokens, l.limits.MonthlyTokens).
+				ElseFunc(func(stored db.Item) error {
+					usage, err := db.Decode[Usage](stored)
+					short.user = &usage
+					return err
+				}))
+		if r.shard > 0 {
+			write := l.reserveWrite(db.GlobalUsageKey(month, r.shard), r.Tokens, l.limits.shardLimit(r.shard))
+			tx.Add(write.ElseFunc(func(db.Item) error { short.global = true; return nil }))
+		}
+		err = tx.CommitOnce(ctx)
+		if errors.Is(err, db.ErrStale) && short != (shortage{}) {
+			mustCount = true
+			return l.adjust(ctx, &r, minTokens, short)
+		}
+		refusal := l.counters.RetryIfExpired(ctx, err)
+		mustCount = !errors.Is(refusal, err)
+		return refusal
+	})
+	if refusal, ok := errors.AsType[*fault.Error](err); ok && mustCount &&
+		(refusal.Code == fault.CodeQuotaExceeded || refusal.Code == fault.CodeRateLimited) {
+		err = l.countRefused(ctx, l.counters.Counter(minute, r.UserID), err)
+	}
+	return r, err
+}
 
 // ErrCancelled reports that the user cancelled the answer.
 var ErrCancelled = errors.New("quota: the answer was cancelled by its user")
@@ -93,21 +146,4 @@ func (l *Ledger) IsCancelled(ctx context.Context, r Reservation) (bool, error) {
 	}
 	g, err := db.Decode[generation](items[key])
 	return g.Cancelled || workspace.IsSuspended(items[memberships]), err
-}
-
-// Usage returns the usage of a user in a month.
-func (l *Ledger) Usage(ctx context.Context, userID string, m Month) (Usage, error) {
-	return readOptional[Usage](ctx, l.table, db.UsageKey(userID, m.String()))
-}
-
-// readOptional reads a record. If there is none, it returns the zero record.
-func readOptional[T any](ctx context.Context, table db.Table, key db.Key) (record T, err error) {
-	item, err := table.Get(ctx, key)
-	if errors.Is(err, db.ErrNotFound) {
-		return record, nil
-	}
-	if err != nil {
-		return record, err
-	}
-	return db.Decode[T](item)
 }

@@ -2,10 +2,15 @@ package site
 
 import (
 	"context"
+	"errors"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 )
 
 const (
@@ -15,6 +20,8 @@ const (
 	readInterval = time.Minute
 	// readTimeout is the time limit of a read. The response to a client waits for it.
 	readTimeout = time.Second
+	// trafficLifetime is the time from the last write of a counter until it expires.
+	trafficLifetime = 400 * 24 * time.Hour
 	// maxCounters is the maximum number of counters in memory. The next counter replaces them all.
 	maxCounters = 10_000
 )
@@ -23,16 +30,20 @@ const (
 // n bytes, less than sample, is counted with the probability n / sample. If it is counted, sample bytes are added. So
 // the expected value of the counter is exact. Larger responses are always counted, with their size.
 type traffic struct {
-	store  store
+	client *db.Client
+	table  db.Table
 	clock  clock.Clock
 	limit  int64
 	random func() float64 // in [0, 1)
 
 	mu       sync.Mutex
-	counters map[counterID]*counter
+	counters map[db.Key]*counter
 }
 
-type counterID struct{ accountID, month string }
+// trafficRecord is the counter of an account's traffic in a month. The attribute names are part of the data format.
+type trafficRecord struct {
+	Bytes int64 `dynamodbav:"bytes"`
+}
 
 // counter is the last known value of a counter in the table.
 type counter struct {
@@ -44,9 +55,9 @@ type counter struct {
 // minute. In that time, and if the read fails, it uses the last known value. It also returns the error of the read.
 func (t *traffic) isExceeded(ctx context.Context, accountID string) (bool, error) {
 	now := t.clock()
-	id := counterID{accountID, monthOf(now)}
+	key := db.TrafficKey(accountID, monthOf(now))
 	t.mu.Lock()
-	c := t.counter(id)
+	c := t.counter(key)
 	isFresh := !c.readAt.IsZero() && now.Sub(c.readAt) < readInterval
 	if !isFresh {
 		c.readAt = now // requests at the same time use the last known value
@@ -58,40 +69,50 @@ func (t *traffic) isExceeded(ctx context.Context, accountID string) (bool, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	stored, err := t.store.traffic(ctx, id.accountID, id.month)
-	return t.learn(id, stored) >= t.limit, err
+	item, err := t.table.Get(ctx, key)
+	if errors.Is(err, db.ErrNotFound) {
+		item, err = nil, nil
+	}
+	known, decodeErr := t.learn(key, item)
+	return known >= t.limit, errors.Join(err, decodeErr)
 }
 
-// count counts n bytes that were served.
+// count counts n bytes that were served. If DynamoDB's response is lost, the bytes may be counted twice.
 func (t *traffic) count(ctx context.Context, accountID string, n int64) error {
 	if n <= 0 || (n < sample && t.random() >= float64(n)/sample) {
 		return nil
 	}
 	now := t.clock()
-	id := counterID{accountID, monthOf(now)}
-	stored, err := t.store.addTraffic(ctx, id.accountID, id.month, max(n, sample), now)
-	t.learn(id, stored)
+	key := db.TrafficKey(accountID, monthOf(now))
+	item, err := t.client.Do(ctx, t.table.Update(key,
+		expression.Add(expression.Name("bytes"), expression.Value(max(n, sample))).
+			Set(expression.Name(db.AttrExpiresAt), expression.Value(now.Add(trafficLifetime).Unix()))))
+	if err == nil {
+		_, err = t.learn(key, item)
+	}
 	return err
 }
 
-// learn updates the known value of a counter, which never decreases, and returns it.
-func (t *traffic) learn(id counterID, stored int64) int64 {
+// learn updates the known value of a counter by its record, nil if there is none. It returns the known value, which
+// never decreases.
+func (t *traffic) learn(key db.Key, item db.Item) (int64, error) {
+	stored, err := db.Decode[trafficRecord](item)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.counter(id)
-	c.bytes = max(c.bytes, stored)
-	return c.bytes
+	c := t.counter(key)
+	c.bytes = max(c.bytes, stored.Bytes)
+	return c.bytes, err
 }
 
 // counter returns a counter in memory. The caller must hold mu.
-func (t *traffic) counter(id counterID) *counter {
-	c := t.counters[id]
+func (t *traffic) counter(key db.Key) *counter {
+	c := t.counters[key]
 	if c == nil {
 		if len(t.counters) >= maxCounters {
 			clear(t.counters)
 		}
 		c = &counter{}
-		t.counters[id] = c
+		t.counters[key] = c
 	}
 	return c
 }
@@ -99,8 +120,9 @@ func (t *traffic) counter(id counterID) *counter {
 // monthOf returns the month of a time in UTC, such as "2026-11".
 func monthOf(now time.Time) string { return now.UTC().Format("2006-01") }
 
-// untilNextMonth returns the time until the next month begins in UTC.
-func untilNextMonth(now time.Time) time.Duration {
+// secondsToNextMonth returns the number of seconds until the next month begins in UTC, rounded up.
+func secondsToNextMonth(now time.Time) string {
 	year, month, _ := now.UTC().Date()
-	return time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC).Sub(now)
+	left := time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC).Sub(now)
+	return strconv.FormatInt(int64((left+time.Second-1)/time.Second), 10)
 }
