@@ -75,7 +75,7 @@ type Deps struct {
 // Service serves the endpoints of all rooms. It is safe for concurrent use.
 type Service struct {
 	deps      Deps
-	shared    password.Deps
+	shared    password.Deps // of the rooms
 	passwords *password.Service
 	codehost  *codehost.Service
 	addresses *address.Service

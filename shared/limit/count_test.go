@@ -17,9 +17,11 @@ import (
 )
 
 // hits returns the stored number of attempts of a counter, or "none" if the counter is not stored.
-func (f *fixture) hits(c limit.Counter) string {
+func (f *fixture) hits(c limit.Counter) string { return f.stored(c.Key()) }
+
+func (f *fixture) stored(key db.Key) string {
 	for _, item := range f.dump() {
-		if db.KeyOf(item) == c.Key() {
+		if db.KeyOf(item) == key {
 			return item["hits"].(*types.AttributeValueMemberN).Value
 		}
 	}
@@ -142,7 +144,7 @@ func TestAdd(t *testing.T) {
 		if step.allowed && err != nil || !step.allowed && !errors.Is(err, db.ErrConditionFailed) {
 			t.Errorf("adding %d: got error %v, want success: %t", step.n, err, step.allowed)
 		}
-		if got := f.sumAt(units, at); got != step.sum {
+		if got := f.stored(db.CounterKey(units.Name, at.Truncate(units.Window), webhook)); got != step.sum {
 			t.Errorf("after adding %d: got %s units, want %s", step.n, got, step.sum)
 		}
 	}
@@ -158,16 +160,6 @@ func TestAdd(t *testing.T) {
 			t.Errorf("the item %v expires before the end of its window", item)
 		}
 	}
-}
-
-// sumAt returns the stored number of units of a rule in the window that contains a time, or "none".
-func (f *fixture) sumAt(r limit.Rule, at time.Time) string {
-	for _, item := range f.dump() {
-		if db.KeyOf(item) == db.CounterKey(r.Name, at.Truncate(r.Window), webhook) {
-			return item["hits"].(*types.AttributeValueMemberN).Value
-		}
-	}
-	return "none"
 }
 
 // Concurrent additions never exceed the limit. Those that are refused count nothing.
@@ -188,7 +180,7 @@ func TestConcurrentAdditions(t *testing.T) {
 		}
 		return nil
 	})
-	if got := f.sumAt(units, noon); got != fmt.Sprint(sum.Load()) || sum.Load() > 500 || refused.Load() == 0 {
+	if got := f.hits(f.Counter(units, webhook)); got != fmt.Sprint(sum.Load()) || sum.Load() > 500 || refused.Load() == 0 {
 		t.Errorf("got %s units, and %d in successful additions (%d were refused), want the same number, at most 500",
 			got, sum.Load(), refused.Load())
 	}

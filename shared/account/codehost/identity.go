@@ -65,7 +65,7 @@ func (s *Service) handleListIdentities(
 	if err != nil {
 		return nil, err
 	}
-	identities, err := list(ctx, s.Accounts, caller.UserID)
+	identities, err := identitiesOf(ctx, s.Accounts, caller.UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (s *Service) handleUnlinkIdentity(
 		return nil, err
 	}
 	err := db.Retry(ctx, "remove an identity", func(ctx context.Context) error {
-		identities, err := list(ctx, s.Accounts, caller.UserID)
+		identities, err := identitiesOf(ctx, s.Accounts, caller.UserID)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ const maxRemoval = 30
 // must also contain user.Store.Change for a user who was read before, so that it fails if an identity was linked in the
 // meantime. If there are more identities than fit, Removal removes the rest itself. Error of the writes: db.ErrStale.
 func (s *Service) Removal(ctx context.Context, userID string, since time.Time) ([]db.Write, error) {
-	identities, err := list(ctx, s.Accounts, userID)
+	identities, err := identitiesOf(ctx, s.Accounts, userID)
 	if err != nil {
 		return nil, err
 	}

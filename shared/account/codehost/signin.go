@@ -166,7 +166,7 @@ func (s *Service) account(
 		ID: s.IDs.New(id.User), Email: emails[0], Username: free[0], Verified: true, CreatedAt: clock.Stamp(s.Clock()),
 	}
 	account := s.Users.Create(u, u.Credential(""), s.IDs.New(id.Workspace))
-	return u, append(account, s.linkTo(s.identity(u, at))...), nil
+	return u, append(account, s.linkRecords(s.identity(u, at))...), nil
 }
 
 // newSession returns a new session of a user, and the writes that store it.
@@ -199,5 +199,5 @@ func (s *Service) linkWrites(
 ) ([]db.Write, error) {
 	linked := s.identity(u, at)
 	reported, err := s.report(ctx, mail.IdentityLinked, activity.IdentityLinked, u, linked, client)
-	return append(s.linkTo(linked), reported...), err
+	return append(s.linkRecords(linked), reported...), err
 }

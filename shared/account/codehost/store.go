@@ -32,7 +32,7 @@ func (s *Service) owner(ctx context.Context, at oauth.Identity) (user.User, erro
 // Endings returns the writes after which the identities of a user can be linked to other accounts, in the transaction
 // that ends the account. They do not remove the copies under the user.
 func Endings(ctx context.Context, accounts db.Table, userID string) ([]db.Write, error) {
-	identities, err := list(ctx, accounts, userID)
+	identities, err := identitiesOf(ctx, accounts, userID)
 	writes := make([]db.Write, len(identities))
 	for n, i := range identities {
 		isOwn := expression.AttributeNotExists(expression.Name("id")).
@@ -42,8 +42,8 @@ func Endings(ctx context.Context, accounts db.Table, userID string) ([]db.Write,
 	return writes, err
 }
 
-// list reads the identities that are linked to a user, in the order in which they were linked.
-func list(ctx context.Context, accounts db.Table, userID string) ([]Identity, error) {
+// identitiesOf reads the identities that are linked to a user, in the order in which they were linked.
+func identitiesOf(ctx context.Context, accounts db.Table, userID string) ([]Identity, error) {
 	items, err := accounts.QueryAll(ctx, db.IdentitiesOf(userID))
 	if err != nil {
 		return nil, fmt.Errorf("listing identities: %w", err)
@@ -51,8 +51,8 @@ func list(ctx context.Context, accounts db.Table, userID string) ([]Identity, er
 	return db.DecodeAll(ctx, items, db.DecodeByID(func(i Identity) string { return i.ID })), nil
 }
 
-// linkTo returns the writes that link an identity. Error: user.ErrTaken if it is already linked.
-func (s *Service) linkTo(i Identity) []db.Write {
+// linkRecords returns the writes that store both records of a linked identity. Error: user.ErrTaken if it is already linked.
+func (s *Service) linkRecords(i Identity) []db.Write {
 	return []db.Write{
 		s.Accounts.Create(db.IdentityKey(i.Provider, i.Subject), i).Else(user.ErrTaken),
 		s.Accounts.Create(db.UserIdentityKey(i.UserID, i.ID), i).Else(db.ErrStale),

@@ -19,7 +19,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// Deps are the dependencies of the rooms of accounts.
+// Deps are the dependencies of a Service, and of the rooms that build on this one.
 type Deps struct {
 	DB       *db.Client
 	Accounts db.Table
