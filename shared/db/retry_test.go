@@ -49,7 +49,7 @@ func TestRetry(t *testing.T) {
 			if !errors.Is(err, tc.want) || attempts != tc.attempts || err != nil && !errors.Is(err, tc.reason) {
 				t.Errorf("%s: got error %v after %d attempts, want %v after %d", name, err, attempts, tc.want, tc.attempts)
 			}
-			if isConflict := errors.Is(err, db.ErrConflict); isConflict && tc.want != db.ErrConflict ||
+			if isConflict := errors.Is(err, db.ErrConflict); isConflict && !errors.Is(tc.want, db.ErrConflict) ||
 				isConflict && !strings.Contains(err.Error(), fmt.Sprintf("save file: %d attempts", attempts)) {
 				t.Errorf("%s: got error %v, want the operation and the number of attempts in a conflict only", name, err)
 			}

@@ -172,7 +172,8 @@ func (c *Client) do(ctx context.Context, w Write) (item Item, err error) {
 		if out, err = c.sdk.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: update.TableName, Key: update.Key, ReturnValues: types.ReturnValueAllNew,
 			UpdateExpression: update.UpdateExpression, ConditionExpression: update.ConditionExpression,
-			ExpressionAttributeNames: update.ExpressionAttributeNames, ExpressionAttributeValues: update.ExpressionAttributeValues,
+			ExpressionAttributeNames:            update.ExpressionAttributeNames,
+			ExpressionAttributeValues:           update.ExpressionAttributeValues,
 			ReturnValuesOnConditionCheckFailure: update.ReturnValuesOnConditionCheckFailure,
 		}); err == nil {
 			item = out.Attributes

@@ -93,9 +93,10 @@ func TestStrictBodyDecoding(t *testing.T) {
 			"password: must be at least 8 characters long; age: must be at least 1",
 		`{"email":"\u0000","password":"hunter2\u0000"}`: "email: must not contain NUL; " +
 			"password: must not contain NUL",
-		`{"email":"a","email":"hunter2",` + rest + `}`:                       "email: must not be given more than once",
-		`{"email":"a","\u0065mail":"hunter2",` + rest + `}`:                  "email: must not be given more than once",
-		`{"tags":[[],{"name":"a","name":"b"}],"email":"a",` + rest + `}`:     "tags[1].name: must not be given more than once",
+		`{"email":"a","email":"hunter2",` + rest + `}`:      "email: must not be given more than once",
+		`{"email":"a","\u0065mail":"hunter2",` + rest + `}`: "email: must not be given more than once",
+		`{"tags":[[],{"name":"a","name":"b"}],"email":"a",` + rest + `}`: "tags[1].name: " +
+			"must not be given more than once",
 		`{"x":{"y":1,"y":2},"email":"a",` + rest + `}`:                       "x.y: must not be given more than once",
 		`{"email":"a\u0000hunter2",` + rest + `}`:                            "email: must not contain NUL",
 		`{"tags":[{"name":"a"},{"name":"\u0000"}],"email":"a",` + rest + `}`: "tags[1].name: must not contain NUL",

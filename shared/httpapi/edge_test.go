@@ -212,17 +212,17 @@ func TestSessions(t *testing.T) {
 		status         int
 		code           fault.Code
 	}{
-		"no cookie":                           {plain, https, "", 401, fault.CodeInvalidToken},
-		"valid session":                       {plain, https, "__Host-session=good", 200, ""},
-		"several cookies":                     {plain, https, "a=b; __Host-session=good; c=d", 200, ""},
-		"invalid session":                     {plain, https, "__Host-session=bad", 401, fault.CodeInvalidToken},
-		"storage unavailable":                 {plain, https, "__Host-session=down", 503, fault.CodeServiceUnavailable},
-		"plain cookie over HTTPS":             {plain, https, "session=good", 401, fault.CodeInvalidToken},
-		"plain cookie over HTTP":              {plain, http, "session=good", 200, ""},
-		"plain cookie, disabled":              {config.Edge{}, http, "session=good", 401, fault.CodeInvalidToken},
-		"both cookies, only secure one valid": {plain, http, "session=bad; __Host-session=good", 200, ""},
-		"both cookies, only plain one valid":  {plain, http, "session=good; __Host-session=bad", 401, fault.CodeInvalidToken},
-		"names in another case":               {plain, http, "__host-session=good; Session=good", 401, fault.CodeInvalidToken},
+		"no cookie":                   {plain, https, "", 401, fault.CodeInvalidToken},
+		"valid session":               {plain, https, "__Host-session=good", 200, ""},
+		"several cookies":             {plain, https, "a=b; __Host-session=good; c=d", 200, ""},
+		"invalid session":             {plain, https, "__Host-session=bad", 401, fault.CodeInvalidToken},
+		"storage unavailable":         {plain, https, "__Host-session=down", 503, fault.CodeServiceUnavailable},
+		"plain cookie over HTTPS":     {plain, https, "session=good", 401, fault.CodeInvalidToken},
+		"plain cookie over HTTP":      {plain, http, "session=good", 200, ""},
+		"plain cookie, disabled":      {config.Edge{}, http, "session=good", 401, fault.CodeInvalidToken},
+		"both, only secure one valid": {plain, http, "session=bad; __Host-session=good", 200, ""},
+		"both, only plain one valid":  {plain, http, "session=good; __Host-session=bad", 401, fault.CodeInvalidToken},
+		"names in another case":       {plain, http, "__host-session=good; Session=good", 401, fault.CodeInvalidToken},
 	} {
 		router, log := edgetest.NewRouter(tc.edge)
 		request := edgetest.Request{Method: "GET", Target: tc.target, Header: map[string]string{"Cookie": tc.cookie}}
