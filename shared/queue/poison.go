@@ -20,13 +20,13 @@ const (
 // Poison sends a stream record to a failure queue, as {"reason", "record"}. Call it if the record cannot be processed.
 // This way the record is not lost, and does not block the stream. The message contains the record as JSON, or as a
 // string if the record is not valid JSON. If the record is too long for a message, the message contains only the
-// beginning and the end of the record, as a string. Errors: *SendError.
+// beginning and the end of the record, as a string. Errors: the errors of Send.
 func (q Queue) Poison(ctx context.Context, record []byte, reason error) error {
 	return q.poison(ctx, "record", record, reason)
 }
 
 // PoisonMessage sends a message that was received from another queue to a failure queue, as {"reason", "message":
-// {"messageId", "body"}}. Call it if the message cannot be processed. See Poison. Errors: *SendError.
+// {"messageId", "body"}}. Call it if the message cannot be processed. See Poison. Errors: the errors of Send.
 func (q Queue) PoisonMessage(ctx context.Context, id, body string, reason error) error {
 	message, err := json.Marshal(map[string]string{"messageId": id, "body": body},
 		json.Deterministic(true), jsontext.AllowInvalidUTF8(true))

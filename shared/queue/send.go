@@ -1,13 +1,13 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
+	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,34 +31,24 @@ type Message struct {
 	Delay time.Duration
 }
 
-// SendError reports which messages were not sent. It wraps ErrUnavailable if a retry may succeed for at least one
-// of them, and awsclient.ErrRejected if SQS does not accept at least one of them.
-type SendError struct {
-	// Failed contains the errors of the messages that were not sent, by their index in the arguments of Send.
-	Failed map[int]error
-	sent   int
-}
+// sendError contains the error of each message that Send was called with, nil for the messages that were sent.
+type sendError struct{ errs []error }
 
 // Error returns a text with the number of failed messages and the first error. The errors rarely differ.
-func (e *SendError) Error() string {
-	return fmt.Sprintf("queue: %d of %d messages were not sent: %v", len(e.Failed), len(e.Failed)+e.sent, e.Unwrap()[0])
+func (e *sendError) Error() string {
+	failed := e.Unwrap()
+	return fmt.Sprintf("queue: %d of %d messages were not sent: %v", len(failed), len(e.errs), failed[0])
 }
 
 // Unwrap returns the errors in the order of the messages.
-func (e *SendError) Unwrap() []error {
-	errs := make([]error, 0, len(e.Failed))
-	for i := range len(e.Failed) + e.sent {
-		if err, ok := e.Failed[i]; ok {
-			errs = append(errs, err)
-		}
-	}
-	return errs
+func (e *sendError) Unwrap() []error {
+	return slices.DeleteFunc(slices.Clone(e.errs), func(err error) bool { return err == nil })
 }
 
 // FailedAt returns the reason why the i-th message was not sent, or nil if it was sent. err is the error of Send.
 func FailedAt(err error, i int) error {
-	if failed, ok := errors.AsType[*SendError](err); ok {
-		return failed.Failed[i]
+	if failed, ok := errors.AsType[*sendError](err); ok {
+		return failed.errs[i]
 	}
 	return err
 }
@@ -78,131 +68,106 @@ func (q Queue) SendOne(ctx context.Context, body, group string) error {
 }
 
 // Send sends messages in batches, not atomically and in no particular order. It retries messages that SQS could not
-// accept: at most awsclient.MaxAttempts attempts for each batch, within the budget of the operation. Errors:
-// *SendError.
+// accept: at most awsclient.MaxAttempts attempts for each batch, within the budget of the operation. See FailedAt for
+// the messages that were not sent. Errors: ErrUnavailable if a retry may succeed for at least one of them;
+// awsclient.ErrRejected if SQS does not accept at least one of them.
 //
 // If a response was lost, a message may have been sent although the error says otherwise, or it may be sent twice.
 // Consumers must recognize a message that they have already processed.
 func (q Queue) Send(ctx context.Context, messages ...Message) error {
-	failed := map[int]error{}
-	var mu sync.Mutex
+	errs := make([]error, len(messages))
 	var group async.Group
 	group.SetLimit(parallelSends)
-	for batch := range batches(messages) {
+	for first, batch := range batches(messages) {
 		group.Go(func() error {
-			var errs map[string]error
+			ofBatch := errs[first : first+len(batch)]
 			err := async.Recover(func() error {
-				errs = q.sendBatch(ctx, batch)
+				q.sendBatch(ctx, batch, ofBatch)
 				return nil
 			})
-			if err != nil {
-				errs = errorOfEach(batch, err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for id, err := range errs {
-				i, _ := strconv.Atoi(id)
-				failed[i] = err
+			for i := range ofBatch {
+				ofBatch[i] = cmp.Or(err, ofBatch[i])
 			}
 			return nil
 		})
 	}
 	_ = group.Wait() // the functions return no error
-	if len(failed) == 0 {
+	if errors.Join(errs...) == nil {
 		return nil
 	}
-	return &SendError{Failed: failed, sent: len(messages) - len(failed)}
+	return &sendError{errs}
 }
 
-// entry is a message of a batch. Its ID is the message's index.
-type entry = types.SendMessageBatchRequestEntry
-
-// batches splits messages into batches that SQS accepts. A message that is too large gets a batch of its own.
-func batches(messages []Message) iter.Seq[[]entry] {
-	return func(yield func([]entry) bool) {
-		var batch []entry
-		size := 0
+// batches splits messages into batches that SQS accepts, and yields them with the index of their first message. A
+// message that is too large gets a batch of its own.
+func batches(messages []Message) iter.Seq2[int, []Message] {
+	return func(yield func(int, []Message) bool) {
+		first, size := 0, 0
 		for i, m := range messages {
-			n := len(m.Body)
-			if len(batch) == maxEntries || (len(batch) > 0 && size+n > maxBatch) {
-				if !yield(batch) {
+			if n := i - first; n == maxEntries || n > 0 && size+len(m.Body) > maxBatch {
+				if !yield(first, messages[first:i]) {
 					return
 				}
-				batch, size = nil, 0
+				first, size = i, 0
 			}
-			batch, size = append(batch, m.entry(i)), size+n
+			size += len(m.Body)
 		}
-		if len(batch) > 0 {
-			yield(batch)
+		if first < len(messages) {
+			yield(first, messages[first:])
 		}
 	}
 }
 
-func (m Message) entry(i int) entry {
-	e := entry{Id: aws.String(strconv.Itoa(i)), MessageBody: &m.Body, DelaySeconds: wholeSeconds(m.Delay)}
-	if m.Group != "" {
-		e.MessageGroupId = &m.Group
+// sendBatch sends a batch, and retries the entries that SQS could not accept. It sets the error of each message.
+func (q Queue) sendBatch(ctx context.Context, batch []Message, errs []error) {
+	entries := make([]types.SendMessageBatchRequestEntry, len(batch)) // the ID of each entry is the message's index
+	for i, m := range batch {
+		entries[i].Id, entries[i].MessageBody = aws.String(strconv.Itoa(i)), &m.Body
+		entries[i].DelaySeconds = wholeSeconds(m.Delay)
+		if m.Group != "" {
+			entries[i].MessageGroupId = &m.Group
+		}
 	}
-	return e
-}
-
-// sendBatch sends a batch, and retries the entries that SQS could not accept. It returns the errors of the entries
-// that were not sent, by ID.
-func (q Queue) sendBatch(ctx context.Context, batch []entry) map[string]error {
 	ctx = retry.WithBudget(ctx, awsclient.MaxAttempts-1, retry.MaxTime)
-	failed := map[string]error{}
 	for range retry.Attempts(ctx, awsclient.MaxAttempts, retry.Jitter) {
-		out, err := q.client.sdk.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: batch})
+		out, err := q.client.sdk.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: entries})
 		if err != nil { // after the retries of the SDK
-			maps.Copy(failed, errorOfEach(batch, classify("send", err)))
-			break
+			for _, e := range entries {
+				i, _ := strconv.Atoi(*e.Id)
+				errs[i] = classify("send", err)
+			}
+			return
 		}
-		if batch = entriesToRetry(batch, out, failed); len(batch) == 0 {
-			break
+		results := map[string]error{}
+		for _, sent := range out.Successful {
+			results[aws.ToString(sent.Id)] = nil
+		}
+		for _, failed := range out.Failed {
+			results[aws.ToString(failed.Id)] = rejection(failed)
+		}
+		var retryable []types.SendMessageBatchRequestEntry
+		for _, e := range entries {
+			i, _ := strconv.Atoi(*e.Id)
+			result, ok := results[*e.Id]
+			if errs[i] = result; !ok {
+				errs[i] = fmt.Errorf("%w: send: the response does not contain the message", ErrUnavailable)
+			}
+			if errors.Is(errs[i], ErrUnavailable) {
+				retryable = append(retryable, e)
+			}
+		}
+		if entries = retryable; len(entries) == 0 {
+			return
 		}
 	}
-	return failed
 }
 
-// errorOfEach returns an error for each entry, by ID.
-func errorOfEach(batch []entry, err error) map[string]error {
-	errs := make(map[string]error, len(batch))
-	for _, e := range batch {
-		errs[*e.Id] = err
+// rejection returns the error of an entry that SQS did not accept.
+func rejection(r types.BatchResultErrorEntry) error {
+	code := aws.ToString(r.Code)
+	_, isThrottled := sdkretry.DefaultThrottleErrorCodes[code]
+	if r.SenderFault && !isThrottled {
+		return fmt.Errorf("queue: send: %w: %s: %s", awsclient.ErrRejected, code, aws.ToString(r.Message))
 	}
-	return errs
-}
-
-// entriesToRetry returns the entries of a batch that a retry may send. It updates the errors in failed from the
-// response.
-func entriesToRetry(batch []entry, out *sqs.SendMessageBatchOutput, failed map[string]error) []entry {
-	isSent := map[string]bool{}
-	for _, s := range out.Successful {
-		isSent[aws.ToString(s.Id)] = true
-	}
-	rejections := map[string]types.BatchResultErrorEntry{}
-	for _, r := range out.Failed {
-		rejections[aws.ToString(r.Id)] = r
-	}
-	var retryable []entry
-	for _, e := range batch {
-		delete(failed, *e.Id)
-		if isSent[*e.Id] {
-			continue
-		}
-		r, ok := rejections[*e.Id]
-		code := aws.ToString(r.Code)
-		_, isThrottled := sdkretry.DefaultThrottleErrorCodes[code]
-		switch {
-		case !ok:
-			failed[*e.Id] = fmt.Errorf("%w: send: the response does not contain the message", ErrUnavailable)
-		case r.SenderFault && !isThrottled:
-			failed[*e.Id] = fmt.Errorf("queue: send: %w: %s: %s", awsclient.ErrRejected, code, aws.ToString(r.Message))
-			continue
-		default:
-			failed[*e.Id] = fmt.Errorf("%w: send: %s: %s", ErrUnavailable, code, aws.ToString(r.Message))
-		}
-		retryable = append(retryable, e)
-	}
-	return retryable
+	return fmt.Errorf("%w: send: %s: %s", ErrUnavailable, code, aws.ToString(r.Message))
 }

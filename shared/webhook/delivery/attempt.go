@@ -19,18 +19,19 @@ import (
 // order in which run calls them.
 //
 // The fast lane makes the first attempt of a delivery without a lease, with one write to the table: the result. Every
-// other attempt needs two: the first, in beginAttempt, takes the lease of the delivery and stores the attempt as
+// other attempt needs two: the first, in prepare, takes the lease of the delivery and stores the attempt as
 // interrupted. If the function dies before the result is recorded, an attempt with a lease still counts, and the
 // delivery is found in the index.
 type attempt struct {
 	worker     *worker
 	invocation *invocation
 	received   lambdafn.QueueMessage // in the fast lane
-	target                           // as read; after prepare, delivery is the stored version
+	target                           // as read, without an error; after prepare, delivery is the stored version
 
 	// toSlowLane is not nil if the delivery must move to the slow lane. It returns the moved delivery, and false if
 	// another worker changed the delivery so that it must not move. See FastWorker.moveDeliveries.
 	toSlowLane func(Delivery) (Delivery, bool)
+	moveErr    error
 	// Set by prepare.
 	hasBegun  bool
 	isLeased  bool
@@ -51,132 +52,106 @@ func (a *attempt) run(ctx context.Context) error {
 	if err := a.prepare(ctx); err != nil || !a.hasBegun {
 		return err
 	}
-	a.result = a.worker.send(ctx, signedRequest(*a.delivery, string(a.payload), a.webhook.URL, a.secrets, a.at.Time()))
+	d, body := a.attempted, []byte(a.payload)
+	a.result = a.worker.send(ctx, sender.Request{
+		URL: a.webhook.URL, Body: body,
+		Header: signature.Sign(a.secrets, d.EventID, d.ID, string(d.Type), a.at.Time(), body),
+	})
 	a.endedAt = a.worker.now()
 	if a.worker.lane == fastLane && a.result.TimedOut {
 		a.toSlowLane = func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.isLeased, a.endedAt) }
 		return nil
 	}
-	a.decision = decide(a.attempted, *a.webhook, a.result, a.endedAt, a.jitter)
+	a.decision = decide(d, *a.webhook, a.result, a.endedAt, a.jitter)
 	// The webhook is disabled before the result is recorded, because the decision changes if it cannot be disabled. If
 	// the function dies in between, the next worker stores the delivery as failed, because the webhook is not active.
 	if a.decision.outcome == outcomeDisable && !a.disable(ctx) {
-		a.decision = retryOrGiveUp(a.attempted, a.result, a.endedAt, a.jitter)
+		a.decision = retryOrGiveUp(d, a.result, a.endedAt, a.jitter)
 	}
 	a.report(ctx)
 	if a.result.Aborted {
 		return nil // the function ran out of time: the delivery stays in the index
 	}
-	if err := a.record(ctx); err != nil {
-		return err
+	// A result that is not recorded leads to another attempt, so the write is retried while storage is unavailable. If
+	// another writer changed the delivery during the attempt, as a redelivery does, it gets the result, too.
+	stored, _, err := a.worker.store.change(ctx, "record attempt", *a.delivery, true, func(d Delivery) (Delivery, bool) {
+		return d.withResult(newAttempt(a.at, a.result), a.isLeased, a.attempted.Manual > 0, a.decision, a.endedAt)
+	})
+	switch {
+	case err == nil:
+		a.delivery = &stored
+	case !errors.Is(err, db.ErrNotFound): // otherwise, it has expired
+		return fmt.Errorf("delivery: the result of an attempt of %s was not recorded: %w", d.ID, err)
 	}
 	a.changesHealth = a.decision.outcome != outcomeDisable // disable has stored the health
 	return a.requeue(ctx)
 }
 
-// prepare plans what to do with the delivery, and does it: it begins an attempt, or stores the delivery without one, or
-// sets toSlowLane. If another writer changed the delivery after it was read, prepare reads it and plans again.
+// prepare plans what to do with the delivery, and stores the plan: that an attempt has begun, or that none is made now.
+// If another writer changed the delivery after it was read, prepare reads it and plans again.
 func (a *attempt) prepare(ctx context.Context) error {
-	isStale := false
+	w, isStale := a.worker, false
 	err := db.Retry(ctx, "begin attempt", func(ctx context.Context) error {
 		if isStale {
-			targets, err := a.worker.store.targets(ctx, a.delivery.message())
+			targets, err := w.store.targets(ctx, a.delivery.message())
 			if err != nil {
 				return err
 			}
-			a.target = targets[0]
+			if a.target = targets[0]; a.err != nil {
+				return a.err
+			}
 		}
 		isStale = true
-		if a.err != nil {
-			return a.rejectUndecodable(ctx)
-		}
 		if a.delivery == nil {
 			return nil // expired
 		}
-		now := a.worker.now()
-		switch p := planNext(*a.delivery, a.webhook, a.worker.lane, now); p.action {
-		case actionWait:
-			return a.postpone(ctx, p.until, now)
+		var next Delivery
+		now := w.now()
+		p := planNext(*a.delivery, a.webhook, w.lane, now)
+		switch p.action {
+		case actionSkip:
+			return nil
+		case actionReturn:
+			return w.returnAfter(ctx, a.received, p.until.Sub(now))
 		case actionMove:
 			a.toSlowLane = func(d Delivery) (Delivery, bool) { return d.afterMove(now) }
+			return nil
+		case actionPark:
+			next = a.delivery.withFastAttempt(p.until, p.until)
 		case actionFail:
-			err := a.save(ctx, a.delivery.withFinalStatus(Failed, p.reason))
-			if err == nil {
-				a.worker.logger.InfoContext(ctx, "delivery failed without an attempt",
-					append(a.delivery.logAttrs(), "reason", p.reason)...)
-			}
-			return err
+			next = a.delivery.withFinalStatus(Failed, p.reason)
 		case actionAttempt:
-			return a.beginAttempt(ctx, now)
+			if a.invocation.start.Err() != nil {
+				return fmt.Errorf("%w: too little time remains for an attempt", lambdafn.ErrLater)
+			}
+			var err error
+			if a.secrets, err = w.secrets(ctx, *a.webhook, now); err != nil {
+				return err
+			}
+			a.jitter = w.jitter()
+			a.isLeased = w.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
+			if !a.isLeased { // nothing is stored before the request
+				a.attempted, a.at, a.hasBegun = *a.delivery, clock.Stamp(now), true
+				a.attempted.Tries++
+				return nil
+			}
+			a.attempted, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
+			next = a.attempted
+		}
+		stored, err := w.store.save(ctx, *a.delivery, next)
+		if err != nil {
+			return err
+		}
+		a.delivery, a.hasBegun = &stored, p.action == actionAttempt
+		if p.action == actionFail {
+			w.logger.InfoContext(ctx, "delivery failed without an attempt", append(next.logAttrs(), "reason", p.reason)...)
 		}
 		return nil
 	})
-	if errors.Is(err, db.ErrConflict) && a.worker.lane == fastLane {
-		return a.worker.returnAfter(ctx, a.received, time.Second)
+	if errors.Is(err, db.ErrConflict) && w.lane == fastLane {
+		return w.returnAfter(ctx, a.received, time.Second)
 	}
 	return err
-}
-
-// rejectUndecodable handles a record that cannot be decoded.
-func (a *attempt) rejectUndecodable(ctx context.Context) error {
-	if a.worker.lane == fastLane {
-		return a.worker.reject(ctx, a.received, a.err)
-	}
-	attrs := []any{"cause", a.err.Error()}
-	if a.webhook != nil {
-		attrs = append(attrs, "webhook", a.webhook.ID)
-	}
-	a.worker.logger.ErrorContext(ctx, "delivery cannot be decoded", attrs...)
-	return nil
-}
-
-// postpone handles a delivery whose next attempt is not due yet.
-func (a *attempt) postpone(ctx context.Context, until, now time.Time) error {
-	switch {
-	case a.worker.lane == slowLane: // the index shows when it is due
-		return nil
-	case isSoon(until, now):
-		return a.worker.returnAfter(ctx, a.received, until.Sub(now))
-	case a.delivery.DueAt != nil && a.delivery.DueAt.Time().Equal(until): // the retry job sends a message
-		return nil
-	}
-	return a.save(ctx, a.delivery.withFastAttempt(until, until))
-}
-
-// beginAttempt begins an attempt, with a lease if it needs one.
-func (a *attempt) beginAttempt(ctx context.Context, now time.Time) (err error) {
-	if a.invocation.start.Err() != nil {
-		return fmt.Errorf("%w: too little time remains for an attempt", lambdafn.ErrLater)
-	}
-	if a.secrets, err = a.worker.secrets(ctx, *a.webhook, now); err != nil {
-		return err
-	}
-	a.jitter = a.worker.jitter()
-	a.isLeased = a.worker.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
-	if !a.isLeased {
-		a.attempted, a.at = a.delivery.withAttempt(now)
-		a.hasBegun = true
-		return nil
-	}
-	a.attempted, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
-	err = a.save(ctx, a.attempted)
-	a.hasBegun = err == nil
-	return err
-}
-
-// save stores the next version of the delivery. Error: db.ErrStale.
-func (a *attempt) save(ctx context.Context, next Delivery) error {
-	stored, err := a.worker.store.save(ctx, *a.delivery, next)
-	if err == nil {
-		a.delivery = &stored
-	}
-	return err
-}
-
-// signedRequest returns the signed request of an attempt. at is the time at which the attempt begins.
-func signedRequest(d Delivery, body, url string, secrets []string, at time.Time) sender.Request {
-	header := signature.Sign(secrets, d.EventID, d.ID, string(d.Type), at, []byte(body))
-	return sender.Request{URL: url, Body: []byte(body), Header: header}
 }
 
 // disable disables the webhook, and stores a mail about it to the webhook's creator. It reports false if the decision
@@ -225,31 +200,10 @@ func (a *attempt) report(ctx context.Context) {
 		return
 	}
 	a.invocation.count(metricSuccesses)
-	if firstRun := len(d.Attempts) == d.Tries; firstRun {
+	if isFirstRun := len(d.Attempts) <= d.Tries; isFirstRun {
 		latency := a.endedAt.Sub(d.eventTime())
 		a.invocation.observe(metricLatency, metric.Milliseconds, float64(latency.Milliseconds()))
 	}
-}
-
-// record stores the result. It retries while storage is unavailable, because an attempt whose result is not recorded is
-// repeated. If another writer changed the delivery during the attempt, as a redelivery does, record adds the result to
-// the changed delivery.
-func (a *attempt) record(ctx context.Context) error {
-	result := newAttempt(a.at, a.result)
-	stored, _, err := a.worker.store.change(ctx, "record attempt", *a.delivery, true, func(d Delivery) (Delivery, bool) {
-		if a.isLeased {
-			return d.withResult(result, a.attempted.Manual > 0, a.decision, a.endedAt)
-		}
-		return d.withFirstResult(result, a.decision, a.endedAt)
-	})
-	switch {
-	case errors.Is(err, db.ErrNotFound): // it has expired
-		return nil
-	case err != nil:
-		return fmt.Errorf("delivery: the result of an attempt of %s was not recorded: %w", a.delivery.ID, err)
-	}
-	a.delivery = &stored
-	return nil
 }
 
 // requeue returns the message to the queue of the fast lane if the next attempt is soon. Otherwise the retry job sends

@@ -13,55 +13,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/queue"
-	"devplatform/shared/workspace/record"
 )
-
-// newItem is a delivery to create.
-type newItem struct {
-	record    int // index of the stream record
-	delivery  Delivery
-	wasStored bool  // by an earlier invocation
-	err       error // the delivery could not be stored
-}
-
-// newItems returns the deliveries of the events of one workspace: one for each event and each webhook that
-// subscribes to it. If a webhook is not active, its deliveries have the status Failed, so that they can be recovered.
-func newItems(occurrences []occurrence, webhooks []Webhook, now time.Time) []newItem {
-	var items []newItem
-	for _, o := range occurrences {
-		for _, w := range webhooks {
-			if !w.wants(o.event, o.at) {
-				continue
-			}
-			d := newDelivery(o.event, o.at, w, w.lane(), now)
-			if !w.Active {
-				d = d.withFinalStatus(Failed, w.inactiveReason())
-			}
-			items = append(items, newItem{record: o.record, delivery: d})
-		}
-	}
-	return items
-}
-
-// replayDelay is the delay of a message for a delivery that was stored before. The first attempt, which has no lease,
-// is over by then.
-const replayDelay = 5 * PromptTime
-
-// fastMessages returns the items that are pending in the fast lane, and their messages.
-func fastMessages(items []newItem) (pending []newItem, messages []queue.Message) {
-	for _, n := range items {
-		if n.delivery.Due == "" || n.delivery.waitsInSlowLane() {
-			continue
-		}
-		delay := time.Duration(0)
-		if n.wasStored {
-			delay = replayDelay
-		}
-		pending = append(pending, n)
-		messages = append(messages, n.delivery.message().queued(n.delivery.AccountID, delay))
-	}
-	return pending, messages
-}
 
 // mergeCreations merges creations to the same webhooks of a workspace.
 func mergeCreations(creations []creation) (merged []creation) {
@@ -119,52 +71,41 @@ func createWait(receives int) time.Duration {
 // the webhooks of the others due. If a webhook were due before its deliveries are stored, a turn could find nothing. If
 // the function crashes, the message is received again. Deliveries that were stored before keep their lane. If one of
 // the webhooks cannot be decoded, or a delivery cannot be stored, create returns an error at the end: a retry creates
-// the deliveries after a repair. If the workspace has ended, create does nothing.
+// the deliveries after a repair. If the workspace has ended or is read-only, create stores nothing.
 func (w SlowWorker) create(ctx context.Context, shared *invocation, m message) error {
 	webhooks, broken, err := w.store.Webhooks(ctx, m.WorkspaceID)
 	if err != nil {
 		return err
 	}
 	occurrences, err := w.store.occurrences(ctx, m)
-	if err != nil || len(occurrences) == 0 {
+	if err != nil {
 		return err
 	}
 	named := slices.DeleteFunc(webhooks, func(webhook Webhook) bool { return !slices.Contains(m.Webhooks, webhook.ID) })
 	items := newItems(occurrences, named, w.now())
-	created, err := w.store.addAll(ctx, items)
-	if err != nil {
-		return err
-	}
-	shared.add(metricCreated, float64(created))
-	var rejected []error
-	for _, n := range items {
-		rejected = append(rejected, n.err)
-	}
-	_, messages := fastMessages(items)
-	if err := w.fast.Send(ctx, messages...); err != nil {
-		return err
-	}
+	shared.add(metricCreated, float64(w.store.addAll(ctx, items)))
+	sendFast(ctx, w.fast, items)
 	turns, err := w.makeAllDue(ctx, named, items)
-	if err != nil {
-		return err
+	if err == nil {
+		err = w.slow.Send(ctx, turns...)
 	}
-	if err := w.slow.Send(ctx, turns...); err != nil {
-		return err
+	if i := slices.IndexFunc(items, func(n newItem) bool { return n.err != nil }); i >= 0 && err == nil {
+		err = items[i].err
 	}
 	for _, b := range broken {
 		isBroken := func(id string) bool { return db.WebhookKey(m.WorkspaceID, id) == b.Key }
 		if slices.ContainsFunc(m.Webhooks, isBroken) {
-			rejected = append(rejected, fmt.Errorf("delivery: webhook %s cannot be decoded: %w", b.Key.SK, b.Cause))
+			err = errors.Join(err, fmt.Errorf("delivery: webhook %s cannot be decoded: %w", b.Key.SK, b.Cause))
 		}
 	}
-	return errors.Join(rejected...)
+	return err
 }
 
-// makeAllDue makes the webhooks with deliveries in the slow lane due, and returns the messages for their turns.
+// makeAllDue makes the webhooks with new deliveries in the slow lane due, and returns the messages for their turns.
 func (w SlowWorker) makeAllDue(ctx context.Context, webhooks []Webhook, items []newItem) ([]queue.Message, error) {
 	waiting := map[string][]string{} // by webhook
 	for _, n := range items {
-		if n.delivery.waitsInSlowLane() {
+		if n.err == nil && !n.isDropped && n.delivery.waitsInSlowLane() {
 			waiting[n.delivery.WebhookID] = append(waiting[n.delivery.WebhookID], n.delivery.ID)
 		}
 	}
@@ -184,20 +125,14 @@ func (w SlowWorker) makeAllDue(ctx context.Context, webhooks []Webhook, items []
 	return turns, nil
 }
 
-// occurrences reads the events that a message names. It returns none if their workspace has ended or is read-only. It
-// makes one call.
+// occurrences reads the events that a message names. It makes one call.
 func (s Store) occurrences(ctx context.Context, m message) ([]occurrence, error) {
 	keys := make([]db.Key, len(m.Events))
 	for i, e := range m.Events {
 		keys[i] = event.KeyOf(m.WorkspaceID, e.ProjectID, e.ID)
 	}
-	key := db.WorkspaceKey(m.WorkspaceID)
-	items, err := s.Events.BatchGetWith(ctx, []db.Ref{s.Projects.Ref(key)}, keys...)
+	items, err := s.Events.BatchGet(ctx, keys...)
 	if err != nil {
-		return nil, err
-	}
-	workspace, err := record.Decode(items[key])
-	if err != nil || !workspace.MayAct() {
 		return nil, err
 	}
 	var all []occurrence

@@ -31,8 +31,9 @@ const (
 type action int
 
 const (
-	actionSkip    action = iota // nothing is done: the delivery is finished, in the other lane, or leased
-	actionWait                  // the next attempt is not due yet
+	actionSkip    action = iota // nothing is done: the delivery is finished, in the other lane, leased, or not due yet
+	actionReturn                // the message returns to the queue of the fast lane until the next attempt
+	actionPark                  // the retry job sends a message for the next attempt
 	actionMove                  // the delivery moves to the slow lane
 	actionFail                  // the delivery fails without an attempt
 	actionAttempt               // an attempt is made
@@ -41,7 +42,7 @@ const (
 // plan is an action and its parameters.
 type plan struct {
 	action action
-	until  time.Time // of actionWait: the time of the next attempt
+	until  time.Time // of actionReturn and actionPark: the time of the next attempt
 	reason string    // of actionFail: a human-readable reason; "" if the last attempt shows the reason
 }
 
@@ -55,16 +56,27 @@ const (
 //
 // Policy: only the stored delivery decides, not the message. A finished delivery is not attempted again. A delivery
 // that waits in the other lane, or whose attempt has a lease, is skipped: its lane, or the retry job, finds it in the
-// index. An interrupted attempt with a lease counts, so that the number of attempts is limited even if each of them
+// index. So it does with a delivery that is not due yet, unless the message is returned to the queue, because the time
+// is soon. An interrupted attempt with a lease counts, so that the number of attempts is limited even if each of them
 // kills its function. A delivery fails after its deadline, and if its webhook was deleted, or is not active. A
 // redelivery is attempted in spite of the deadline, and even if the webhook is not active. The fast lane attempts only
 // deliveries to endpoints of the fast lane. It moves all other deliveries to the slow lane.
 func planNext(d Delivery, w *Webhook, l lane, now time.Time) plan {
+	var until time.Time
+	if d.NextAttemptAt != nil {
+		until = d.NextAttemptAt.Time()
+	}
+	isEarly := until.After(now.Add(clockSkew))
+	isInIndex := l == slowLane || d.DueAt != nil && d.DueAt.Time().Equal(until)
 	switch {
 	case d.Status != Pending || d.hasLease(now) || d.waitsInSlowLane() != (l == slowLane):
 		return plan{action: actionSkip}
-	case d.NextAttemptAt != nil && d.NextAttemptAt.Time().After(now.Add(clockSkew)):
-		return plan{action: actionWait, until: d.NextAttemptAt.Time()}
+	case isEarly && l == fastLane && isSoon(until, now):
+		return plan{action: actionReturn, until: until}
+	case isEarly && isInIndex:
+		return plan{action: actionSkip}
+	case isEarly:
+		return plan{action: actionPark, until: until}
 	case d.Tries >= maxTries:
 		return plan{action: actionFail}
 	case w == nil:

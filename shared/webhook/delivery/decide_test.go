@@ -27,7 +27,9 @@ func TestPlanNext(t *testing.T) {
 	leasedUntil := func(at time.Time) func(*Delivery) { return func(d *Delivery) { d.LeaseUntil = stamp(at) } }
 	deadline := func(at time.Time) func(*Delivery) { return func(d *Delivery) { d.Deadline = clock.Stamp(at) } }
 	expired := now.Add(-deadlineGrace - time.Millisecond)
-	later := now.Add(3 * time.Second)
+	soon, later := now.Add(maxMessageDelay), now.Add(maxMessageDelay+time.Millisecond)
+	// early is the plan for a delivery that is not due yet. In the slow lane, the index shows when it is due.
+	early := func(p plan) map[lane]plan { return map[lane]plan{fastLane: p, slowLane: {action: actionSkip}} }
 	both := func(p plan) map[lane]plan { return map[lane]plan{fastLane: p, slowLane: p} }
 	attempted, skipped := both(plan{action: actionAttempt}), both(plan{action: actionSkip})
 	// moved is the plan for a delivery to an endpoint of the slow lane that would otherwise be attempted.
@@ -56,8 +58,10 @@ func TestPlanNext(t *testing.T) {
 		{"leased, endpoint in the slow lane", leasedUntil(later), slow, skipped},
 		{"leased, webhook deleted", leasedUntil(later), nil, skipped},
 		{"lease expired", leasedUntil(now), fast, attempted},
-		{"not due yet", dueAt(later), fast, both(plan{action: actionWait, until: later})},
-		{"not due yet, endpoint in the slow lane", dueAt(later), slow, both(plan{action: actionWait, until: later})},
+		{"due soon", dueAt(soon), fast, early(plan{action: actionReturn, until: soon})},
+		{"due soon, endpoint in the slow lane", dueAt(soon), slow, early(plan{action: actionReturn, until: soon})},
+		{"due later", dueAt(later), fast, early(plan{action: actionPark, until: later})},
+		{"due later, in the index", func(d *Delivery) { dueAt(later)(d); d.DueAt = stamp(later) }, fast, skipped},
 		{"not due yet, within the clock skew", dueAt(now.Add(clockSkew)), fast, attempted},
 		{"last attempt interrupted", func(d *Delivery) { d.Tries = maxTries }, fast, fails("")},
 		{"one attempt remains", func(d *Delivery) { d.Tries = maxTries - 1 }, fast, attempted},

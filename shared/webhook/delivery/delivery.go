@@ -154,6 +154,9 @@ func (d Delivery) FinishedAttempts(now time.Time) []Attempt {
 	})
 }
 
+// key returns the key of the delivery in the table of webhooks.
+func (d Delivery) key() db.Key { return db.DeliveryKey(d.WebhookID, d.ID) }
+
 // eventKey returns the key of the delivery's event in the events table.
 func (d Delivery) eventKey() db.Key { return event.KeyOf(d.WorkspaceID, d.ProjectID, d.EventID) }
 

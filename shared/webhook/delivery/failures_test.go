@@ -135,7 +135,7 @@ func TestHealthOfABatch(t *testing.T) {
 				a.webhook, attempts[len(attempts)-1-i] = &w, a
 			}
 			f.takeCalls()
-			f.fast.saveHealth(t.Context(), append(attempts, nil, &attempt{}))
+			f.fast.saveHealth(t.Context(), append(attempts, &attempt{}))
 			if n := f.takeCalls()["UpdateItem"]; n != tc.writes {
 				t.Errorf("got %d writes, want %d", n, tc.writes)
 			}

@@ -15,11 +15,10 @@ import (
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
-	"devplatform/shared/workspace/record"
 )
 
-// Fanout finds the webhooks that subscribe to events. It makes one read for each workspace, and one for the records of
-// all workspaces with deliveries. Its work does not depend on the webhooks of other workspaces.
+// Fanout finds the webhooks that subscribe to events, with one read for each workspace. Its work does not depend on the
+// webhooks of other workspaces.
 //
 // For endpoints of the fast lane, it creates the deliveries if they are few. A delivery is stored before its message is
 // sent. Its ID depends only on the event and the webhook. So a replay of the stream creates no second delivery, but
@@ -46,8 +45,9 @@ func NewFanout(d Deps) *Fanout {
 const (
 	// fanoutReads is the maximum number of concurrent reads.
 	fanoutReads = 8
-	// If a batch of the stream has at most maxDirect deliveries, the fan-out creates all of them. If it has more, the
-	// fan-out creates only the deliveries of workspaces with at most maxDirectEach deliveries.
+	// If a batch of the stream has at most maxDirect deliveries of the fast lane, the fan-out creates all of them. If it
+	// has more, the fan-out creates only the deliveries of workspaces with at most maxDirectEach of them. So the events
+	// of other accounts do not wait in the stream until many deliveries of one account are stored.
 	maxDirect, maxDirectEach = 10, 4
 	// fanoutChunk is the number of deliveries that are stored at the same time, before their messages are sent: two
 	// batches of writes, and four of messages. So a workspace with few deliveries does not wait for the deliveries of
@@ -58,34 +58,12 @@ const (
 	singleWrites = 4
 )
 
-// occurrence is an event of a stream record.
-type occurrence struct {
-	record int // index of the stream record
-	event  event.Record
-	at     time.Time
-}
-
-// creation is a message that asks for the creation of deliveries, or several such messages together.
-type creation struct {
-	indexes []int // of the stream records that it is for, or of the messages
-	account string
-	message message
-}
-
-// assignment divides the deliveries of the events of one workspace: the fan-out creates items, and SlowWorker creates
-// the others, for which messages ask.
-type assignment struct {
-	items     []newItem  // all in the fast lane
-	creations []creation // one for each account
-}
-
-func (a assignment) isEmpty() bool { return len(a.items) == 0 && len(a.creations) == 0 }
-
 // Handle handles the events in a batch of the stream of the events table, and returns one error for each record. The
 // deliveries that it creates come before the messages of the others. Errors: lambdafn.ErrPoison if a record cannot be
 // decoded; errors of storage and of the queues, after which a retry completes the work, unless lambdafn.IsPoison.
 func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []error {
 	errs := make([]error, len(records))
+	var counts tally
 	byWorkspace := map[string][]occurrence{}
 	for i, r := range records {
 		if r.EventName != "INSERT" { // events do not change, and the expiry of an item is ignored
@@ -98,14 +76,59 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 		}
 		byWorkspace[o.event.WorkspaceID] = append(byWorkspace[o.event.WorkspaceID], o)
 	}
-	var counts tally
-	items, creations := f.route(ctx, byWorkspace, errs, &counts)
-	for chunk := range slices.Chunk(items, fanoutChunk) {
-		f.enqueue(ctx, f.storeAll(ctx, chunk, errs, &counts), errs)
+	workspaces := slices.Collect(maps.Values(byWorkspace))
+	wanted := make([][]newItem, len(workspaces))
+	for i, err := range lambdafn.Parallel(len(workspaces), fanoutReads, func(i int) error {
+		webhooks, broken, err := f.store.Webhooks(ctx, workspaces[i][0].event.WorkspaceID)
+		for _, b := range broken {
+			counts.count(metricUnreadable)
+			f.logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
+				"key", b.Key.SK, "cause", b.Cause.Error())
+		}
+		wanted[i] = newItems(workspaces[i], webhooks, f.now())
+		return err
+	}) {
+		for _, o := range workspaces[i] {
+			fail(errs, o.record, err)
+		}
 	}
-	f.sendCreations(ctx, creations, errs)
+	direct, creations := divide(wanted)
+	for chunk := range slices.Chunk(direct, fanoutChunk) {
+		if created := f.store.addAll(ctx, chunk); created > 0 {
+			counts.add(metricCreated, float64(created))
+		}
+		sendFast(ctx, f.fast, chunk)
+		for _, n := range chunk {
+			fail(errs, n.record, n.err)
+		}
+	}
+	messages := make([]queue.Message, len(creations))
+	for i, c := range creations {
+		messages[i] = c.message.queued(c.account, 0)
+	}
+	err := f.creations.Send(ctx, messages...)
+	for i, c := range creations {
+		for _, record := range c.indexes {
+			fail(errs, record, queue.FailedAt(err, i))
+		}
+	}
 	f.metrics.Put(ctx, counts.all()...)
 	return errs
+}
+
+// fail sets the error of a record, unless err is nil. An error after which a retry may succeed takes precedence: a
+// record must not count as poison before all of its other deliveries are created.
+func fail(errs []error, record int, err error) {
+	if err != nil && (errs[record] == nil || lambdafn.IsPoison(errs[record])) {
+		errs[record] = err
+	}
+}
+
+// occurrence is an event of a stream record.
+type occurrence struct {
+	record int // index of the stream record
+	event  event.Record
+	at     time.Time
 }
 
 // decodeOccurrence decodes a stored event. record is its index.
@@ -124,184 +147,108 @@ func decodeOccurrence(record int, item db.Item) (occurrence, error) {
 	return occurrence{record, e, at}, nil
 }
 
-// route reads the webhooks of the workspaces and returns the deliveries that the fan-out creates, and the messages that
-// ask for the creation of the others. The workspaces with the fewest deliveries come first.
-//
-// If there are more than maxDirect deliveries, SlowWorker creates the deliveries of each workspace with more than
-// maxDirectEach. So the events of other accounts do not wait in the stream until many deliveries of one account are
-// stored.
-func (f *Fanout) route(
-	ctx context.Context, byWorkspace map[string][]occurrence, errs []error, counts *tally,
-) (items []newItem, creations []creation) {
-	workspaces := slices.Sorted(maps.Keys(byWorkspace))
-	webhooks, all := make([][]Webhook, len(workspaces)), make([]assignment, len(workspaces))
-	total := 0
-	for i, err := range lambdafn.Parallel(len(workspaces), fanoutReads, func(i int) error {
-		var broken []BrokenItem
-		var err error
-		webhooks[i], broken, err = f.store.Webhooks(ctx, workspaces[i])
-		for _, b := range broken {
-			counts.count(metricUnreadable)
-			f.logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
-				"key", b.Key.SK, "cause", b.Cause.Error())
-		}
-		return err
-	}) {
-		occurrences := byWorkspace[workspaces[i]]
-		if err != nil {
-			for _, o := range occurrences {
-				fail(errs, o.record, err)
-			}
-			continue
-		}
-		all[i] = assign(occurrences, webhooks[i], f.now())
-	}
-	f.dropEnded(ctx, workspaces, all, func(i int, err error) {
-		for _, o := range byWorkspace[workspaces[i]] {
-			fail(errs, o.record, err)
-		}
-	})
-	for _, r := range all {
-		total += len(r.items)
-	}
-	for i, r := range all {
-		if total > maxDirect && len(r.items) > maxDirectEach {
-			all[i] = assignment{creations: newCreations(byWorkspace[workspaces[i]], webhooks[i])}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b assignment) int { return len(a.items) - len(b.items) })
-	for _, r := range all {
-		items, creations = append(items, r.items...), append(creations, r.creations...)
-	}
-	return items, creations
+// newItem is a delivery to create.
+type newItem struct {
+	record    int  // index of the stream record
+	lane      lane // of the endpoint
+	delivery  Delivery
+	wasStored bool  // by an earlier invocation
+	isDropped bool  // the workspace has ended or is read-only
+	err       error // the delivery could not be stored, or its message could not be sent
 }
 
-// dropEnded drops the deliveries of workspaces that have ended or are read-only. It makes one call to storage if there
-// are deliveries. If the call fails, dropEnded drops all deliveries, and calls failed with the index of each of their
-// workspaces.
-func (f *Fanout) dropEnded(
-	ctx context.Context, workspaceIDs []string, all []assignment, failed func(i int, err error),
-) {
-	var withDeliveries []string
-	for i, r := range all {
-		if !r.isEmpty() {
-			withDeliveries = append(withDeliveries, workspaceIDs[i])
-		}
-	}
-	if len(withDeliveries) == 0 {
-		return
-	}
-	workspaces, err := record.Read(ctx, f.store.Projects, withDeliveries...)
-	for i, r := range all {
-		if r.isEmpty() {
-			continue
-		}
-		if w, exists := workspaces[workspaceIDs[i]]; !exists || !w.MayAct() {
-			all[i] = assignment{}
-		}
-		if err != nil {
-			failed(i, err)
-		}
-	}
-}
-
-// assign divides the deliveries of the events of one workspace by the lanes of its endpoints.
-func assign(occurrences []occurrence, webhooks []Webhook, now time.Time) assignment {
-	var fast, slow []Webhook
-	for _, w := range webhooks {
-		if w.lane() == fastLane {
-			fast = append(fast, w)
-		} else {
-			slow = append(slow, w)
-		}
-	}
-	return assignment{newItems(occurrences, fast, now), newCreations(occurrences, slow)}
-}
-
-// newCreations returns the messages that ask for the creation of the deliveries of events to webhooks of their
-// workspace: one for each account of the webhooks.
-func newCreations(occurrences []occurrence, webhooks []Webhook) (all []creation) {
-	for _, w := range webhooks {
-		for _, o := range occurrences {
+// newItems returns the deliveries of the events of one workspace: one for each event and each webhook that
+// subscribes to it. If a webhook is not active, its deliveries have the status Failed, so that they can be recovered.
+func newItems(occurrences []occurrence, webhooks []Webhook, now time.Time) []newItem {
+	var items []newItem
+	for _, o := range occurrences {
+		for _, w := range webhooks {
 			if !w.wants(o.event, o.at) {
 				continue
 			}
-			n := slices.IndexFunc(all, func(c creation) bool { return c.account == w.AccountID })
-			if n < 0 {
-				n, all = len(all), append(all, creation{account: w.AccountID, message: message{WorkspaceID: w.WorkspaceID}})
+			d := newDelivery(o.event, o.at, w, w.lane(), now)
+			if !w.Active {
+				d = d.withFinalStatus(Failed, w.inactiveReason())
 			}
-			c := &all[n]
-			if !slices.Contains(c.message.Webhooks, w.ID) {
-				c.message.Webhooks = append(c.message.Webhooks, w.ID)
-			}
-			if !slices.Contains(c.indexes, o.record) {
-				c.indexes = append(c.indexes, o.record)
-				c.message.Events = append(c.message.Events, eventRef{o.event.ID, o.event.ProjectID})
-			}
+			items = append(items, newItem{record: o.record, lane: w.lane(), delivery: d})
 		}
 	}
-	return all
+	return items
 }
 
-// storeAll stores the deliveries that do not exist yet. It returns the deliveries that are known to be stored,
-// including those that existed. If a batch fails, it returns none: the retry of their records sends their messages.
-func (f *Fanout) storeAll(ctx context.Context, items []newItem, errs []error, counts *tally) (stored []newItem) {
-	var created int
-	if len(items) > singleWrites {
-		var err error
-		if created, err = f.store.addAll(ctx, items); err != nil {
-			for i := range items {
-				items[i].err = err
-			}
+// creation is a message that asks for the creation of deliveries, or several such messages together.
+type creation struct {
+	indexes []int // of the stream records that it is for, or of the messages
+	account string
+	message message
+}
+
+// divide decides who creates the deliveries of a batch. wanted contains them by workspace. The fan-out creates direct,
+// which is in the fast lane, beginning with the workspaces with the fewest deliveries. SlowWorker creates the others:
+// there is one message for each account of a workspace's webhooks. See maxDirect.
+func divide(wanted [][]newItem) (direct []newItem, creations []creation) {
+	fast, total := make([][]newItem, len(wanted)), 0
+	for i, items := range wanted {
+		fast[i] = slices.DeleteFunc(slices.Clone(items), func(n newItem) bool { return n.lane == slowLane })
+		total += len(fast[i])
+	}
+	for i, items := range wanted {
+		if total > maxDirect && len(fast[i]) > maxDirectEach {
+			fast[i] = nil
 		}
-	} else {
-		created = f.store.addEach(ctx, items)
+		first := len(creations) // of this workspace
+		for _, n := range items {
+			if n.lane == fastLane && fast[i] != nil {
+				continue
+			}
+			d := n.delivery
+			c := slices.IndexFunc(creations[first:], func(c creation) bool { return c.account == d.AccountID })
+			if c += first; c < first {
+				c = len(creations)
+				creations = append(creations, creation{account: d.AccountID, message: message{WorkspaceID: d.WorkspaceID}})
+			}
+			creations[c].add(n)
+		}
 	}
-	if created > 0 {
-		counts.add(metricCreated, float64(created))
+	slices.SortStableFunc(fast, func(a, b []newItem) int { return len(a) - len(b) })
+	return slices.Concat(fast...), creations
+}
+
+// add adds a delivery to the creation.
+func (c *creation) add(n newItem) {
+	m, d := &c.message, n.delivery
+	if !slices.Contains(m.Webhooks, d.WebhookID) {
+		m.Webhooks = append(m.Webhooks, d.WebhookID)
+		slices.Sort(m.Webhooks)
 	}
-	for _, n := range items {
-		if n.err != nil {
-			fail(errs, n.record, n.err)
+	if !slices.Contains(c.indexes, n.record) {
+		c.indexes = append(c.indexes, n.record)
+		m.Events = append(m.Events, eventRef{d.EventID, d.ProjectID})
+	}
+}
+
+// replayDelay is the delay of a message for a delivery that was stored before. The first attempt, which has no lease,
+// is over by then.
+const replayDelay = 5 * PromptTime
+
+// sendFast sends the messages of the items that are pending in the fast lane, including those that were stored earlier:
+// the earlier invocation may have failed before it sent their messages. It sets err in the items whose messages were
+// not sent.
+func sendFast(ctx context.Context, fast queue.Queue, items []newItem) {
+	var indexes []int
+	var messages []queue.Message
+	for i, n := range items {
+		if n.err != nil || n.isDropped || n.delivery.Due == "" || n.delivery.waitsInSlowLane() {
 			continue
 		}
-		stored = append(stored, n)
-	}
-	return stored
-}
-
-// fail sets the error of a record. An error after which a retry may succeed takes precedence: a record must not count
-// as poison before all of its other deliveries are created.
-func fail(errs []error, record int, err error) {
-	if errs[record] == nil || lambdafn.IsPoison(errs[record]) {
-		errs[record] = err
-	}
-}
-
-// enqueue sends the messages of the pending deliveries, including those that were stored earlier: the earlier
-// invocation may have failed before it sent their messages.
-func (f *Fanout) enqueue(ctx context.Context, items []newItem, errs []error) {
-	items, messages := fastMessages(items)
-	err := f.fast.Send(ctx, messages...)
-	for i, n := range items {
-		if failed := queue.FailedAt(err, i); failed != nil {
-			fail(errs, n.record, failed)
+		delay := time.Duration(0)
+		if n.wasStored {
+			delay = replayDelay
 		}
+		indexes, messages = append(indexes, i), append(messages, n.delivery.message().queued(n.delivery.AccountID, delay))
 	}
-}
-
-// sendCreations sends the messages that ask for the creation of deliveries.
-func (f *Fanout) sendCreations(ctx context.Context, creations []creation, errs []error) {
-	messages := make([]queue.Message, len(creations))
-	for i, c := range creations {
-		messages[i] = c.message.queued(c.account, 0)
-	}
-	err := f.creations.Send(ctx, messages...)
-	for i, c := range creations {
-		if failed := queue.FailedAt(err, i); failed != nil {
-			for _, record := range c.indexes {
-				fail(errs, record, failed)
-			}
-		}
+	err := fast.Send(ctx, messages...)
+	for sent, i := range indexes {
+		items[i].err = queue.FailedAt(err, sent)
 	}
 }

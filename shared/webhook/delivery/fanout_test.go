@@ -45,10 +45,10 @@ func TestCallsOfABatch(t *testing.T) {
 	}
 }
 
-// fanoutCalls returns the calls of the fan-out for one workspace: the webhooks, the record of the workspace, the
-// messages, and more calls that store deliveries.
+// fanoutCalls returns the calls of the fan-out for one workspace: the webhooks, the messages, and more calls that store
+// deliveries.
 func fanoutCalls(more ...string) map[string]int {
-	calls := map[string]int{"Query": 1, "BatchGetItem": 1, "SendMessageBatch": 1}
+	calls := map[string]int{"Query": 1, "SendMessageBatch": 1}
 	for _, operation := range more {
 		calls[operation]++
 	}

@@ -22,7 +22,18 @@ func NewFastWorker(d WorkerDeps) FastWorker { return FastWorker{newWorker(d, fas
 // if the queue must deliver the message again when the next attempt is due; errors of storage and of the key ring,
 // after which a retry may succeed.
 func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
-	messages, indexes, errs := w.parse(ctx, received)
+	errs := make([]error, len(received))
+	var messages []message
+	var indexes []int // of the messages in received
+	for i, r := range received {
+		m, err := parseMessage(r.Body, fastLane)
+		switch {
+		case err != nil:
+			errs[i] = w.reject(ctx, r, err)
+		case !slices.ContainsFunc(messages, func(other message) bool { return other.DeliveryID == m.DeliveryID }):
+			messages, indexes = append(messages, m), append(indexes, i) // not a duplicate
+		}
+	}
 	targets, err := w.store.targets(ctx, messages...)
 	if err != nil {
 		for _, i := range indexes {
@@ -34,75 +45,65 @@ func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 	defer cancel()
 	attempts := make([]*attempt, len(messages))
 	for i, err := range lambdafn.Parallel(len(messages), len(messages), func(i int) error {
-		if slices.ContainsFunc(messages[:i], func(m message) bool { return m.DeliveryID == messages[i].DeliveryID }) {
-			return nil // a duplicate
-		}
 		attempts[i] = &attempt{worker: w.worker, invocation: shared, received: received[indexes[i]], target: targets[i]}
+		if err := targets[i].err; err != nil {
+			return w.reject(ctx, received[indexes[i]], err)
+		}
 		return attempts[i].run(ctx)
 	}) {
 		errs[indexes[i]] = err
 	}
-	for i, err := range w.moveAll(ctx, attempts) {
-		errs[indexes[i]] = cmp.Or(errs[indexes[i]], err)
-	}
+	w.moveAll(ctx, attempts)
 	w.saveHealth(ctx, attempts)
+	for i, a := range attempts {
+		errs[indexes[i]] = cmp.Or(errs[indexes[i]], a.moveErr)
+	}
 	w.metrics.Put(ctx, shared.all()...)
 	return errs
 }
 
 // moveAll moves the deliveries that must move to the slow lane, and sends the messages for the turns of their
-// endpoints. If a message is not sent, the retry job sends it. It returns the error of each attempt.
-func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) []error {
-	errs, byWebhook := make([]error, len(attempts)), map[string][]int{}
-	for i, a := range attempts {
-		if a != nil && a.toSlowLane != nil {
-			byWebhook[a.webhook.ID] = append(byWebhook[a.webhook.ID], i)
+// endpoints. If a message is not sent, the retry job sends it. It sets moveErr in the attempts.
+func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) {
+	byWebhook := map[string][]*attempt{}
+	for _, a := range attempts {
+		if a.toSlowLane != nil {
+			byWebhook[a.webhook.ID] = append(byWebhook[a.webhook.ID], a)
 		}
 	}
-	webhooks := slices.Sorted(maps.Keys(byWebhook))
-	turns := make([][]queue.Message, len(webhooks))
-	for n, err := range lambdafn.Parallel(len(webhooks), len(webhooks), func(n int) (err error) {
-		var moves []*attempt
-		for _, i := range byWebhook[webhooks[n]] {
-			moves = append(moves, attempts[i])
-		}
-		var moveErrs []error
-		turns[n], moveErrs, err = w.moveDeliveries(ctx, moves)
-		for k, i := range byWebhook[webhooks[n]][:len(moveErrs)] {
-			errs[i] = moveErrs[k]
-		}
+	groups := slices.Collect(maps.Values(byWebhook))
+	turns := make([][]queue.Message, len(groups))
+	for i, err := range lambdafn.Parallel(len(groups), len(groups), func(i int) (err error) {
+		turns[i], err = w.moveDeliveries(ctx, groups[i])
 		return err
 	}) {
-		for _, i := range byWebhook[webhooks[n]] {
-			errs[i] = cmp.Or(errs[i], err)
+		for _, a := range groups[i] {
+			a.moveErr = cmp.Or(a.moveErr, err)
 		}
 	}
 	if err := w.slow.Send(ctx, slices.Concat(turns...)...); err != nil {
 		w.logger.WarnContext(ctx, "messages for turns were not sent, the retry job sends them", "cause", err.Error())
 	}
-	return errs
 }
 
-// moveDeliveries moves deliveries of one webhook to the slow lane. If an attempt timed out, the endpoint leaves the
-// fast lane. The webhook is made due before the deliveries are stored, so that a crash in between loses nothing.
-// moveDeliveries returns the message for the turn, if one must be sent, and the error of each attempt.
-func (w FastWorker) moveDeliveries(
-	ctx context.Context, attempts []*attempt,
-) (turn []queue.Message, errs []error, _ error) {
+// moveDeliveries moves deliveries of one webhook to the slow lane, and sets moveErr in their attempts. If an attempt
+// timed out, the endpoint leaves the fast lane. The webhook is made due before the deliveries are stored, so that a
+// crash in between loses nothing. moveDeliveries returns the message for the turn, if one must be sent.
+func (w FastWorker) moveDeliveries(ctx context.Context, attempts []*attempt) (turn []queue.Message, _ error) {
 	first := attempts[max(0, slices.IndexFunc(attempts, func(a *attempt) bool { return a.hasBegun }))]
 	webhook := *first.webhook
 	mustSend, err := w.store.makeDue(ctx, webhook, first.hasBegun, w.now())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	moved := make([]*Delivery, len(attempts))
-	errs = lambdafn.Parallel(len(attempts), len(attempts), func(i int) (err error) {
+	var waiting []string
+	for i, err := range lambdafn.Parallel(len(attempts), len(attempts), func(i int) (err error) {
 		moved[i], err = attempts[i].moveToSlowLane(ctx)
 		return err
-	})
-	var waiting []string
-	for _, d := range moved {
-		if d != nil {
+	}) {
+		attempts[i].moveErr = err
+		if d := moved[i]; d != nil {
 			waiting = append(waiting, d.ID)
 			mustSend = mustSend || d.Manual > 0 // its turn does not wait until the endpoint has rested
 		}
@@ -110,7 +111,7 @@ func (w FastWorker) moveDeliveries(
 	if mustSend {
 		turn = []queue.Message{webhook.turnMessage(waiting...).queued(webhook.AccountID, 0)}
 	}
-	return turn, errs, nil
+	return turn, nil
 }
 
 // moveToSlowLane stores the moved delivery. It returns nil if another worker changed the delivery so that it must not

@@ -197,8 +197,7 @@ var faultySteps = []faultyStep{
 		f.subscribe(workspaceID, "https://example.com")
 		f.publish(f.newEvent(workspaceID))
 		f.changeDelivery(func(d Delivery) Delivery {
-			d, at := d.withAttempt(f.now())
-			d.Attempts[0] = Attempt{At: at, StatusCode: 500, Error: "status 500"}
+			d.Tries, d.Attempts = 1, []Attempt{{At: *stamp(f.now()), StatusCode: 500, Error: "status 500"}}
 			return d
 		})
 		return rejected

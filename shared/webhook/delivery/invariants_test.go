@@ -28,15 +28,12 @@ func (m *model) step(t *rapid.T, l lane) {
 		m.d = m.d.withFinalStatus(Failed, p.reason)
 	case actionMove:
 		m.d, _ = m.d.afterMove(m.now)
-	case actionWait:
-		if l == fastLane && !isSoon(p.until, m.now) {
-			m.d = m.d.withFastAttempt(p.until, p.until)
-		}
+	case actionPark:
+		m.d = m.d.withFastAttempt(p.until, p.until)
 	case actionAttempt:
 		leased := l == slowLane || needsLease(m.d, rapid.IntRange(1, 2).Draw(t, "receives"))
-		trying, at := m.d.withAttempt(m.now)
+		trying, at := begin(m.d, m.w, leased, m.now, jitter)
 		if leased {
-			trying, at = m.d.withLease(m.w, m.now, jitter)
 			m.d = trying
 			m.check(t)
 		}
@@ -55,12 +52,9 @@ func (m *model) end(t *rapid.T, trying Delivery, at clock.Timestamp, leased bool
 	r, ended := rapid.SampledFrom(results).Draw(t, "result"), m.now
 	store := func(d Delivery) Delivery {
 		v := decide(trying, m.w, r, ended, jitter)
-		next, changed := d.withResult(newAttempt(at, r), trying.Manual > 0, v, ended)
-		switch {
-		case l == fastLane && r.TimedOut:
+		next, changed := d.withResult(newAttempt(at, r), leased, trying.Manual > 0, v, ended)
+		if l == fastLane && r.TimedOut {
 			next, changed = d.afterTimeout(at, leased, ended)
-		case !leased:
-			next, changed = d.withFirstResult(newAttempt(at, r), v, ended)
 		}
 		if !changed {
 			return d
@@ -191,10 +185,9 @@ func (m *redeliveries) attempt(t *rapid.T, requests int, timesOut bool) {
 	if !ok {
 		return
 	}
-	trying, at := m.d.withAttempt(m.now)
 	leased := l == slowLane || needsLease(m.d, 1)
+	trying, at := begin(m.d, m.w, leased, m.now, 0)
 	if leased {
-		trying, at = m.d.withLease(m.w, m.now, 0)
 		m.d = trying
 	}
 	for range requests {
@@ -205,16 +198,11 @@ func (m *redeliveries) attempt(t *rapid.T, requests int, timesOut bool) {
 		r = sender.Result{StatusCode: 500, Error: "status 500"}
 	}
 	v := decide(trying, m.w, r, m.now, 0)
-	switch {
-	case l == fastLane && timesOut:
-		if next, moves := m.d.afterTimeout(at, leased, m.now); moves {
-			m.d = next
-		}
+	if l == fastLane && timesOut {
+		m.d, _ = m.d.afterTimeout(at, leased, m.now)
 		m.w.Prompt = false
-	case leased:
-		m.d, _ = m.d.withResult(newAttempt(at, r), trying.Manual > 0, v, m.now)
-	default:
-		m.d, _ = m.d.withFirstResult(newAttempt(at, r), v, m.now)
+	} else {
+		m.d, _ = m.d.withResult(newAttempt(at, r), leased, trying.Manual > 0, v, m.now)
 	}
 	m.attempted += before - m.d.Manual
 	if _, due := m.plan(); m.d.Manual > 0 && !due {

@@ -13,6 +13,7 @@ import (
 	"devplatform/shared/id"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/sender"
+	"devplatform/shared/webhook/signature"
 )
 
 // Log is the log of the deliveries of webhooks: it reads them, sends them again, and sends tests. It does not check who
@@ -170,7 +171,10 @@ func (l Log) Test(ctx context.Context, w Webhook, e event.Record, at time.Time) 
 	}
 	d := newDelivery(e, at, w, fastLane, at)
 	d.Payload = e.Payload // the events table does not contain the event
-	result := l.Sender.Send(ctx, signedRequest(d, string(d.Payload), w.URL, secrets, at))
+	body := []byte(d.Payload)
+	result := l.Sender.Send(ctx, sender.Request{
+		URL: w.URL, Body: body, Header: signature.Sign(secrets, d.EventID, d.ID, string(d.Type), at, body),
+	})
 	status := Failed
 	if result.OK() {
 		status = Succeeded

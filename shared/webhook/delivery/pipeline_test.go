@@ -19,7 +19,7 @@ func TestDelivery(t *testing.T) {
 	e := f.newEvent(workspaceID)
 	f.advance(20 * time.Millisecond)
 	f.publish(e)
-	if diff := cmp.Diff(fanoutCalls("PutItem"), f.takeCalls()); diff != "" {
+	if diff := cmp.Diff(fanoutCalls("BatchGetItem", "PutItem"), f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
 	f.advance(30 * time.Millisecond)

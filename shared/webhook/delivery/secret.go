@@ -71,15 +71,10 @@ func isLost(err error) bool { return errors.Is(err, errSealed) || errors.Is(err,
 
 // Live returns the secrets that sign the deliveries of a webhook: the current one, and then the replaced ones that are
 // still valid, newest first. A replaced secret that is lost is omitted. Errors: the errors of Open.
-func (s Secrets) Live(ctx context.Context, w Webhook, now time.Time) ([]string, error) {
-	current, err := s.Open(ctx, w.ID, w.Secret)
-	if err != nil {
-		return nil, err
-	}
-	secrets := []string{current}
-	for _, previous := range validPrevious(w.Previous, now) {
-		secret, err := s.Open(ctx, w.ID, previous.Sealed)
-		if isLost(err) {
+func (s Secrets) Live(ctx context.Context, w Webhook, now time.Time) (secrets []string, _ error) {
+	for i, valid := range append([]PreviousSecret{{Sealed: w.Secret}}, validPrevious(w.Previous, now)...) {
+		secret, err := s.Open(ctx, w.ID, valid.Sealed)
+		if isCurrent := i == 0; isLost(err) && !isCurrent {
 			continue
 		}
 		if err != nil {

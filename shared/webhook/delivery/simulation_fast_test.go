@@ -16,10 +16,10 @@ func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
 			webhooks[i] = e.stored
 		}
 		occurrences := []occurrence{{0, s.event(a, at), midnight.Add(at)}}
-		p := assign(occurrences, webhooks, s.now())
+		direct, creations := divide([][]newItem{newItems(occurrences, webhooks, s.now())})
 		s.after(storageTime, func() { // the deliveries are stored
-			records := make([]*simRecord, len(p.items))
-			for i, n := range p.items {
+			records := make([]*simRecord, len(direct))
+			for i, n := range direct {
 				e := s.endpoints[n.delivery.WebhookID]
 				records[i] = &simRecord{stored: n.delivery, endpoint: e, born: births[e.place]}
 				s.add(records[i])
@@ -28,7 +28,7 @@ func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
 				for _, r := range records {
 					s.fast.send(r.message(), 0)
 				}
-				for _, c := range p.creations {
+				for _, c := range creations {
 					s.creations.send(&simMessage{message: c.message, births: births, events: occurrences}, 0)
 				}
 			})
@@ -102,14 +102,17 @@ func (s *simulation) save(a *simAttempt, next Delivery, stale, then func()) {
 	})
 }
 
-// begin does what attempt.begin does.
+// begin does what attempt.prepare does.
 func (s *simulation) begin(a *simAttempt) {
 	now, again := s.now(), func() { s.begin(a) }
 	switch p := planNext(*a.delivery, a.webhook, a.lane, now); p.action {
 	case actionSkip:
 		a.end()
-	case actionWait:
-		s.wait(a, p.until, now, again)
+	case actionReturn:
+		s.fast.hide(a.message, p.until.Sub(now))
+		a.end()
+	case actionPark:
+		s.save(a, a.delivery.withFastAttempt(p.until, p.until), again, a.end)
 	case actionMove:
 		a.toSlowLane = func(d Delivery) (Delivery, bool) { return d.afterMove(now) }
 		a.end()
@@ -117,21 +120,6 @@ func (s *simulation) begin(a *simAttempt) {
 		s.save(a, a.delivery.withFinalStatus(Failed, p.reason), again, a.end)
 	default:
 		s.start(a, now, again)
-	}
-}
-
-// wait does what attempt.wait does.
-func (s *simulation) wait(a *simAttempt, until, now time.Time, again func()) {
-	switch {
-	case a.lane == slowLane:
-		a.end()
-	case isSoon(until, now):
-		s.fast.hide(a.message, until.Sub(now))
-		a.end()
-	case a.delivery.DueAt != nil && a.delivery.DueAt.Time().Equal(until):
-		a.end()
-	default:
-		s.save(a, a.delivery.withFastAttempt(until, until), again, a.end)
 	}
 }
 
@@ -192,7 +180,7 @@ func (s *simulation) change(a *simAttempt, then func(moved bool)) {
 	s.save(a, next, func() { s.change(a, then) }, func() { then(true) })
 }
 
-// start does what attempt.start does, and makes the attempt.
+// start begins an attempt, and makes it.
 func (s *simulation) start(a *simAttempt, now time.Time, again func()) {
 	if s.at >= a.startEnd {
 		a.tooLate = true
@@ -204,12 +192,11 @@ func (s *simulation) start(a *simAttempt, now time.Time, again func()) {
 	}
 	a.jitter = s.jitter()
 	a.isLeased = a.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
+	a.attempted, a.at = begin(*a.delivery, *a.webhook, a.isLeased, now, a.jitter)
 	if !a.isLeased {
-		a.attempted, a.at = a.delivery.withAttempt(now)
 		s.post(a)
 		return
 	}
-	a.attempted, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
 	s.save(a, a.attempted, again, func() { s.post(a) })
 }
 
@@ -239,13 +226,10 @@ func (s *simulation) post(a *simAttempt) {
 	})
 }
 
-// record does what attempt.record does, and the steps after it.
+// record records the result as attempt.run does, and does the steps after it.
 func (s *simulation) record(a *simAttempt) {
 	result := newAttempt(a.at, a.result)
-	next, changed := a.delivery.withResult(result, a.attempted.Manual > 0, a.decision, a.endedAt)
-	if !a.isLeased {
-		next, changed = a.delivery.withFirstResult(result, a.decision, a.endedAt)
-	}
+	next, changed := a.delivery.withResult(result, a.isLeased, a.attempted.Manual > 0, a.decision, a.endedAt)
 	if !changed {
 		s.saveHealth(a)
 		return

@@ -19,26 +19,26 @@ func NewSlowWorker(d WorkerDeps) SlowWorker { return SlowWorker{newWorker(d, slo
 // not take the capacity of the table from the fast lane. Errors: lambdafn.ErrLater if the queue must deliver the
 // message again later; errors of storage, after which a retry may succeed.
 func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
-	messages, indexes, errs := w.parse(ctx, received)
+	errs := make([]error, len(received))
 	shared, cancel := newInvocation(ctx)
 	defer cancel()
 	accounts := map[string][]*turn{}
 	var creations []creation
-	for n, m := range messages {
-		i := indexes[n]
-		if len(m.Events) > 0 {
-			c := creation{indexes: []int{i}, message: m}
-			if received[i].Receives > 1 { // an error of one message must not affect the others again
-				w.createOrReturn(ctx, shared, c, received, errs)
-			} else {
-				creations = append(creations, c)
-			}
-			continue
+	for i, r := range received {
+		m, err := parseMessage(r.Body, slowLane)
+		c := creation{indexes: []int{i}, message: m}
+		switch {
+		case err != nil:
+			errs[i] = w.reject(ctx, r, err)
+		case len(m.Events) == 0:
+			t := &turn{worker: w.worker, invocation: shared, received: r, named: m.Deliveries, err: &errs[i]}
+			t.webhook.WorkspaceID, t.webhook.ID = m.WorkspaceID, m.WebhookID
+			accounts[r.Group] = append(accounts[r.Group], t)
+		case r.Receives > 1: // an error of one message must not affect the others again
+			w.createOrReturn(ctx, shared, c, received, errs)
+		default:
+			creations = append(creations, c)
 		}
-		account := received[i].Group
-		t := &turn{worker: w.worker, invocation: shared, received: received[i], named: m.Deliveries, err: &errs[i]}
-		t.webhook.WorkspaceID, t.webhook.ID = m.WorkspaceID, m.WebhookID
-		accounts[account] = append(accounts[account], t)
 	}
 	for _, c := range mergeCreations(creations) {
 		w.createOrReturn(ctx, shared, c, received, errs)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/shared/db"
@@ -43,7 +44,7 @@ func TestNewEndpointBecomesFast(t *testing.T) {
 	}
 	f.takeCalls()
 	f.publish(f.newEvent(workspaceID))
-	if diff := cmp.Diff(fanoutCalls("PutItem"), f.takeCalls()); diff != "" {
+	if diff := cmp.Diff(fanoutCalls("BatchGetItem", "PutItem"), f.takeCalls()); diff != "" {
 		t.Errorf("the calls of the fan-out for a fast endpoint (-want +got):\n%s", diff)
 	}
 	f.handleMessages()
@@ -91,8 +92,7 @@ func TestSlowEndpointLeavesTheFastLane(t *testing.T) {
 			f.publish(f.newEvent(workspaceID))
 			if tries > 0 {
 				f.changeDelivery(func(d Delivery) Delivery {
-					d, at := d.withAttempt(f.now())
-					d.Attempts[0] = Attempt{At: at, StatusCode: 500, Error: "status 500"}
+					d.Tries, d.Attempts = 1, []Attempt{{At: *stamp(f.now()), StatusCode: 500, Error: "status 500"}}
 					return d
 				})
 			}
@@ -333,7 +333,8 @@ func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	f.wantDelivery(Succeeded, 2)
 }
 
-// A delivery whose attempt always panics, or which is too large to be changed, does not keep a turn from the others.
+// A delivery whose attempt always panics, or which is too large to be changed or cannot be decoded, does not keep a turn
+// from the others.
 func TestDeliveryThatCannotBeAttempted(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(f *fixture, first Delivery){
@@ -345,6 +346,14 @@ func TestDeliveryThatCannotBeAttempted(t *testing.T) {
 				}
 				return send(ctx, r)
 			}
+		},
+		"not decodable": func(f *fixture, first Delivery) {
+			item, err := db.Encode(first)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			item["deadline"] = &types.AttributeValueMemberS{Value: "tomorrow"}
+			f.putItem(first.key(), item)
 		},
 		"too large": func(f *fixture, first Delivery) {
 			for size := 409_600; ; size -= 10 {
@@ -373,15 +382,4 @@ func TestDeliveryThatCannotBeAttempted(t *testing.T) {
 			f.wantLog("delivery cannot be attempted")
 		})
 	}
-}
-
-// A delivery that cannot be decoded is logged, even if its webhook was deleted.
-func TestUndecodableDeliveryOfADeletedWebhook(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	a := &attempt{worker: f.slow.worker, target: target{err: errors.New("not a delivery")}}
-	if err := a.run(t.Context()); err != nil {
-		t.Error(err)
-	}
-	f.wantLog("delivery cannot be decoded", "not a delivery")
 }

@@ -187,79 +187,108 @@ func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
 	return err == nil, err
 }
 
-// addAll stores new deliveries that do not exist yet, and returns their number. It reads which ones exist, sets
-// wasStored and Due in their items, and then stores the others without conditions, because that takes a fraction of the
-// calls. If DynamoDB rejects one of them, addAll stores each one alone, and sets err in the items that could not be
-// stored. After an error, some deliveries are stored and others are not, and it is safe to call addAll again. If two
-// functions create the same delivery at the same time, the second one can replace the delivery after its first
-// attempts. It is then sent again.
-func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
-	keys := make([]db.Key, len(items))
-	for i, n := range items {
-		keys[i] = db.DeliveryKey(n.delivery.WebhookID, n.delivery.ID)
+// addAll stores new deliveries that do not exist yet, and returns their number. It drops the deliveries of workspaces
+// that have ended or are read-only. It sets isDropped, wasStored and err in the items, and Due in the items of existing
+// deliveries. After an error, some deliveries are stored and others are not, and it is safe to call addAll again.
+//
+// If there are more than singleWrites, addAll reads which ones exist, and then stores the others without conditions,
+// because that takes a fraction of the calls. If two functions create the same delivery at the same time, the second
+// one can replace the delivery after its first attempts. It is then sent again. If there are fewer, or if DynamoDB
+// rejects one of them, addAll stores each one alone.
+func (s Store) addAll(ctx context.Context, items []newItem) (created int) {
+	isBatch, refs := len(items) > singleWrites, []db.Ref(nil)
+	for _, n := range items {
+		refs = append(refs, s.Projects.Ref(db.WorkspaceKey(n.delivery.WorkspaceID)))
+		if isBatch {
+			refs = append(refs, s.Table.Ref(n.delivery.key()))
+		}
 	}
-	existing, err := s.Table.BatchGet(ctx, keys...)
-	if err != nil {
-		return 0, err
-	}
+	found, readErr := s.Client.BatchGet(ctx, refs...)
 	missing := map[db.Key]db.Item{}
-	for i, n := range items {
-		if stored := existing[keys[i]]; stored != nil {
-			due, _ := stored[attrDue].(*types.AttributeValueMemberS)
-			items[i].wasStored, items[i].delivery.Due = true, ""
-			if due != nil {
-				items[i].delivery.Due = due.Value
-			}
-			continue
-		}
+	for i := range items {
+		n := &items[i]
+		workspace, err := record.Decode(found[s.Projects.Ref(db.WorkspaceKey(n.delivery.WorkspaceID))])
+		stored := found[s.Table.Ref(n.delivery.key())]
 		n.delivery.Version, n.delivery.Writer = 1, rand.Text()
-		if missing[keys[i]], err = db.Encode(n.delivery); err != nil {
-			return 0, err
+		switch {
+		case readErr != nil:
+			n.err = readErr
+		case err != nil:
+			n.err = fmt.Errorf("%w: the workspace of a delivery: %w", lambdafn.ErrPoison, err)
+		case !workspace.MayAct():
+			n.isDropped = true
+		case stored != nil:
+			n.wasStored, n.delivery.Due = true, textOf(stored, attrDue)
+		default:
+			missing[n.delivery.key()], n.err = db.Encode(n.delivery)
 		}
 	}
-	err = s.Table.PutAll(ctx, missing)
-	if errors.Is(err, db.ErrRejected) {
-		return s.addEach(ctx, items), nil
+	if isBatch && len(missing) > 0 {
+		err := s.Table.PutAll(ctx, missing)
+		if err == nil {
+			return len(missing)
+		}
+		if !errors.Is(err, db.ErrRejected) {
+			for i := range items {
+				items[i].err = err
+			}
+			return 0
+		}
 	}
-	if err != nil {
-		return 0, err
-	}
-	return len(missing), nil
+	return s.addEach(ctx, items)
 }
 
-// addEach stores each of the new deliveries that does not exist with a write of its own, and returns the number of
-// stored deliveries. It sets wasStored or err in their items.
+// addEach stores each delivery that addAll has not found with a write of its own. It does what addAll does.
 func (s Store) addEach(ctx context.Context, items []newItem) int {
-	var stored atomic.Int64
+	var created atomic.Int64
 	for i, err := range lambdafn.Parallel(len(items), singleWrites, func(i int) error {
-		if items[i].wasStored {
-			return nil
+		n := &items[i]
+		if n.err != nil || n.isDropped || n.wasStored {
+			return n.err
 		}
-		created, err := s.add(ctx, items[i].delivery)
-		if created {
-			stored.Add(1)
+		isNew, err := s.add(ctx, n.delivery)
+		if n.wasStored = !isNew; isNew {
+			created.Add(1)
 		}
-		items[i].wasStored = !created
 		return err
 	}) {
 		items[i].err = err
 	}
-	return int(stored.Load())
+	return int(created.Load())
 }
 
-// save stores the next version of a delivery and returns it with its version number. read is the previous version.
-// save is for use within db.Retry. Error: db.ErrStale if the stored delivery is not the version that was read.
+// save stores the next version of a delivery and returns it with its version number. read is the previous version. It
+// writes only the attributes that differ, and never the payload, which Read sets. It always writes dueAt and wakes,
+// because the retry job changes them without storing a new version. save is for use within db.Retry. Error: db.ErrStale
+// if the stored delivery is not the version that was read.
 func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) {
 	next.Version, next.Writer = read.Version+1, rand.Text()
-	update, err := changes(read, next)
+	stored := next
+	read.Payload, next.Payload = "", ""
+	before, err := db.Encode(read)
 	if err != nil {
-		return next, err
+		return stored, err
 	}
-	write := s.Table.Update(db.DeliveryKey(next.WebhookID, next.ID), update).
+	after, err := db.Encode(next)
+	if err != nil {
+		return stored, err
+	}
+	before[attrDueAt], before[attrWakes] = nil, nil
+	var update expression.UpdateBuilder
+	for name, value := range after {
+		if !reflect.DeepEqual(before[name], value) {
+			update = update.Set(expression.Name(name), expression.Value(value))
+		}
+	}
+	for name := range before {
+		if after[name] == nil {
+			update = update.Remove(expression.Name(name))
+		}
+	}
+	_, err = s.Client.DoOnce(ctx, s.Table.Update(next.key(), update).
 		If(expression.Name("version").Equal(expression.Value(read.Version))).
-		Recognize(hasText("writer", next.Writer))
-	_, err = s.Client.DoOnce(ctx, write)
-	return next, err
+		Recognize(hasText("writer", next.Writer)))
+	return stored, err
 }
 
 // change stores the version of a delivery that next returns. If another writer changed the delivery, change reads it
@@ -288,40 +317,18 @@ func (s Store) change(
 	return result, changed && err == nil, err
 }
 
-// changes returns the update that turns one version of a delivery into the next. It writes only the attributes that
-// differ, and never the payload, which Read sets. It always writes dueAt and wakes, because the retry job changes them
-// without storing a new version.
-func changes(read, next Delivery) (update expression.UpdateBuilder, _ error) {
-	read.Payload, next.Payload = "", ""
-	before, err := db.Encode(read)
-	if err != nil {
-		return update, err
-	}
-	after, err := db.Encode(next)
-	if err != nil {
-		return update, err
-	}
-	before[attrDueAt], before[attrWakes] = nil, nil
-	for name, value := range after {
-		if !reflect.DeepEqual(before[name], value) {
-			update = update.Set(expression.Name(name), expression.Value(value))
-		}
-	}
-	for name := range before {
-		if after[name] == nil {
-			update = update.Remove(expression.Name(name))
-		}
-	}
-	return update, nil
-}
-
 // hasText returns a function that reports whether an item has an attribute with this text. If the response to a write
 // was lost, the text shows the retry that the first write was executed.
 func hasText(attribute, text string) func(db.Item) bool {
-	return func(stored db.Item) bool {
-		value, ok := stored[attribute].(*types.AttributeValueMemberS)
-		return ok && value.Value == text
+	return func(stored db.Item) bool { return textOf(stored, attribute) == text }
+}
+
+// textOf returns the text in an attribute, or "" if the item has no such text.
+func textOf(item db.Item, attribute string) string {
+	if value, ok := item[attribute].(*types.AttributeValueMemberS); ok {
+		return value.Value
 	}
+	return ""
 }
 
 // shownAttributes are the attributes of a delivery that List reads. The payload is omitted because it can be long.

@@ -36,7 +36,7 @@ func TestSaveStoresEveryTransition(t *testing.T) {
 		claimed, at := d.withLease(w, now, 0)
 		save(claimed)
 		result := sender.Result{StatusCode: 500, Error: "status 500", Response: "busy"}
-		next, _ := d.withResult(newAttempt(at, result), i%2 == 0, decide(d, w, result, now, 0), now)
+		next, _ := d.withResult(newAttempt(at, result), true, i%2 == 0, decide(d, w, result, now, 0), now)
 		save(next)
 		save(d.withFastAttempt(now.Add(time.Hour), now.Add(time.Hour)))
 		save(d.withFinalStatus(Failed, "the webhook is not active"))

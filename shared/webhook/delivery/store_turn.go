@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -156,7 +155,7 @@ func (s Store) takeSlot(ctx context.Context, account string, now time.Time) (*sl
 	stampedNow := clock.Stamp(now).String()
 	for slot := range slotsPerAccount {
 		lease := &slotLease{account, fmt.Sprint("slot", slot), clock.Stamp(now.Add(leaseTime)).String() + " " + rand.Text()}
-		if held, ok := item[lease.attribute].(*types.AttributeValueMemberS); ok && held.Value > stampedNow {
+		if textOf(item, lease.attribute) > stampedNow {
 			continue
 		}
 		name := expression.Name(lease.attribute)
@@ -205,11 +204,11 @@ func (s Store) slowDeliveries(
 	entries := make([]slowEntry, 0, len(page.Items))
 	for _, item := range page.Items {
 		key := db.KeyOf(item)
-		dueAt, ok := item[attrDueAt].(*types.AttributeValueMemberS)
-		if !ok || !strings.HasPrefix(key.SK, prefix.SK) {
+		dueAt := textOf(item, attrDueAt)
+		if dueAt == "" || !strings.HasPrefix(key.SK, prefix.SK) {
 			continue // not written by this program
 		}
-		at, _ := clock.ParseTimestamp(dueAt.Value) // a time that is not valid is due
+		at, _ := clock.ParseTimestamp(dueAt) // a time that is not valid is due
 		entries = append(entries, slowEntry{prefix.Rest(key), at.Time()})
 	}
 	return entries, page.Next, nil

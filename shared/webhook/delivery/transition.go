@@ -70,23 +70,23 @@ func (d Delivery) afterMove(now time.Time) (Delivery, bool) {
 }
 
 // afterTimeout returns the delivery in the slow lane without an attempt in the fast lane that timed out. The next
-// attempt is due now. It returns false if the delivery no longer belongs to the attempt. at is the time at which the
-// attempt began. leased reports whether it has a lease.
-func (d Delivery) afterTimeout(at clock.Timestamp, leased bool, now time.Time) (Delivery, bool) {
-	if !leased {
-		return d.withSlowAttempt(now), d.isUntried() && !d.waitsInSlowLane()
-	}
-	if d.LeaseUntil == nil || !d.LeaseUntil.Equal(leaseEnd(at)) {
+// attempt is due now. It returns false if the delivery no longer belongs to the attempt, which began at a time.
+func (d Delivery) afterTimeout(at clock.Timestamp, isLeased bool, now time.Time) (Delivery, bool) {
+	if !d.belongsTo(at, isLeased) || !isLeased && d.waitsInSlowLane() {
 		return d, false
 	}
-	d.Tries = max(0, d.Tries-1)
+	d.Tries = max(0, d.Tries-1) // an attempt without a lease is not stored
 	d.Attempts = slices.DeleteFunc(slices.Clone(d.Attempts), func(a Attempt) bool { return a.At.Equal(at) })
 	return d.withSlowAttempt(now), true
 }
 
-// isUntried reports whether the delivery is pending and no attempt is stored. The first attempt in the fast lane is not
-// stored before it ends.
-func (d Delivery) isUntried() bool {
+// belongsTo reports whether the delivery still belongs to an attempt that began at a time: the attempt holds its lease.
+// If it has none, which is possible only for the first attempt in the fast lane, no other worker has begun an attempt,
+// and no redelivery was requested.
+func (d Delivery) belongsTo(at clock.Timestamp, isLeased bool) bool {
+	if isLeased {
+		return d.LeaseUntil != nil && d.LeaseUntil.Equal(leaseEnd(at))
+	}
 	return d.Status == Pending && d.LeaseUntil == nil && len(d.Attempts) == 0 && d.Tries == 0 && d.Manual == 0
 }
 
@@ -131,18 +131,6 @@ func (d Delivery) withRetry(next, now time.Time) Delivery {
 // isSoon reports whether a message waits in the queue for an attempt at next.
 func isSoon(next, now time.Time) bool { return next.Sub(now) <= maxMessageDelay }
 
-// withAttempt returns the delivery with one more attempt, which begins now, and the time of that attempt. The attempt
-// is marked as interrupted until its result is known.
-func (d Delivery) withAttempt(now time.Time) (Delivery, clock.Timestamp) {
-	at := clock.Stamp(now)
-	if n := len(d.Attempts); n > 0 && !at.Time().After(d.Attempts[n-1].At.Time()) {
-		at = clock.Stamp(d.Attempts[n-1].At.Time().Add(time.Millisecond)) // keeps the times unique
-	}
-	d.Tries++
-	d.Attempts = appendAttempt(d.Attempts, Attempt{At: at, Error: interruptedText})
-	return d, at
-}
-
 // appendAttempt returns the latest maxAttemptsKept attempts after another one was added. It does not change its
 // arguments.
 func appendAttempt(attempts []Attempt, a Attempt) []Attempt {
@@ -151,10 +139,15 @@ func appendAttempt(attempts []Attempt, a Attempt) []Attempt {
 }
 
 // withLease returns the delivery with a lease for one more attempt, which begins now, and the time of that attempt. The
-// delivery is scheduled as it is after a failed attempt. So the delivery is retried, and finally fails, even if each
-// attempt kills its function.
+// attempt is marked as interrupted until its result is known, and the delivery is scheduled as it is after a failed
+// attempt. So the delivery is retried, and finally fails, even if each attempt kills its function.
 func (d Delivery) withLease(w Webhook, now time.Time, jitter float64) (Delivery, clock.Timestamp) {
-	d, at := d.withAttempt(now)
+	at := clock.Stamp(now)
+	if n := len(d.Attempts); n > 0 && !at.Time().After(d.Attempts[n-1].At.Time()) {
+		at = clock.Stamp(d.Attempts[n-1].At.Time().Add(time.Millisecond)) // keeps the times unique
+	}
+	d.Tries++
+	d.Attempts = appendAttempt(d.Attempts, Attempt{At: at, Error: interruptedText})
 	lease := leaseEnd(at)
 	next := lease.Time() // if the last attempt is interrupted, another worker stores the failure after the lease
 	if v := decide(d, w, sender.Result{Error: interruptedText, Aborted: true}, now, jitter); v.outcome == outcomeRetry {
@@ -165,60 +158,44 @@ func (d Delivery) withLease(w Webhook, now time.Time, jitter float64) (Delivery,
 	return d, at
 }
 
-// withResult returns the delivery with the result of an attempt with a lease, and false if it has the result already.
-// manual reports whether the attempt was a redelivery when it began. The decision is applied only if the attempt still
-// holds its lease and no redelivery was requested in the meantime. A requested redelivery is attempted immediately, in
-// a new run.
-func (d Delivery) withResult(a Attempt, manual bool, v decision, now time.Time) (Delivery, bool) {
-	changed := false
-	d.Attempts = slices.Clone(d.Attempts)
-	for i := range d.Attempts {
-		if d.Attempts[i].At.Equal(a.At) && d.Attempts[i].Error == interruptedText {
-			d.Attempts[i], changed = a, true
+// withResult returns the delivery with the result of an attempt, and false if it has the result already. isManual
+// reports whether the attempt was a redelivery when it began. The decision is applied only if the delivery still
+// belongs to the attempt, and no redelivery was requested in the meantime. A requested redelivery is attempted
+// immediately, in a new run.
+func (d Delivery) withResult(
+	a Attempt, isLeased, isManual bool, v decision, now time.Time,
+) (_ Delivery, changed bool) {
+	isOwn := d.belongsTo(a.At, isLeased)
+	i := slices.IndexFunc(d.Attempts, func(stored Attempt) bool {
+		return stored.At.Equal(a.At) && (stored.Error == interruptedText) == isLeased
+	})
+	switch {
+	case isLeased && i >= 0:
+		d.Attempts, changed = slices.Clone(d.Attempts), true
+		d.Attempts[i] = a
+		if isManual {
+			d.Manual = max(0, d.Manual-1)
+		}
+	case !isLeased && i < 0:
+		d.Attempts, changed = appendAttempt(d.Attempts, a), true
+		slices.SortStableFunc(d.Attempts, func(a, b Attempt) int { return a.At.Time().Compare(b.At.Time()) })
+		if isOwn {
+			d.Tries = 1
 		}
 	}
-	if changed && manual {
-		d.Manual = max(0, d.Manual-1)
-	}
-	if d.LeaseUntil == nil || !d.LeaseUntil.Equal(leaseEnd(a.At)) {
+	if !isOwn {
 		return d, changed
 	}
 	d.LeaseUntil = nil
-	if d.Manual > 0 {
+	switch {
+	case d.Manual > 0:
 		return d.afterRestart(now, false), true
+	case v.outcome == outcomeSucceeded:
+		return d.withFinalStatus(Succeeded, ""), true
+	case v.outcome == outcomeRetry:
+		return d.withRetry(v.at, now), true
 	}
-	return d.afterDecision(v, now), true
-}
-
-// withFirstResult returns the delivery with the result of a first attempt, which has no lease, and false if it has the
-// result already. The decision is applied only if the delivery is still untried. Otherwise another worker has begun an
-// attempt, or a redelivery was requested.
-func (d Delivery) withFirstResult(a Attempt, v decision, now time.Time) (Delivery, bool) {
-	if slices.ContainsFunc(d.Attempts, func(stored Attempt) bool {
-		return stored.At.Equal(a.At) && stored.Error != interruptedText
-	}) {
-		return d, false
-	}
-	untried := d.isUntried()
-	d.Attempts = appendAttempt(d.Attempts, a)
-	slices.SortStableFunc(d.Attempts, func(a, b Attempt) int { return a.At.Time().Compare(b.At.Time()) })
-	if !untried {
-		return d, true
-	}
-	d.Tries = 1
-	return d.afterDecision(v, now), true
-}
-
-// afterDecision returns the delivery after the decision that follows an attempt.
-func (d Delivery) afterDecision(v decision, now time.Time) Delivery {
-	switch v.outcome {
-	case outcomeSucceeded:
-		return d.withFinalStatus(Succeeded, "")
-	case outcomeRetry:
-		return d.withRetry(v.at, now)
-	default:
-		return d.withFinalStatus(Failed, "")
-	}
+	return d.withFinalStatus(Failed, ""), true
 }
 
 // newAttempt returns the stored form of the result of an attempt.

@@ -20,6 +20,16 @@ func newFast(now time.Time) Delivery {
 
 func newSlow(now time.Time) Delivery { return newFast(now).withSlowAttempt(now) }
 
+// begin returns the delivery as it is decided about after an attempt that begins now, and the time of the attempt. See
+// attempt.prepare. An attempt with a lease is also stored.
+func begin(d Delivery, w Webhook, isLeased bool, now time.Time, jitter float64) (Delivery, clock.Timestamp) {
+	if isLeased {
+		return d.withLease(w, now, jitter)
+	}
+	d.Tries++
+	return d, clock.Stamp(now)
+}
+
 // A claim does not change the time of the delivery in the index if that time is at least messageTimeout/2 after the
 // next attempt, because each change of an index entry costs a write. Here, the next attempt is 5 s after the claim, so
 // claims up to 55 s after the creation keep the entry.
@@ -73,15 +83,15 @@ func resultOf(d Delivery, changed bool) result {
 func TestResultsWithoutALease(t *testing.T) {
 	t.Parallel()
 	ended, w := midnight.Add(time.Second), Webhook{Active: true}
-	trying, at := newFast(midnight).withAttempt(midnight)
+	trying, at := begin(newFast(midnight), w, false, midnight, 0)
 	claimed := func(d Delivery) Delivery {
 		d, _ = d.withLease(w, midnight.Add(500*time.Millisecond), 0)
 		return d
 	}
 	byAnother := func(d Delivery) Delivery { // another worker has attempted the delivery successfully
-		d, other := d.withAttempt(midnight.Add(-time.Second))
-		d, _ = d.withResult(newAttempt(other, sender.Result{StatusCode: 204}), false, decision{}, ended)
-		return d.withFinalStatus(Succeeded, "")
+		d, other := d.withLease(w, midnight.Add(-time.Second), 0)
+		d, _ = d.withResult(newAttempt(other, sender.Result{StatusCode: 204}), true, false, decision{}, ended)
+		return d
 	}
 	redelivered := func(d Delivery) Delivery { return d.afterRestart(midnight, true) }
 	moved := func(d Delivery) Delivery {
@@ -89,7 +99,7 @@ func TestResultsWithoutALease(t *testing.T) {
 		return d
 	}
 	recorded := func(d Delivery) Delivery {
-		d, _ = d.withFirstResult(newAttempt(at, sender.Result{StatusCode: 500}), decision{
+		d, _ = d.withResult(newAttempt(at, sender.Result{StatusCode: 500}), false, false, decision{
 			outcome: outcomeRetry, at: midnight.Add(time.Minute),
 		}, ended)
 		return d
@@ -142,7 +152,7 @@ func TestResultsWithoutALease(t *testing.T) {
 			t.Parallel()
 			d := tc.change(newFast(midnight))
 			record := func(r sender.Result) result {
-				return resultOf(d.withFirstResult(newAttempt(at, r), decide(trying, w, r, ended, 0), ended))
+				return resultOf(d.withResult(newAttempt(at, r), false, false, decide(trying, w, r, ended, 0), ended))
 			}
 			next, moves := d.afterTimeout(at, false, ended)
 			if !moves {
@@ -203,7 +213,7 @@ func TestResultsWithALease(t *testing.T) {
 			},
 		} {
 			record := func(r sender.Result) result {
-				return resultOf(tc.d.withResult(newAttempt(at, r), false, decide(trying, w, r, ended, 0), ended))
+				return resultOf(tc.d.withResult(newAttempt(at, r), true, false, decide(trying, w, r, ended, 0), ended))
 			}
 			got := []result{
 				record(sender.Result{StatusCode: 200}), record(sender.Result{StatusCode: 500, Error: "status 500"}),

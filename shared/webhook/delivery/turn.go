@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -191,6 +192,9 @@ func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, er
 	attempts := make([]*attempt, len(targets))
 	errs := lambdafn.Parallel(len(targets), len(targets), func(i int) error {
 		attempts[i] = &attempt{worker: t.worker, invocation: t.invocation, target: targets[i]}
+		if err := targets[i].err; err != nil {
+			return fmt.Errorf("%w: %w", lambdafn.ErrPoison, err)
+		}
 		return attempts[i].run(ctx)
 	})
 	for i, err := range errs {

@@ -137,23 +137,6 @@ func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, 
 	return context.WithDeadline(ctx, deadline.Add(-reserve))
 }
 
-// parse reads the messages of an invocation. It moves messages that are not valid to the failure queue. indexes
-// contains the index of each valid message in received. errs contains the errors of the others.
-func (w *worker) parse(
-	ctx context.Context, received []lambdafn.QueueMessage,
-) (messages []message, indexes []int, errs []error) {
-	errs = make([]error, len(received))
-	for i, r := range received {
-		m, err := parseMessage(r.Body, w.lane)
-		if err != nil {
-			errs[i] = w.reject(ctx, r, err)
-			continue
-		}
-		messages, indexes = append(messages, m), append(indexes, i)
-	}
-	return messages, indexes, errs
-}
-
 // reject moves a message that cannot be handled to the failure queue.
 func (w *worker) reject(ctx context.Context, m lambdafn.QueueMessage, reason error) error {
 	w.logger.ErrorContext(ctx, "message cannot be handled", "messageId", m.ID, "cause", reason.Error())
@@ -191,7 +174,7 @@ func (w *worker) saveHealth(ctx context.Context, attempts []*attempt) {
 	}
 	byEndpoint := map[endpoint][]*attempt{}
 	for _, a := range attempts {
-		if a != nil && a.changesHealth {
+		if a.changesHealth {
 			e := endpoint{a.webhook.ID, a.webhook.Generation}
 			byEndpoint[e] = append(byEndpoint[e], a)
 		}

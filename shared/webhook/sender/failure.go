@@ -38,47 +38,34 @@ const (
 	messageCertificate    = "the certificate is not valid: "
 )
 
-// timeoutMessage returns the message for an attempt that timed out.
-func (s *Sender) timeoutMessage() string {
-	return "no complete response within " + strconv.FormatFloat(s.options.Timeout.Seconds(), 'f', -1, 64) + " s"
-}
-
-// withoutResponse returns the result of an attempt that ended with err at a stage, without a response.
-func (s *Sender) withoutResponse(ctx context.Context, stage int32, err error) Result {
+// endOf returns the result of an attempt whose context has ended. It is the zero Result if the context has not ended.
+func (s *Sender) endOf(ctx context.Context) Result {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errAborted):
 		return Result{Error: messageAborted, Aborted: true}
 	case errors.Is(cause, errTimedOut):
-		return Result{Error: s.timeoutMessage(), TimedOut: true}
+		seconds := strconv.FormatFloat(s.options.Timeout.Seconds(), 'f', -1, 64)
+		return Result{Error: "no complete response within " + seconds + " s", TimedOut: true}
 	}
-	switch stage {
-	case stageConnect:
-		return connectResult(err)
-	case stageTLS:
-		return Result{Error: handshakeMessage(err)}
-	case stageHTTP2:
-		return Result{Error: messageClosed} // the transport does not report the cause
-	case stageRequest:
-		return Result{Error: noResponseMessage(err)}
-	default:
-		return Result{Error: responseMessage(err)}
-	}
+	return Result{}
 }
 
-// setIncomplete sets the error of the result of a response whose body is incomplete. If the status is a failure, its
-// message is kept and the reason is appended.
-func (s *Sender) setIncomplete(ctx context.Context, result *Result) {
-	reason := messageIncomplete
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errAborted):
-		reason, result.Aborted = messageAborted, true
-	case errors.Is(cause, errTimedOut):
-		reason, result.TimedOut = s.timeoutMessage(), true
+// withoutResponse returns the result of an attempt that ended with err at a stage, without a response.
+func (s *Sender) withoutResponse(ctx context.Context, stage int32, err error) Result {
+	sentAlert := alert(err)
+	switch end := s.endOf(ctx); {
+	case !end.OK():
+		return end
+	case stage == stageConnect:
+		return connectResult(err)
+	case stage == stageTLS:
+		return Result{Error: handshakeMessage(err)}
+	case stage == stageRequest && sentAlert != "": // TLS 1.3: the endpoint requires a client certificate
+		return Result{Error: messageHandshake + sentAlert}
+	case stage == stageResponse && !isClosed(err):
+		return Result{Error: messageNotHTTP}
 	}
-	if result.Error != "" {
-		reason = result.Error + "; " + reason
-	}
-	result.Error = reason
+	return Result{Error: messageClosed} // the HTTP/2 transport does not report the cause
 }
 
 func connectResult(err error) Result {
@@ -94,18 +81,13 @@ func connectResult(err error) Result {
 	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() {
 		return Result{Error: messageConnectTimeout, TimedOut: true}
 	}
-	for _, known := range []struct {
-		errno   syscall.Errno
-		message string
-	}{
-		{syscall.ECONNREFUSED, messageRefused},
-		{syscall.EHOSTUNREACH, messageUnreachable},
-		{syscall.ENETUNREACH, messageUnreachable},
-		{syscall.ECONNRESET, messageClosed},
-	} {
-		if errors.Is(err, known.errno) {
-			return Result{Error: known.message}
-		}
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return Result{Error: messageRefused}
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return Result{Error: messageUnreachable}
+	case errors.Is(err, syscall.ECONNRESET):
+		return Result{Error: messageClosed}
 	}
 	return Result{Error: messageConnectFailed}
 }
@@ -150,22 +132,6 @@ func certificateFault(err error) string {
 	return "it cannot be verified"
 }
 
-// noResponseMessage returns the message for a connection that ended before the first byte of a response.
-func noResponseMessage(err error) string {
-	if sent := alert(err); sent != "" {
-		return messageHandshake + sent // TLS 1.3: the endpoint requires a client certificate
-	}
-	return messageClosed
-}
-
-// responseMessage returns the message for a response with an incomplete header.
-func responseMessage(err error) string {
-	if isClosed(err) {
-		return messageClosed
-	}
-	return messageNotHTTP
-}
-
 // isClosed reports whether the endpoint or the network closed the connection.
 func isClosed(err error) bool {
 	return slices.ContainsFunc([]error{
@@ -173,20 +139,15 @@ func isClosed(err error) bool {
 	}, func(end error) bool { return errors.Is(err, end) })
 }
 
-// redirects are the status codes that redirect the client.
-var redirects = []int{
-	http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
-	http.StatusPermanentRedirect,
-}
-
 // statusMessage returns the message for the status of a response; "" if it is a success.
 func statusMessage(status int) string {
-	switch {
-	case status >= 200 && status < 300:
+	if status >= 200 && status < 300 {
 		return ""
-	case slices.Contains(redirects, status):
-		return fmt.Sprintf("the response is a redirect (%d), and redirects are not followed", status)
-	default:
-		return fmt.Sprintf("status %d", status)
 	}
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
+		return fmt.Sprintf("the response is a redirect (%d), and redirects are not followed", status)
+	}
+	return fmt.Sprintf("status %d", status)
 }

@@ -15,6 +15,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"devplatform/shared/async"
@@ -72,11 +73,9 @@ type Options struct {
 // Sender makes attempts. It keeps no connections between attempts, only the TLS sessions of the latest host names. It
 // is safe for concurrent use.
 type Sender struct {
-	options Options
-	dialer  *net.Dialer
-	// sessions allows TLS handshakes that do not verify the certificate again. A session belongs to one host name. It
-	// is stored after the certificate was verified for that name, and is not used after the certificate has expired.
-	sessions tls.ClientSessionCache
+	options   Options
+	dialer    *net.Dialer
+	transport *http.Transport // without a dial function: each attempt has a copy with its own
 }
 
 // New returns a Sender. It does no I/O.
@@ -89,7 +88,23 @@ func New(o Options) *Sender {
 	if !o.AllowPrivate {
 		dialer.Control = publicnet.Control()
 	}
-	return &Sender{options: o, dialer: dialer, sessions: tls.NewLRUClientSessionCache(maxSessions)}
+	return &Sender{options: o, dialer: dialer, transport: &http.Transport{
+		Proxy: nil, // never from the environment: a proxy could connect to private addresses
+		TLSClientConfig: &tls.Config{
+			MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs,
+			// TLS sessions allow handshakes that do not verify the certificate again. A session belongs to one host name. It
+			// is stored after the certificate was verified for that name, and is not used after the certificate has expired.
+			ClientSessionCache: tls.NewLRUClientSessionCache(maxSessions),
+		},
+		ForceAttemptHTTP2:      true,
+		DisableKeepAlives:      true,
+		DisableCompression:     true, // so that the limits apply to the bytes that the endpoint sent
+		MaxResponseHeaderBytes: maxHeader,
+		// By default, HTTP/2 allows an endpoint to send 4 MiB before anything is read.
+		HTTP2: &http.HTTP2Config{
+			MaxReceiveBufferPerConnection: maxBuffered, MaxReceiveBufferPerStream: maxBuffered, MaxReadFrameSize: maxRead,
+		},
+	}}
 }
 
 // The causes for which the context of an attempt ends; see attemptContext.
@@ -121,16 +136,31 @@ func (s *Sender) Send(parent context.Context, request Request) (result Result) {
 	maps.Copy(httpRequest.Header, request.Header)
 	httpRequest.Header.Set("Content-Type", "application/json")
 	httpRequest.Header.Set("User-Agent", userAgent)
-	transport := s.newTransport(stages)
+	// A shared transport would send attempts to the same host over one HTTP/2 connection. The transport is used without
+	// an http.Client, which would follow redirects, and send cookies, referrers and the credentials of the URL.
+	transport := s.transport.Clone()
+	transport.DialContext = (&singleDial{dialer: s.dialer, stages: stages}).dial
 	defer transport.CloseIdleConnections()
-	// The transport is used without an http.Client, which would follow redirects, and send cookies, referrers and the
-	// credentials of the URL.
 	response, err := transport.RoundTrip(httpRequest)
 	if err != nil {
 		return s.withoutResponse(ctx, stages.reached.Load(), err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	return s.read(ctx, response)
+	result = Result{
+		StatusCode: response.StatusCode, Error: statusMessage(response.StatusCode),
+		Gone: response.StatusCode == http.StatusGone, RetryAfter: s.retryAfter(response),
+	}
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		return result // the following bytes are not a response body
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxRead))
+	result.Response = printable(body)
+	if err != nil { // if the status is a failure, its message is kept
+		end := s.endOf(ctx)
+		result.Aborted, result.TimedOut = end.Aborted, end.TimedOut
+		result.Error = strings.TrimPrefix(result.Error+"; "+cmp.Or(end.Error, messageIncomplete), "; ")
+	}
+	return result
 }
 
 // attemptContext returns a context that ends when the caller's context ends or the attempt times out. context.Cause
@@ -147,44 +177,4 @@ func (s *Sender) attemptContext(parent context.Context) (context.Context, func()
 		cancel(nil)
 		cancelDetached()
 	}
-}
-
-// newTransport returns a transport for one attempt. A shared transport would send attempts to the same host over one
-// HTTP/2 connection.
-func (s *Sender) newTransport(stages *stageTracker) *http.Transport {
-	dial := &singleDial{dialer: s.dialer, stages: stages}
-	return &http.Transport{
-		Proxy:       nil, // never from the environment: a proxy could connect to private addresses
-		DialContext: dial.dial,
-		TLSClientConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, RootCAs: s.options.RootCAs, ClientSessionCache: s.sessions,
-		},
-		ForceAttemptHTTP2:      true,
-		DisableKeepAlives:      true,
-		DisableCompression:     true, // so that the limits apply to the bytes that the endpoint sent
-		MaxResponseHeaderBytes: maxHeader,
-		// By default, HTTP/2 allows an endpoint to send 4 MiB before anything is read.
-		HTTP2: &http.HTTP2Config{
-			MaxReceiveBufferPerConnection: maxBuffered, MaxReceiveBufferPerStream: maxBuffered, MaxReadFrameSize: maxRead,
-		},
-	}
-}
-
-// read reads the beginning of the response and returns the result.
-func (s *Sender) read(ctx context.Context, response *http.Response) Result {
-	result := Result{
-		StatusCode: response.StatusCode,
-		Error:      statusMessage(response.StatusCode),
-		Gone:       response.StatusCode == http.StatusGone,
-		RetryAfter: s.retryAfter(response),
-	}
-	if response.StatusCode == http.StatusSwitchingProtocols {
-		return result // the following bytes are not a response body
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxRead))
-	result.Response = printable(body)
-	if err != nil {
-		s.setIncomplete(ctx, &result)
-	}
-	return result
 }

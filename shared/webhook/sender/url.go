@@ -1,6 +1,7 @@
 package sender
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -26,9 +27,8 @@ var (
 	errURLHTTP        = errors.New("must begin with https, not http")
 	errURLEscape      = errors.New("must have two hexadecimal digits after each %")
 	errURLCredentials = errors.New("must not contain a user name or password")
-	errURLHost        = errors.New("must contain a valid host name or IP address")
+	errURLHost        = errors.New("must contain a valid host name or IP address, and no port or one from 1 to 65535")
 	errURLNotPublic   = errors.New("must not have localhost or an IP address that is not public as its host")
-	errURLPort        = errors.New("must have no port, or a port from 1 to 65535")
 )
 
 // CheckURL returns an error with the rule that the URL of a webhook violates, or nil. The text continues a sentence
@@ -65,14 +65,11 @@ func checkForm(raw string, allowPrivate bool) (*url.URL, error) {
 		return nil, errURLCredentials
 	}
 	u, err := url.Parse(raw)
-	if err != nil {
-		return nil, parseError(err, authority)
+	if _, ok := errors.AsType[url.EscapeError](err); ok && !strings.Contains(authority, "%") {
+		return nil, errURLEscape
 	}
-	if _, valid := asciiHost(u.Hostname()); !valid {
+	if err != nil || !hasValidHost(u) {
 		return nil, errURLHost
-	}
-	if strings.HasSuffix(u.Host, ":") || u.Port() != "" && !isValidPort(u.Port()) {
-		return nil, errURLPort
 	}
 	if u.Scheme == "http" && !allowPrivate {
 		return nil, errURLHTTP
@@ -80,17 +77,11 @@ func checkForm(raw string, allowPrivate bool) (*url.URL, error) {
 	return u, nil
 }
 
-// parseError returns the rule that a URL violates if package url cannot parse it. authority is its host with the port.
-func parseError(err error, authority string) error {
-	if _, ok := errors.AsType[url.EscapeError](err); ok && !strings.Contains(authority, "%") {
-		return errURLEscape
-	}
-	if i := strings.LastIndexByte(authority, ':'); i >= 0 {
-		if _, valid := asciiHost(strings.Trim(authority[:i], "[]")); valid {
-			return errURLPort
-		}
-	}
-	return errURLHost
+// hasValidHost reports whether a URL has a valid host, and a valid port if it has one.
+func hasValidHost(u *url.URL) bool {
+	_, isValid := asciiHost(u.Hostname())
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), "443"), 10, 16)
+	return isValid && !strings.HasSuffix(u.Host, ":") && err == nil && port > 0
 }
 
 // encodeNonASCII percent-encodes the characters that are not ASCII. It changes nothing else.
@@ -107,11 +98,6 @@ func encodeNonASCII(s string) string {
 		fmt.Fprintf(&encoded, "%%%02X", b)
 	}
 	return encoded.String()
-}
-
-func isValidPort(port string) bool {
-	n, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && n > 0
 }
 
 // isNotPublic reports whether a host is an IP address, in any notation, to which the sender does not connect, or a name
