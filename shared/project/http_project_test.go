@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
@@ -29,6 +30,17 @@ func lastEvent(f *fixture) event.Payload {
 	payload := projecttest.DecodePayload(f.T, records[len(records)-1])
 	payload.ID = ""
 	return payload
+}
+
+// wantLastEvent checks the newest event, whose time is now, and whose actor is a user.
+func wantLastEvent(u *user, kind event.Type, data event.Data) {
+	u.Fixture.T.Helper()
+	data.Actor = event.Actor{ID: u.UserID, Username: u.Name}
+	got := lastEvent(u.Fixture)
+	want := event.Payload{Type: kind, Timestamp: clock.Stamp(u.Fixture.Clock.Now()), Data: data}
+	if diff := cmp.Diff(want, got); diff != "" {
+		u.Fixture.T.Errorf("last event: mismatch (-want +got):\n%s", diff)
+	}
 }
 
 func TestCreate(t *testing.T) {
@@ -52,17 +64,10 @@ func TestCreate(t *testing.T) {
 	if r.Calls > 4 {
 		t.Errorf("creating a project made %d calls, want at most 4", r.Calls)
 	}
-	got := lastEvent(f)
-	wantEvent := event.Payload{Type: event.ProjectCreated, Timestamp: got.Timestamp, Data: event.Data{
-		Actor: event.Actor{ID: ada.UserID, Username: "ada"},
-		Project: &event.Project{
-			ID: r.Text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private",
-			WorkspaceID: ada.Personal,
-		},
-	}}
-	if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != at {
-		t.Errorf("event at %s, want %s; mismatch (-want +got):\n%s", got.Timestamp, at, diff)
-	}
+	wantLastEvent(ada, event.ProjectCreated, event.Data{Project: &event.Project{
+		ID: r.Text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private",
+		WorkspaceID: ada.Personal,
+	}})
 
 	team := ada.Workspace("Team")
 	inTeam := ada.Do(http.MethodPost, "/api/projects", object{
@@ -279,17 +284,10 @@ func TestUpdate(t *testing.T) {
 		if diff := cmp.Diff(want, r.Body); diff != "" {
 			t.Errorf("%v: response mismatch (-want +got):\n%s", tc.change, diff)
 		}
-		got := lastEvent(f)
-		wantEvent := event.Payload{Type: event.ProjectUpdated, Timestamp: got.Timestamp, Data: event.Data{
-			Actor: event.Actor{ID: ada.UserID, Username: "ada"}, Changes: tc.changes,
-			Project: &event.Project{
-				ID: r.Text("id"), Name: r.Text("name"), Slug: r.Text("slug"), Framework: r.Text("framework"),
-				Visibility: r.Text("visibility"), WorkspaceID: ada.Personal,
-			},
-		}}
-		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != f.Timestamp() {
-			t.Errorf("%v: event at %s, want %s; mismatch (-want +got):\n%s", tc.change, got.Timestamp, f.Timestamp(), diff)
-		}
+		wantLastEvent(ada, event.ProjectUpdated, event.Data{Changes: tc.changes, Project: &event.Project{
+			ID: r.Text("id"), Name: r.Text("name"), Slug: r.Text("slug"), Framework: r.Text("framework"),
+			Visibility: r.Text("visibility"), WorkspaceID: ada.Personal,
+		}})
 		if got := len(f.StoredEvents()); got != n+1 {
 			t.Errorf("%v: got %d events, want 1", tc.change, got-n)
 		}
@@ -331,16 +329,9 @@ func TestDelete(t *testing.T) {
 	if diff := cmp.Diff(dump, f.Dump(f.Tables.Projects), projecttest.Unexported); diff != "" {
 		t.Errorf("after the deletion, the stored items differ from those before the creation (-want +got):\n%s", diff)
 	}
-	got := lastEvent(f)
-	wantEvent := event.Payload{Type: event.ProjectDeleted, Timestamp: got.Timestamp, Data: event.Data{
-		Actor: event.Actor{ID: ada.UserID, Username: "ada"},
-		Project: &event.Project{
-			ID: deleted, Name: "Deleted", Slug: "deleted", Framework: "static", Visibility: "team", WorkspaceID: ada.Personal,
-		},
-	}}
-	if diff := cmp.Diff(wantEvent, got); diff != "" {
-		t.Errorf("mismatch (-want +got):\n%s", diff)
-	}
+	wantLastEvent(ada, event.ProjectDeleted, event.Data{Project: &event.Project{
+		ID: deleted, Name: "Deleted", Slug: "deleted", Framework: "static", Visibility: "team", WorkspaceID: ada.Personal,
+	}})
 	unknown := ada.Get(projecttest.URL(f.IDs.New(id.Project))).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	for _, request := range projectRequests {
 		if r := request.do(ada, deleted); r.Raw != unknown.Raw || r.Status != http.StatusNotFound {

@@ -83,7 +83,6 @@ func (s *Service) handleUpdateMember(
 	return out, nil
 }
 
-// handleRemoveMember removes a member, who may be the caller. The removal is effective on the next request.
 func (s *Service) handleRemoveMember(
 	ctx context.Context, caller httpapi.Caller, in *removeMemberInput,
 ) (*httpapi.DoneOutput, error) {
@@ -91,8 +90,14 @@ func (s *Service) handleRemoveMember(
 	if in.UserID == caller.UserID {
 		message = "You have left the workspace."
 	}
-	return httpapi.ReplyDone(message, db.Retry(ctx, "remove a member", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, in.ID, caller.UserID, in.UserID)
+	return httpapi.ReplyDone(message, s.RemoveMember(ctx, caller, in.ID, in.UserID))
+}
+
+// RemoveMember removes a member, who may be the caller. The removal is effective on the next request.
+// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
+func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, workspaceID, userID string) error {
+	return db.Retry(ctx, "remove a member", func(ctx context.Context) error {
+		t, err := s.store.team(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
@@ -100,7 +105,7 @@ func (s *Service) handleRemoveMember(
 			return err
 		}
 		return s.apply(ctx, change{by: actor(caller), caller: t.caller, before: t.target, open: t.open}, s.now())
-	}))
+	})
 }
 
 // apply stores a change with its event. If the member loses the right to manage webhooks, apply disables the webhooks

@@ -119,27 +119,6 @@ func (s *Service) handleReadFiles(
 	return &readFilesOutput{Status: http.StatusOK, Body: &filesBody{list: &fileList{Files: items, NextCursor: next}}}, nil
 }
 
-func (s *Service) handleReadFile(
-	ctx context.Context, caller httpapi.Caller, in *readFilesInput,
-) (*readFilesOutput, error) {
-	known, err := httpapi.ParsePreconditions("", in.IfNoneMatch)
-	if err != nil {
-		return nil, err
-	}
-	f, data, err := s.Read(ctx, caller, in.ProjectID, Selection{Path: in.Path, Version: in.Version, Known: known})
-	if err != nil {
-		return nil, err
-	}
-	out := &readFilesOutput{Status: http.StatusOK, ETag: f.ETag()}
-	if known.NotModified(out.ETag) {
-		out.Status = http.StatusNotModified
-		return out, nil
-	}
-	item, err := s.fullItem(ctx, in.ProjectID, f, data)
-	out.Body = &filesBody{file: &item}
-	return out, err
-}
-
 type saveFileInput struct {
 	InProject
 	httpapi.ConditionInput

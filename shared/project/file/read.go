@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path"
 	"slices"
 	"time"
@@ -15,41 +16,37 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Selection selects the version of a file to read.
-type Selection struct {
-	Path string
-	// Version is the ID of the version. "" means the current version.
-	Version string
-	// Known are the versions that the client has cached. Their content is not read.
-	Known httpapi.Preconditions
-}
-
-// Read returns a file with its content. The content is nil if the client has cached it, or if it has more than 1 MiB.
-// Errors: PROJECT_NOT_FOUND; FILE_NOT_FOUND; ACCESS_DENIED for a Version if the caller is not a member of the
-// workspace.
-func (s *Service) Read(
-	ctx context.Context, caller httpapi.Caller, projectID string, in Selection,
-) (f File, data []byte, err error) {
-	// The content is read at the same time as the caller's access to it.
+// handleReadFile returns a file. The response has its content, unless the client has cached it, or it has more than
+// 1 MiB. The content is read at the same time as the caller's access to it. A version is only for members.
+func (s *Service) handleReadFile(
+	ctx context.Context, caller httpapi.Caller, in *readFilesInput,
+) (*readFilesOutput, error) {
+	known, err := httpapi.ParsePreconditions("", in.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	action, selected := workspace.View, selection{in.Path, in.Version}
+	if in.Version != "" {
+		action = workspace.Read
+	}
+	var f File
+	var data []byte
 	err = retryRead(ctx, "read a file", func(ctx context.Context) error {
-		access, err := s.store.Locate(ctx, projectID, s.store.Projects.Refs(in.keys(projectID)...)...)
+		keys := s.store.Projects.Refs(selected.keys(in.ProjectID)...)
+		access, err := s.store.Locate(ctx, in.ProjectID, keys...)
 		if err != nil {
 			return err
 		}
 		var missing error
-		f, missing = in.choose(projectID, access.Items)
+		f, missing = selected.choose(in.ProjectID, access.Items)
 		var wanted File // the file, if its content is returned
-		if missing == nil && !in.Known.NotModified(f.ETag()) && !f.IsLarge() {
+		if missing == nil && !known.NotModified(f.ETag()) && !f.IsLarge() {
 			wanted = f
 		}
 		objectCtx, stop := context.WithCancel(ctx)
 		defer stop()
-		waitForObject := s.store.startObject(objectCtx, projectID, wanted)
-		action := workspace.View
-		if in.Version != "" {
-			action = workspace.Read
-		}
-		chunk := s.store.contents.Ref(wanted.ChunkKey(projectID))
+		waitForObject := s.store.startObject(objectCtx, in.ProjectID, wanted)
+		chunk := s.store.contents.Ref(wanted.ChunkKey(in.ProjectID))
 		if err = s.store.Load(ctx, caller.UserID, &access, action, chunk); err != nil {
 			stop() // without access, the response time must not show that there is an object
 		}
@@ -57,16 +54,29 @@ func (s *Service) Read(
 		if err = cmp.Or(err, missing, objectErr); err != nil || wanted.ContentID == "" {
 			return err //nolint:wrapcheck // an error of this package or of package workspace
 		}
-		data, err = wanted.content(projectID, access.Items, object)
+		data, err = wanted.content(in.ProjectID, access.Items, object)
 		return err
 	})
-	return f, data, err
+	if err != nil {
+		return nil, err
+	}
+	out := &readFilesOutput{Status: http.StatusOK, ETag: f.ETag()}
+	if known.NotModified(out.ETag) {
+		out.Status = http.StatusNotModified
+		return out, nil
+	}
+	item, err := s.fullItem(ctx, in.ProjectID, f, data)
+	out.Body = &filesBody{file: &item}
+	return out, err
 }
 
+// selection is a version of the file at a path. version is its ID, "" for the current version.
+type selection struct{ path, version string }
+
 // keys returns the keys of the records that can be the selected version.
-func (in Selection) keys(projectID string) []db.Key {
+func (in selection) keys(projectID string) []db.Key {
 	return []db.Key{
-		db.FileKey(projectID, in.Path), db.VersionKey(projectID, pathHash(in.Path), in.Version),
+		db.FileKey(projectID, in.path), db.VersionKey(projectID, pathHash(in.path), in.version),
 	}
 }
 
@@ -81,7 +91,7 @@ func retryRead(ctx context.Context, operation string, read func(context.Context)
 }
 
 // choose returns the selected version. Errors: FILE_NOT_FOUND.
-func (in Selection) choose(projectID string, items map[db.Key]db.Item) (File, error) {
+func (in selection) choose(projectID string, items map[db.Key]db.Item) (File, error) {
 	for _, key := range in.keys(projectID) {
 		item := items[key]
 		if item == nil {
@@ -91,12 +101,12 @@ func (in Selection) choose(projectID string, items map[db.Key]db.Item) (File, er
 		if err != nil {
 			return f, err
 		}
-		if in.Version == "" || f.Version == in.Version {
-			f.Path = in.Path
+		if in.version == "" || f.Version == in.version {
+			f.Path = in.path
 			return f, nil
 		}
 	}
-	if in.Version != "" {
+	if in.version != "" {
 		return File{}, errVersionNotFound
 	}
 	return File{}, errNotFound

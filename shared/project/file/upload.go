@@ -188,7 +188,7 @@ func (s *Service) Complete(
 		return File{}, false, err
 	}
 	if u.isCompleted() {
-		completed := Selection{Path: u.Path, Version: u.Version}
+		completed := selection{u.Path, u.Version}
 		access, err := s.store.Project(ctx, caller.UserID, projectID, workspace.Read, completed.keys(projectID)...)
 		if err == nil {
 			f, err = completed.choose(projectID, access.Items)

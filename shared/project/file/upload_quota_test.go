@@ -66,6 +66,14 @@ func TestCompleteAfterRelease(t *testing.T) {
 	client.Save("/b", string(make([]byte, 40))).Want(t, http.StatusOK)
 	a.Complete().Want(t, http.StatusCreated)
 	client.WantTree("after the completion", 100, 0, 70+40+60)
+
+	client.Remove("/a").Want(t, http.StatusOK)
+	same := client.Announce("/c", make([]byte, 60), nil)
+	same.Put(nil)
+	f.Clock.Advance(15 * time.Minute)
+	client.Save("/c", string(make([]byte, 60))).Want(t, http.StatusCreated)
+	same.Complete().Want(t, http.StatusOK) // changes neither the file nor a counter
+	client.WantTree("after a completion without a change", 100, 0, 70+40+60+60+60)
 	client.CheckTree()
 }
 
