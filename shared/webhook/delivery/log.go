@@ -3,6 +3,7 @@ package delivery
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"slices"
@@ -83,7 +84,7 @@ func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Ti
 		if i := slices.IndexFunc(page, func(d Delivery) bool { return d.eventTime().After(until) }); i >= 0 {
 			selected, more = page[:i], false
 		}
-		n, err := l.recoverAll(ctx, selected, since)
+		n, err := l.recoverAll(ctx, selected)
 		if result.Count += n; err != nil || !more {
 			return result, err
 		}
@@ -103,16 +104,16 @@ func lastIDBefore(t time.Time) string {
 	for i := range last {
 		last[i] = 0xff
 	}
-	return id.Delivery.From(t.Add(-time.Millisecond), last)
+	return id.Delivery.From(t.Add(-time.Nanosecond), last)
 }
 
-// recoverAll sends the recoverable deliveries of events since a time again, and returns their number.
-func (l Log) recoverAll(ctx context.Context, deliveries []Delivery, since time.Time) (int, error) {
+// recoverAll sends the recoverable deliveries again, and returns their number.
+func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error) {
 	recovered := make([]*Delivery, len(deliveries))
 	errs := lambdafn.Parallel(len(deliveries), recoverParallel, func(i int) error {
 		d, changed, err := l.change(ctx, "recover delivery", deliveries[i], false, func(d Delivery) (Delivery, bool) {
 			now := l.Clock()
-			return d.afterRestart(now, false), d.isRecoverable(now) && !d.eventTime().Before(since)
+			return d.afterRestart(now, false), d.isRecoverable(now)
 		})
 		if changed {
 			recovered[i] = &d
@@ -155,6 +156,7 @@ func (l Log) Test(ctx context.Context, w Webhook, e event.Record, at time.Time) 
 	}
 	d = d.withFinalStatus(status, "")
 	d.Test, d.Tries, d.Attempts = true, 1, []Attempt{newAttempt(clock.Stamp(at), result)}
-	_, err = l.add(ctx, d)
+	d.Version, d.Writer = 1, rand.Text()
+	_, err = l.Client.Do(ctx, l.Table.Create(d.key(), d))
 	return d, err
 }

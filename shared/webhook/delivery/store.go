@@ -173,20 +173,6 @@ func (s Store) Read(ctx context.Context, webhookID, deliveryID string) (Delivery
 	return withPayload(d, items[d.eventKey()])
 }
 
-// add stores a new delivery. It reports false if the delivery already exists, in any state.
-func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
-	d.Version, d.Writer = 1, rand.Text()
-	item, err := db.Encode(d)
-	if err != nil {
-		return false, err
-	}
-	_, err = s.Client.Do(ctx, s.Table.Create(db.DeliveryKey(d.WebhookID, d.ID), item))
-	if errors.Is(err, db.ErrConditionFailed) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // addAll stores new deliveries that do not exist yet, and returns their number. It drops the deliveries of workspaces
 // that have ended or are read-only. It sets isDropped, wasStored and err in the items, and Due in the items of existing
 // deliveries. After an error, some deliveries are stored and others are not, and it is safe to call addAll again.
@@ -246,9 +232,12 @@ func (s Store) addEach(ctx context.Context, items []newItem) int {
 		if n.err != nil || n.isDropped || n.wasStored {
 			return n.err
 		}
-		isNew, err := s.add(ctx, n.delivery)
-		if n.wasStored = !isNew; isNew {
+		_, err := s.Client.Do(ctx, s.Table.Create(n.delivery.key(), n.delivery))
+		switch {
+		case err == nil:
 			created.Add(1)
+		case errors.Is(err, db.ErrConditionFailed):
+			n.wasStored, err = true, nil
 		}
 		return err
 	}) {
