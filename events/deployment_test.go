@@ -18,6 +18,7 @@ import (
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/clock"
+	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/npm"
@@ -44,10 +45,13 @@ const sampleDeployment = "dpl_01KGA52T10ABCDEFGHJKMNPQRS"
 func (f *fixture) deployments() deployment.Deps {
 	ids := id.NewGenerator(time.Now, rand.Reader)
 	return deployment.Deps{
-		DB: f.client, Projects: f.tables["projects"], Sites: f.tables["sites"], Bucket: f.bucket,
-		Outbox: event.Outbox{Events: f.tables["events"], IDs: ids}, Cursors: db.NewCursors(newKeys()),
-		Send: func(context.Context, string, string) error { return nil }, IDs: ids, Clock: time.Now,
-		Logger: slog.New(slog.DiscardHandler), Origin: origin, Limits: deployment.DefaultLimits(),
+		Store: deployment.Store{
+			DB: f.client, Projects: f.tables["projects"], Sites: f.tables["sites"], Origin: origin,
+			Outbox: event.Outbox{Events: f.tables["events"], IDs: ids}, MaxBuilds: 3, MaxOutput: 1 << 30,
+		},
+		Bucket: f.bucket, Cursors: db.NewCursors(newKeys()), IDs: ids, Clock: time.Now,
+		Send:   func(context.Context, string, string) error { return nil },
+		Logger: slog.New(slog.DiscardHandler), Limits: config.Defaults[deployment.Limits](),
 	}
 }
 
@@ -119,7 +123,8 @@ func TestDeploymentSamples(t *testing.T) {
 	deps.Send = jobs.SendOne
 	caller := slicetest.NewCaller(userID, "ada")
 	service := deployment.New(deps)
-	if _, err := service.CreateDeployment(t.Context(), caller, projectID, deployment.Production, ""); err != nil {
+	in := file.InProject{ProjectID: projectID}
+	if _, err := service.CreateDeployment(t.Context(), caller, &deployment.DeployInput{InProject: in}); err != nil {
 		t.Fatal(err)
 	}
 	checkMessage(t, sqs, url, "jobs-message")
@@ -131,9 +136,11 @@ func TestDeploymentSamples(t *testing.T) {
 			t.Errorf("%s: got %s, error %v, want %s", sample, response, err, want)
 		}
 	}
-	d, err := service.ReadDeployment(t.Context(), caller, projectID, sampleDeployment)
-	if err != nil || d.Status != deployment.Ready {
-		t.Errorf("got the deployment %+v, error %v, want it to be ready", d, err)
+	out, err := service.ReadDeployment(t.Context(), caller, &deployment.Ref{
+		InProject: in, DeploymentID: sampleDeployment,
+	})
+	if err != nil || out.Body.Status != deployment.Ready {
+		t.Errorf("got the deployment %+v, error %v, want it to be ready", out, err)
 	}
 	payload, err := f.functions["SitesFunction"].Invoke(t.Context(), read(t, "sites-page.json"))
 	if err != nil {
@@ -149,18 +156,15 @@ func TestDeploymentSamples(t *testing.T) {
 // newJobs returns the handler of JobsFunction, without exports.
 func newJobs(f *fixture, deps deployment.Deps, jobs queue.Queue) *lambdafn.QueueHandler {
 	builder := worker.New(worker.Deps{
-		Store: deployment.Store{
-			DB: f.client, Projects: deps.Projects, Sites: deps.Sites, Outbox: deps.Outbox, Origin: origin,
-			MaxBuilds: 3, MaxOutput: 1 << 30,
-		},
+		Store: deps.Store,
 		Files: file.New(file.Deps{
-			DB: f.client, Projects: deps.Projects, Contents: f.tables["contents"], Bucket: f.bucket, Clock: time.Now,
+			DB: f.client, Projects: deps.Store.Projects, Contents: f.tables["contents"], Bucket: f.bucket, Clock: time.Now,
 		}),
 		Packages: npm.New(npm.Deps{Bucket: f.bucket, Clock: time.Now, Logger: deps.Logger}),
 		Bucket:   f.bucket, Clock: time.Now, Logger: deps.Logger,
 	})
 	w := job.NewWorker(job.Deps{
-		Jobs: job.Store{DB: f.client, Projects: deps.Projects}, Kinds: builder.Kinds(), Send: deps.Send,
+		Jobs: job.Store{DB: f.client, Projects: deps.Store.Projects}, Kinds: builder.Kinds(), Send: deps.Send,
 		ReturnAfter: jobs.ReturnAfter,
 		Clock:       time.Now, Logger: deps.Logger, Metrics: metric.New(deps.Logger, "", time.Now),
 	})

@@ -1,3 +1,5 @@
+// Command ai is the Lambda function behind /api/ai. Its responses are streamed, so that the gateway does not cut them
+// off after 29 seconds.
 package main
 
 import (
@@ -21,9 +23,12 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn/apigateway"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/file"
 )
+
+func main() { apigateway.StartStreaming(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {

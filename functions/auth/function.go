@@ -1,3 +1,4 @@
+// Command auth is the Lambda function that serves /api/auth.
 package main
 
 import (
@@ -16,10 +17,13 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn/apigateway"
 	"devplatform/shared/mail"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/queue/signal"
 )
+
+func main() { apigateway.Start(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {

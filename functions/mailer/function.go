@@ -1,3 +1,5 @@
+// Command mailer is the Lambda function that reads the stream of mails and sends each mail. It also reads the events of
+// Amazon SES about mails that did not arrive.
 package main
 
 import (
@@ -11,6 +13,8 @@ import (
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 )
+
+func main() { lambdafn.Start(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {

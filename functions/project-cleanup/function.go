@@ -1,3 +1,6 @@
+// Command project-cleanup is the Lambda function that reads the stream of events: it deletes the data of deleted
+// projects, and sets an expiry time on file contents that were replaced. A schedule starts it every day to remove the
+// objects to which no record refers.
 package main
 
 import (
@@ -7,14 +10,12 @@ import (
 	"log/slog"
 
 	"devplatform/shared/account/deletion"
-	"devplatform/shared/event"
-	"devplatform/shared/id"
-	"devplatform/shared/webhook/revocation"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/objectstore"
@@ -23,8 +24,11 @@ import (
 	"devplatform/shared/queue"
 	"devplatform/shared/removal"
 	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/workspace"
 )
+
+func main() { lambdafn.Start(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {

@@ -63,17 +63,16 @@ func newWorld(t *testing.T) *world {
 	stored, sites := client.Table(w.cfg.Projects), client.Table(w.cfg.Sites)
 	outbox := event.Outbox{Events: client.Table(w.Tables.Events), IDs: w.IDs}
 	cursors := db.NewCursors(slicetest.Keys(w.Clock.Now))
-	limits := deployment.DefaultLimits()
-	service := deployment.New(deployment.Deps{
-		DB: client, Projects: stored, Sites: sites, Outbox: outbox, Cursors: cursors, IDs: w.IDs,
-		Send:  func(context.Context, string, string) error { return nil },
-		Clock: w.Clock.Now, Logger: slog.New(w.Log), Origin: "https://example.app", Limits: limits,
-	})
 	w.jobs = job.Store{DB: w.Client, Projects: w.Projects}
 	w.deployments = deployment.Store{
 		DB: client, Projects: stored, Sites: sites, Outbox: outbox, Origin: "https://example.app", MaxBuilds: 100,
-		MaxOutput: limits.AccountBytes,
+		MaxOutput: 1 << 30,
 	}
+	service := deployment.New(deployment.Deps{
+		Store: w.deployments, Cursors: cursors, IDs: w.IDs, Clock: w.Clock.Now, Logger: slog.New(w.Log),
+		Send:   func(context.Context, string, string) error { return nil },
+		Limits: config.Defaults[deployment.Limits](),
+	})
 	files, projects := w.NewServices(client, w.S3, func(d *project.Deps) { d.RemoveSite = service.RemoveSite })
 	workspaces := workspace.New(workspace.Deps{
 		DB: client, Projects: stored, Outbox: outbox, Cursors: cursors, People: w.Users, IDs: w.IDs,

@@ -1,3 +1,4 @@
+// Command projects is the Lambda function behind /api/workspaces, /api/invitations and /api/projects.
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn/apigateway"
 	"devplatform/shared/mail"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
@@ -24,6 +26,8 @@ import (
 	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/workspace"
 )
+
+func main() { apigateway.Start(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {
@@ -59,7 +63,6 @@ type siteSettings struct {
 // newHandler builds the function's handler. The slow parts are built in the background, while the function waits for
 // its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
-	cfg.Sites.Limits.AccountBytes = cfg.Sites.Storage.Bytes()
 	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
@@ -81,10 +84,13 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			DB: client, Projects: table, Contents: client.Table(cfg.Projects.Contents), Bucket: bucket, Outbox: outbox,
 			Cursors: cursors, IDs: ids, Clock: now, Quotas: cfg.Quotas.Quotas(),
 		})
-		sites, send := client.Table(cfg.Sites.Table), signal.New(cfg.AWS, cfg.Jobs, now).Send
+		send := signal.New(cfg.AWS, cfg.Jobs, now).Send
 		deployments := deployment.New(deployment.Deps{
-			DB: client, Projects: table, Sites: sites, Outbox: outbox, Cursors: cursors, Bucket: bucket,
-			Send: send, IDs: ids, Clock: now, Logger: logger, Origin: cfg.Sites.Origin, Limits: cfg.Sites.Limits,
+			Store: deployment.Store{
+				DB: client, Projects: table, Sites: client.Table(cfg.Sites.Table), Outbox: outbox, Origin: cfg.Sites.Origin,
+				MaxOutput: cfg.Sites.Storage.Bytes(),
+			},
+			Cursors: cursors, Bucket: bucket, Send: send, IDs: ids, Clock: now, Logger: logger, Limits: cfg.Sites.Limits,
 		})
 		projects := project.New(project.Deps{
 			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, Files: files, IDs: ids, Clock: now, Logger: logger,

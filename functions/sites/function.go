@@ -1,3 +1,5 @@
+// Command sites is the Lambda function behind the addresses of all sites. It streams its responses. It shares no role
+// and no API with the other functions.
 package main
 
 import (
@@ -9,9 +11,12 @@ import (
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/lambdafn/apigateway"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/site"
 )
+
+func main() { apigateway.StartBoundedStreaming(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {

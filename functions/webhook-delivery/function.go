@@ -1,3 +1,5 @@
+// Command webhook-delivery is the Lambda function of the fast lane: it receives messages from the queue of deliveries,
+// and sends each delivery to its endpoint.
 package main
 
 import (
@@ -7,6 +9,8 @@ import (
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/delivery"
 )
+
+func main() { lambdafn.Start(newHandler) }
 
 // settings are the environment variables of the function.
 type settings = delivery.WorkerSettings

@@ -1,3 +1,5 @@
+// Command webhook-fanout is the Lambda function that reads the stream of events: it creates a delivery for each event
+// and each webhook that subscribes to it.
 package main
 
 import (
@@ -11,6 +13,8 @@ import (
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/delivery"
 )
+
+func main() { lambdafn.Start(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {

@@ -1,3 +1,5 @@
+// Command webhook-retry is the Lambda function that a schedule starts every minute: it sends messages for deliveries
+// that are due, and for deliveries whose message was lost.
 package main
 
 import (
@@ -11,6 +13,8 @@ import (
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/delivery"
 )
+
+func main() { lambdafn.Start(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {

@@ -1,3 +1,5 @@
+// Command webhook-slow-delivery is the Lambda function of the slow lane: it receives messages from CreationsQueue and
+// SlowDeliveriesQueue, creates deliveries, and sends them to endpoints that are new, slow or failing.
 package main
 
 import (
@@ -8,6 +10,8 @@ import (
 	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/webhook/sender"
 )
+
+func main() { lambdafn.Start(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {

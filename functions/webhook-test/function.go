@@ -1,3 +1,4 @@
+// Command webhook-test is the Lambda function behind POST /api/webhooks/{id}/test.
 package main
 
 import (
@@ -11,9 +12,12 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn/apigateway"
 	"devplatform/shared/webhook"
 	"devplatform/shared/webhook/sender"
 )
+
+func main() { apigateway.Start(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {

@@ -1,3 +1,4 @@
+// Command webhooks is the Lambda function behind /api/webhooks.
 package main
 
 import (
@@ -11,9 +12,12 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn/apigateway"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook"
 )
+
+func main() { apigateway.Start(newHandler) }
 
 // settings are the environment variables of the function.
 type settings struct {

@@ -137,8 +137,11 @@ func (w *World) Handler(client *db.Client, objects *s3.Client) http.Handler {
 		Cursors: cursors, IDs: w.IDs, Clock: w.Clock.Now, Quotas: file.DefaultQuotas(),
 	})
 	deployments := deployment.New(deployment.Deps{
-		DB: client, Projects: projects, Sites: client.Table(w.Sites), Outbox: outbox, Cursors: cursors, Bucket: bucket,
-		Send: w.send, IDs: w.IDs, Clock: w.Clock.Now, Logger: logger, Origin: origin, Limits: deployment.DefaultLimits(),
+		Store: deployment.Store{
+			DB: client, Projects: projects, Sites: client.Table(w.Sites), Outbox: outbox, Origin: origin, MaxOutput: 1 << 30,
+		},
+		Cursors: cursors, Bucket: bucket, Send: w.send, IDs: w.IDs, Clock: w.Clock.Now, Logger: logger,
+		Limits: config.Defaults[deployment.Limits](),
 	})
 	slices := []func(*httpapi.Routes){
 		account.New(account.Deps{

@@ -47,7 +47,7 @@ var build = sync.OnceValue(func() error {
 	if err != nil {
 		return err
 	}
-	mains, err := filepath.Glob(filepath.Join(root, "functions/*/main.go"))
+	mains, err := filepath.Glob(filepath.Join(root, "functions/*/function.go"))
 	if err != nil {
 		return err
 	}

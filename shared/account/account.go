@@ -5,10 +5,10 @@
 //   - activity has the log of each account: its logins and changes.
 //   - session has sessions and their tokens. The functions of other slices use only user and session.
 //   - mailtoken has the links and codes of mails, notice stores the mails.
-//   - password has the login and the change of a password, signup the creation of accounts with a password.
-//   - identity decides which account a user of a code host signs in to, codehost runs the flow in the browser.
+//   - password has the sign-up, the login and the change of a password.
+//   - codehost runs the sign-in with a code host, and decides which account a user of a code host signs in to.
 //   - page serves the pages to which the links in mails lead. It imports no other room.
-//   - address confirms and changes e-mail addresses, recovery resets forgotten passwords.
+//   - address confirms and changes e-mail addresses, and resets forgotten passwords.
 //   - export makes documents with everything that is stored about a user, deletion ends accounts.
 //
 // The rooms must not contain projects or workspaces, except for the personal workspace that a sign-up creates, the
@@ -27,15 +27,12 @@ import (
 	"devplatform/shared/account/codehost"
 	"devplatform/shared/account/deletion"
 	"devplatform/shared/account/export"
-	"devplatform/shared/account/identity"
 	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/notice"
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/account/page"
 	"devplatform/shared/account/password"
-	"devplatform/shared/account/recovery"
 	"devplatform/shared/account/session"
-	"devplatform/shared/account/signup"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -79,18 +76,15 @@ type Deps struct {
 // Service has the rooms that serve endpoints. Their methods return *fault.Error, or an error of the storage or of the
 // key ring. It is safe for concurrent use.
 type Service struct {
-	deps       Deps
-	sessions   *session.Service
-	passwords  *password.Service
-	signup     *signup.Service
-	identities *identity.Service
-	codehost   *codehost.Service
-	addresses  *address.Service
-	recovery   *recovery.Service
-	activity   *activity.Log
-	cursors    *db.Cursors
-	exports    *export.Service
-	deletion   *deletion.Service
+	deps      Deps
+	sessions  *session.Service
+	passwords *password.Service
+	codehost  *codehost.Service
+	addresses *address.Service
+	activity  *activity.Log
+	cursors   *db.Cursors
+	exports   *export.Service
+	deletion  *deletion.Service
 }
 
 // New returns a Service. It does no I/O.
@@ -98,45 +92,32 @@ func New(d Deps) *Service {
 	if d.Hasher == nil {
 		d.Hasher = password.NewHasher(password.DefaultHashParams(), parallelHashes)
 	}
-	accounts, users := d.DB.Table(d.Tables.Accounts), user.NewStore(d.DB, d.Tables)
-	limiter := attempt.New(d.DB, accounts, d.Limits, d.Clock)
+	accounts, projects := d.DB.Table(d.Tables.Accounts), d.DB.Table(d.Tables.Projects)
 	s := &Service{
 		deps: d, sessions: session.New(d.DB, d.Tables, d.Keys, d.Clock, d.Logger),
 		activity: activity.New(d.DB, accounts, d.Clock), cursors: db.NewCursors(d.Keys),
 	}
-	tokens := mailtoken.NewStore(d.DB, accounts, d.Keys, d.Clock)
-	outbox := mail.NewOutbox(d.DB, d.Tables, d.Keys, d.IDs, d.Clock, d.Mail)
-	mails := notice.Mails{Outbox: outbox, Tokens: tokens, Users: users}
-	s.passwords = password.New(password.Deps{
-		DB: d.DB, Accounts: accounts, Sessions: s.sessions, Limiter: limiter, Hasher: d.Hasher, Tokens: tokens, Mails: mails,
-		Activity: s.activity, IDs: d.IDs, Clock: d.Clock,
-	})
-	s.signup = &signup.Service{
-		DB: d.DB, Users: users, Limiter: limiter, Hasher: d.Hasher, Mails: mails, IDs: d.IDs, Clock: d.Clock,
+	mails := notice.Mails{
+		Outbox: mail.NewOutbox(d.DB, d.Tables, d.Keys, d.IDs, d.Clock, d.Mail),
+		Tokens: mailtoken.NewStore(d.DB, accounts, d.Keys, d.Clock), Users: user.NewStore(d.DB, d.Tables),
 	}
-	s.identities = identity.New(identity.Deps{
-		DB: d.DB, Accounts: accounts, Users: users, Sessions: s.sessions, Passwords: s.passwords, Limiter: limiter,
-		Mails: mails, Activity: s.activity, Cursors: s.cursors, IDs: d.IDs, Clock: d.Clock,
-	})
+	room := password.Deps{
+		DB: d.DB, Accounts: accounts, Users: mails.Users, Sessions: s.sessions, Hasher: d.Hasher, Tokens: mails.Tokens,
+		Limiter: attempt.New(d.DB, accounts, d.Limits, d.Clock), Mails: mails, Activity: s.activity, Cursors: s.cursors,
+		IDs: d.IDs, Clock: d.Clock,
+	}
+	s.passwords = password.New(room)
 	s.codehost = codehost.New(codehost.Deps{
-		DB: d.DB, Accounts: accounts, Provider: d.Provider, Identities: s.identities, Passwords: s.passwords,
-		Limiter: limiter, Clock: d.Clock, Logger: d.Logger, Edge: d.Edge,
+		Deps: room, Passwords: s.passwords, Provider: d.Provider, Logger: d.Logger, Edge: d.Edge,
 	})
-	s.addresses = address.New(address.Deps{
-		DB: d.DB, Accounts: accounts, Users: users, Sessions: s.sessions, Identities: s.identities, Limiter: limiter,
-		Tokens: tokens, Mails: mails, Activity: s.activity, Clock: d.Clock,
-	})
-	s.recovery = recovery.New(recovery.Deps{
-		DB: d.DB, Accounts: accounts, Users: users, Identities: s.identities, Limiter: limiter, Hasher: d.Hasher,
-		Tokens: tokens, Mails: mails, Activity: s.activity,
-	})
+	s.addresses = address.New(address.Deps{Deps: room, Identities: s.codehost})
 	s.exports = export.New(export.Deps{
-		DB: d.DB, Accounts: accounts, Projects: d.DB.Table(d.Tables.Projects), Users: users, Bucket: d.Bucket, Send: d.Send,
-		IDs: d.IDs, Clock: d.Clock, Logger: d.Logger,
+		DB: d.DB, Accounts: accounts, Projects: projects, Users: mails.Users, Bucket: d.Bucket, Send: d.Send, IDs: d.IDs,
+		Clock: d.Clock, Logger: d.Logger,
 	})
 	s.deletion = deletion.New(deletion.Deps{
-		DB: d.DB, Accounts: accounts, Projects: d.DB.Table(d.Tables.Projects), Users: users, Mails: mails,
-		Activity: s.activity, Clock: d.Clock,
+		DB: d.DB, Accounts: accounts, Projects: projects, Users: mails.Users, Mails: mails, Activity: s.activity,
+		Clock: d.Clock,
 	})
 	return s
 }
@@ -150,14 +131,11 @@ func (s *Service) Router() http.Handler {
 
 // Register adds the endpoints of all rooms.
 func (s *Service) Register(r *httpapi.Routes) {
-	s.signup.Register(r, tag)
 	s.passwords.Register(r, tag)
 	s.sessions.Register(r, tag)
 	s.codehost.Register(r, tag)
-	s.identities.Register(r, tag)
 	page.Register(r, tag)
 	s.addresses.Register(r, tag)
-	s.recovery.Register(r, tag)
 	s.activity.Register(r, tag, s.cursors)
 	s.exports.Register(r, tag)
 	s.deletion.Register(r, tag)

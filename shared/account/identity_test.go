@@ -12,7 +12,7 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/account/attempt"
-	"devplatform/shared/account/identity"
+	"devplatform/shared/account/codehost"
 	"devplatform/shared/account/session"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -60,7 +60,7 @@ func (f *fixture) checkIdentities() int {
 	both := map[string]int{}
 	for key, item := range slicetest.Dump(f.t, f.sdk, f.tables.Accounts) {
 		if strings.HasPrefix(key.PK, "IDENTITY#") || strings.HasPrefix(key.SK, "IDENTITY#") {
-			record, err := db.Decode[identity.Identity](item)
+			record, err := db.Decode[codehost.Identity](item)
 			if err != nil {
 				f.t.Fatal(err)
 			}

@@ -66,11 +66,11 @@ type loginAttempts struct {
 func (f *fixture) loginAttempts(email, ip string) loginAttempts {
 	f.t.Helper()
 	limiter := attempt.New(f.deps.DB, db.Table{}, f.deps.Limits, f.clock.Now)
-	counters := limiter.Login(email, httpapi.RequestInfo{SourceIP: ip}).Keys()[1:] // after the key of the network
+	counters := limiter.LoginCounters(email, httpapi.RequestInfo{SourceIP: ip})
 	return loginAttempts{
-		pair:    f.storedAttempts(counters[0]),
-		network: f.storedAttempts(counters[1]),
-		email:   f.storedAttempts(counters[2]),
+		pair:    f.storedAttempts(counters.Pair.Key()),
+		network: f.storedAttempts(counters.IP.Key()),
+		email:   f.storedAttempts(counters.Email.Key()),
 	}
 }
 

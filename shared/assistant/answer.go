@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,8 +12,10 @@ import (
 
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/assistant/quota"
 	"devplatform/shared/assistant/uistream"
-	"devplatform/shared/excerpt"
+	"devplatform/shared/async"
 )
 
 const (
@@ -83,6 +84,49 @@ func (r *round) streamID(callID string) string {
 	return callID
 }
 
+// callModel sends a request to the model and adds the response to the answer a. It ends the generation if the user
+// cancels it, or if the model sends nothing for too long. An answer that is too large is cut off, like an answer that
+// reached the maximum number of tokens. If the provider does not report the usage, callModel estimates it, unless the
+// provider failed before it sent anything.
+// Errors: the errors of model.Provider.Generate; the error classes of db. If this package ended the generation, the
+// error is the reason.
+func (s *Service) callModel(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := async.AfterFunc(s.limits.Silence, func() { cancel(errSilent) })
+	defer silence.Stop()
+	async.Go(func() error { return s.watchForCancel(ctx, r) }, cancel)
+	a.show(request)
+	received := 0
+	outcome, err := s.model.Generate(ctx, request, func(p model.Part) error {
+		silence.Reset(s.limits.Silence)
+		received += len(p.Text)
+		return a.add(ctx, p)
+	})
+	// Even if the generation was ended early, the model has read the request.
+	if outcome.Usage.IsZero() && (err == nil || received > 0 || ctx.Err() != nil) {
+		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (received + 3) / 4}
+	}
+	// Ollama removes the beginning of a request that exceeds its context window, and reports no error.
+	if sent, read := prompt.Tokens(request), outcome.Usage.Input; read >= minWindow && read < sent/2 {
+		s.logger.WarnContext(ctx, "the model read only a part of the request: its context window may be too small",
+			"messageId", r.MessageID, "inputTokens", read, "sentTokens", sent)
+	}
+	a.addUsage(plausibleUsage(outcome.Usage, request, received))
+	switch cause := context.Cause(ctx); {
+	case err != nil && cause != nil:
+		outcome.Stop, err = "", cause
+	case errors.Is(err, errTooLarge):
+		outcome.Stop, err = model.StopLength, nil
+	case err != nil:
+		outcome.Stop = ""
+	}
+	if !a.round.repair {
+		a.stop, a.model = outcome.Stop, outcome.Model
+	}
+	return err
+}
+
 // add adds a part of the response. Errors: errTooLarge; the error classes of db.
 func (a *answer) add(ctx context.Context, p model.Part) error {
 	if a.draft == nil && p.Kind != model.Text {
@@ -120,59 +164,42 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 	return nil
 }
 
-// addText adds text to the answer and the stream.
-func (a *answer) addText(text string) {
-	a.text.WriteString(text)
-	_ = a.stream.Text(text)
-}
-
-// addCall adds a complete call and applies its action to the draft. If the call fails its check, addCall adds it to the
-// failures and does not return an error for it. Errors: errTooLarge; the error classes of db.
+// addCall adds a complete call, and applies its action to the draft. A call that fails its check becomes a failure, which
+// is not an error. Errors: errTooLarge; the error classes of db.
 func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	if len(a.round.calls) == maxCalls {
 		return errTooLarge
 	}
 	a.round.calls = append(a.round.calls, call)
-	failed := failure{brief: call.Name, tool: call.Name} // if the check fails
+	streamID, failed := a.round.streamID(call.ID), failure{brief: call.Name, tool: call.Name}
 	parsed, err := action.Parse(call)
 	if err == nil {
 		failed.brief, failed.path = parsed.Brief(), parsed.Path
-		_ = a.stream.ToolAvailable(a.round.streamID(call.ID), call.Name, jsontext.Value(call.Input))
-		if !a.round.repair || !a.hasAction(parsed) {
-			err = a.apply(ctx, parsed)
-		}
-	} else if problem, ok := errors.AsType[*action.Problem](err); ok {
-		_ = a.stream.ToolError(a.round.streamID(call.ID), call.Name, problem.Text)
+		_ = a.stream.ToolAvailable(streamID, call.Name, jsontext.Value(call.Input))
+		err = a.checkSeen(ctx, parsed)
+	} else {
+		_ = a.stream.ToolError(streamID, call.Name, err.Error())
+	}
+	isRepeated := err == nil && a.round.repair && a.hasAction(parsed)
+	if err == nil && !isRepeated {
+		err = a.draft.Apply(ctx, parsed)
 	}
 	result := model.Result{CallID: call.ID, Text: "Accepted."}
-	if problem, ok := errors.AsType[*action.Problem](err); ok {
+	switch problem, isProblem := errors.AsType[*action.Problem](err); {
+	case isProblem: // the repair can fix it
 		failed.problem = problem
 		a.round.failures = append(a.round.failures, failed)
 		result.Text, result.Failed = problem.Text, true
-		err = nil // the repair can fix it
+	case err != nil:
+		return err
+	case !isRepeated:
+		actions := a.draft.Actions()
+		accepted := actions[len(actions)-1] // differs from parsed if the draft changed the line endings
+		a.showResult(accepted)
+		a.round.actions = append(a.round.actions, accepted)
+		_ = a.stream.Data("action", accepted)
 	}
 	a.round.results = append(a.round.results, result)
-	return err
-}
-
-// apply applies an action to the draft. Errors: *action.Problem; the error classes of db.
-func (a *answer) apply(ctx context.Context, parsed action.Action) error {
-	if err := a.checkSeen(ctx, parsed); err != nil {
-		return err
-	}
-	if err := a.draft.Apply(ctx, parsed); err != nil {
-		return err
-	}
-	actions := a.draft.Actions()
-	accepted := actions[len(actions)-1] // differs from parsed if the draft changed the line endings
-	switch accepted.Type {
-	case action.CreateFile, action.UpdateFile:
-		a.seen[accepted.Path] = true
-	case action.RenameFile:
-		a.seen[*accepted.To] = a.seen[accepted.Path]
-	}
-	a.round.actions = append(a.round.actions, accepted)
-	_ = a.stream.Data("action", accepted)
 	return nil
 }
 
@@ -184,12 +211,10 @@ func (a *answer) hasAction(parsed action.Action) bool {
 	})
 }
 
-// hasOnlyCutOffCall reports whether the last call is the only one that failed, and failed because the answer reached
-// its maximum length. A repair would not help: the call would be as long again, and the answer would still not be
-// applied.
-func (a *answer) hasOnlyCutOffCall() bool {
-	failures, results := a.round.failures, a.round.results
-	return a.stop == model.StopLength && len(failures) == 1 && failures[0].path == "" && results[len(results)-1].Failed
+// addText adds text to the answer and the stream.
+func (a *answer) addText(text string) {
+	a.text.WriteString(text)
+	_ = a.stream.Text(text)
 }
 
 // addUsage adds the usage of a request.
@@ -201,77 +226,48 @@ func (a *answer) addUsage(u model.Usage) {
 // isBlank reports whether the answer has no text.
 func (a *answer) isBlank() bool { return strings.TrimSpace(a.text.String()) == "" }
 
-// remainingFailures returns the failures of the first round that the repair did not fix, followed by new failures of
-// the repair. If a call failed in both rounds, only its second failure is returned. Each action of the repair fixes
-// one failure: a failure with the same path or, if the input of the failed call was not valid, a failure of the same
-// tool. A failed call of the repair is ignored if the same action succeeded in the first round.
-func remainingFailures(first, repair round) (remaining []failure) {
-	failedPaths, accepted, fixes := map[string]bool{}, map[string]bool{}, map[string]int{} // fixes by failure.key
-	for _, f := range first.failures {
-		failedPaths[f.path] = true
-	}
-	for _, a := range first.actions {
-		accepted[a.Brief()] = true
-	}
-	for _, fix := range repair.actions {
-		f := failure{tool: string(fix.Type)}
-		if failedPaths[fix.Path] {
-			f.path = fix.Path
-		}
-		fixes[f.key()]++
-	}
-	failedAgain := slices.Clone(repair.failures)
-	for _, f := range first.failures {
-		if fixes[f.key()] > 0 {
-			fixes[f.key()]--
-			continue
-		}
-		second := slices.IndexFunc(failedAgain, func(other failure) bool { return other.key() == f.key() })
-		if second >= 0 {
-			f = failedAgain[second]
-			failedAgain = slices.Delete(failedAgain, second, second+1)
-		}
-		remaining = append(remaining, f)
-	}
-	for _, f := range failedAgain {
-		if !failedPaths[f.path] && !accepted[f.brief] {
-			remaining = append(remaining, f)
-		}
-	}
-	return remaining
-}
-
-// finishText completes the text. If the model wrote no text, it adds a list of the actions. It also adds a note about
-// each failed call, and a note if the answer was cut off.
-func (a *answer) finishText(failures []failure) {
-	if a.isBlank() && len(a.draft.Actions()) > 0 {
-		var briefs []string
-		for _, accepted := range a.draft.Actions() {
-			briefs = append(briefs, "- `"+accepted.Brief()+"`")
-		}
-		a.addText("These are the changes:\n\n" + strings.Join(briefs, "\n"))
-	}
-	for _, f := range failures {
-		a.addNote(fmt.Sprintf("Left out: `%s`: %s", quoteLine(f.brief), quoteLine(f.problem.Text)))
-	}
-	if a.stop == model.StopLength {
-		a.addNote(cutOff + " Its changes are not applied. Ask for fewer changes at once.")
-	}
-}
-
-// cutOff is the note of an answer that reached the maximum length.
-const cutOff = "The answer was cut off here: it reached the maximum length."
-
-// addNote adds a paragraph that the model did not write.
-func (a *answer) addNote(text string) { a.addText("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
-
-// quoteLine returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that
-// the model wrote, which can have any length.
-func quoteLine(text string) string {
-	return excerpt.WithEllipsis(strings.Join(strings.Fields(text), " "), 300)
-}
-
 // clean replaces invalid UTF-8 and removes NUL characters, which an answer must not contain.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+}
+
+// A model that replaces a file without knowing its content removes parts of it, for example changes that were made by
+// hand. Therefore, an answer may replace only files that the model has seen completely. If it tries to replace another
+// file, or an edit of another file fails, the repair shows the file.
+
+// show notes the files that a request shows, and whether it shows them completely.
+func (a *answer) show(r model.Request) {
+	if a.seen == nil || !a.round.repair {
+		a.seen = map[string]bool{}
+	}
+	for _, f := range r.Subject.Files {
+		a.seen[f.Path] = !f.Cut
+	}
+}
+
+// showResult notes that the model knows the content of a file that it has written.
+func (a *answer) showResult(accepted action.Action) {
+	switch accepted.Type {
+	case action.CreateFile, action.UpdateFile:
+		a.seen[accepted.Path] = true
+	case action.RenameFile:
+		a.seen[*accepted.To] = a.seen[accepted.Path]
+	}
+}
+
+// checkSeen returns a problem if the action would replace text that the model has not seen. Errors: *action.Problem;
+// the error classes of db.
+func (a *answer) checkSeen(ctx context.Context, parsed action.Action) error {
+	if parsed.Type != action.UpdateFile || a.seen[parsed.Path] {
+		return nil
+	}
+	text, err := a.draft.Text(ctx, parsed.Path)
+	if _, ok := errors.AsType[*action.Problem](err); ok || err == nil && text == "" {
+		return nil // the draft reports a missing file; a file that is not text can be replaced
+	}
+	if err != nil {
+		return err
+	}
+	return &action.Problem{Text: parsed.Path + " was not shown completely, so replacing it could remove parts of it. " +
+		"Use edit_file."}
 }

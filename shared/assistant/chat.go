@@ -1,14 +1,64 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf8"
 
+	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/conversation"
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/prompt"
 	"devplatform/shared/assistant/quota"
 	"devplatform/shared/assistant/uistream"
+	"devplatform/shared/async"
+	"devplatform/shared/awsclient"
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/retry"
+	"devplatform/shared/workspace"
 )
+
+const (
+	// maxOutput is the maximum length of an answer in tokens. If fewer than minOutput tokens remain for it, the model
+	// is not called.
+	maxOutput = 8192
+	minOutput = 256
+	// smallOutput is the maximum length of an answer if the model rejects a request with maxOutput. Some models count it
+	// as part of their context window, and some allow only answers of 4,096 tokens.
+	smallOutput = maxOutput / 4
+	// storeAttempts is the maximum number of attempts to store an answer while storage is unavailable. They take several
+	// seconds in total: the user may have read the answer already, so it should not be missing from the conversation.
+	storeAttempts = 6
+)
+
+// turn is a question while it is processed.
+type turn struct {
+	*Service
+	caller   httpapi.Caller
+	question Question
+
+	projectFiles *projectFiles
+	memory       conversation.Memory
+	prompt       prompt.Chat
+	budget       prompt.Budget // of request
+	request      model.Request
+	reservation  quota.Reservation
+	// answerTokens is the part of the reservation that is for the answer and its repair. The rest is for the summary.
+	answerTokens   int
+	pendingSummary *pendingSummary // nil if no summary is due
+	summary        summary
+	answer         *answer
+	// cause is the reason why the answer is not complete, nil if it is complete.
+	cause     error
+	stored    conversation.Turn
+	isApplied bool
+}
 
 // Chat answers a question, writes the answer to stream while it is generated, and stores the question and the answer.
 // stream may be nil. If the client disconnects, Chat continues. If the answer is cut off, Chat stores the part that was
@@ -27,21 +77,261 @@ func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, s
 	}
 	defer s.quota.ReportGlobalUsage(ctx)
 	t.startSummary(generation)
-	t.generate(generation, stream)
+
+	_ = stream.Start(t.reservation.MessageID)
+	t.answer = &answer{stream: stream, draft: action.NewDraft(t.projectFiles)}
+	t.cause = s.callModel(generation, t.reservation, t.request, t.answer)
+	t.retryShorter(generation)
 	t.repair(generation)
-	t.finish(ctx)
+	t.awaitSummary()
+	if t.cause == nil && t.answer.isBlank() {
+		t.cause = errEmptyAnswer
+	}
+	s.logAnswer(ctx, t.reservation, t.answer, t.cause)
+
 	isEmpty := t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
 	if isEmpty && t.cause != nil && !isInterruption(t.cause) { // the model failed, and there is nothing to store
-		return Reply{}, errors.Join(clientError(t.cause, errMessageTooLong), t.quota.Settle(ctx, t.settlement()))
+		return Reply{}, errors.Join(clientError(t.cause, errMessageTooLong), s.quota.Settle(ctx, t.settlement()))
 	}
 	if err := t.store(ctx); err != nil {
 		return Reply{}, err
 	}
+	t.saveSummary(ctx)
 	if t.cause != nil && !errors.Is(t.cause, quota.ErrCancelled) {
 		return Reply{}, clientError(t.cause, errMessageTooLong)
 	}
 	t.apply(ctx)
-	return t.reply(), nil
+	m := t.stored.Answer
+	return Reply{
+		ConversationID: conversation.ID(q.ProjectID), Response: m.Content, Code: m.Code, Actions: m.Actions,
+		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: t.isApplied, stop: t.answer.stop,
+	}, nil
+}
+
+// open checks the caller's limits, and reads the project and the data for the prompt. The data is read at the same time
+// as the caller's access to the project. Errors: RATE_LIMITED, QUOTA_EXCEEDED, PROJECT_NOT_FOUND, ACCESS_DENIED.
+func (t *turn) open(ctx context.Context) error {
+	empty := prompt.Chat{Message: t.question.Message}
+	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
+	access, err := t.files.Locate(ctx, t.question.ProjectID, t.quota.LimitsOf(t.caller.UserID)...)
+	if err == nil || errors.Is(err, workspace.ErrProjectNotFound) {
+		if refusal := t.quota.Refuse(ctx, t.caller.UserID, minTokens, access.Items); refusal != nil {
+			return refusal
+		}
+	}
+	if err != nil {
+		return err
+	}
+	readCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	var reading async.Group
+	reading.Go(func() error { return t.gather(readCtx) })
+	project, err := t.files.OpenLocated(ctx, t.caller, access, workspace.Write)
+	if err != nil {
+		stop() // without access, the response time must not depend on the data
+	}
+	readErr := reading.Wait()
+	t.prompt.Project, t.prompt.Total = project.Name, project.Files
+	t.prompt.Framework = cmp.Or(t.question.Framework, project.Framework)
+	return cmp.Or(err, readErr)
+}
+
+// gather reads the data for the prompt: first the list of files and the conversation, in one call each, and then the
+// files that the prompt contains, in one call: the current file, the files that the message names or that the previous
+// answer changed, and the manifests that belong to the current file. If the project has more files than were listed, a
+// call before the last one looks up the named files.
+func (t *turn) gather(ctx context.Context) error {
+	reads, readCtx := async.WithContext(ctx)
+	reads.Go(func() (err error) {
+		t.projectFiles, err = listFiles(readCtx, t.files.View(t.question.ProjectID))
+		return err
+	})
+	reads.Go(func() (err error) {
+		t.memory, err = t.conversations.Recall(readCtx, t.question.ProjectID)
+		return err
+	})
+	if err := reads.Wait(); err != nil {
+		return err
+	}
+	t.prompt = prompt.Chat{
+		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
+		Message: t.question.Message,
+	}
+	paths, err := t.filesToShow(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.projectFiles.load(ctx, paths...); err != nil {
+		return err
+	}
+	for _, name := range paths {
+		data, ok := t.projectFiles.contents[name]
+		switch {
+		case t.projectFiles.known[name].IsLarge() || !utf8.Valid(data):
+			t.prompt.Unreadable = append(t.prompt.Unreadable, name)
+		case ok: // otherwise the file was deleted after it was listed
+			t.prompt.Files = append(t.prompt.Files, prompt.Document{Path: name, Content: string(data)})
+			if name == t.question.CurrentFile {
+				t.prompt.CurrentFile = name
+			}
+		}
+	}
+	return nil
+}
+
+// filesToShow returns the paths of the files that the prompt contains, or reports as unreadable, the current file
+// first.
+func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
+	current := t.question.CurrentFile
+	wanted := prompt.Mentioned(t.question.Message, t.prompt.Paths)
+	if !t.projectFiles.complete {
+		wanted = append(wanted, prompt.PathsIn(t.question.Message)...)
+	}
+	if len(wanted) == 0 {
+		wanted = lastChanged(t.memory.Turns)
+	}
+	if current != "" {
+		wanted = append([]string{current}, wanted...)
+	}
+	wanted = append(wanted[:min(len(wanted), maxNamedFiles)], manifests(t.projectFiles.known, current)...)
+	if err := t.projectFiles.Prepare(ctx, wanted...); err != nil {
+		return nil, err
+	}
+	var shown []string
+	total := 0
+	for _, name := range wanted {
+		info, ok := t.projectFiles.known[name]
+		if !ok || slices.Contains(shown, name) {
+			continue
+		}
+		if name != current && !info.IsLarge() { // the content of a large file is not read
+			if total+info.Size > maxNamedBytes {
+				continue
+			}
+			total += info.Size
+		}
+		shown = append(shown, name)
+	}
+	return shown, nil
+}
+
+// reserve builds the request, and reserves tokens for the answer, a repair, and a summary if one is due. If too few
+// tokens remain for all of them, but enough for a short answer, it reserves all remaining tokens, and no summary is
+// generated. Errors: the errors of quota.Ledger.Reserve.
+func (t *turn) reserve(ctx context.Context) (err error) {
+	questionID, answerID := conversation.NewTurnIDs(t.ids, t.memory.Last)
+	began := t.now()
+	t.stored.Question = conversation.Message{
+		ID: questionID, Role: model.User, Content: t.question.Message, Status: conversation.Complete,
+		CreatedAt: clock.Stamp(began), AuthorID: t.caller.UserID,
+	}
+	t.budget = prompt.DefaultBudget()
+	input := prompt.Tokens(t.prompt.Request(t.budget, maxOutput))
+	forAnswer, forSummary := 2*(input+maxOutput), 0
+	if isSummaryDue(t.memory) {
+		request, _ := summaryRequest(t.memory)
+		forSummary = prompt.Tokens(request) + request.MaxOutput
+	}
+	t.reservation, err = t.quota.Reserve(ctx, quota.Reservation{
+		UserID: t.caller.UserID, MessageID: answerID, Tokens: forAnswer + forSummary, Began: began,
+	}, input+minOutput)
+	t.answerTokens = t.reservation.Tokens
+	if forSummary > 0 && t.reservation.Tokens == forAnswer+forSummary {
+		t.answerTokens, t.pendingSummary = forAnswer, &pendingSummary{}
+	}
+	t.request = t.prompt.Request(t.budget, min(maxOutput, t.answerTokens-input)) // the prompt contains the limit
+	return err
+}
+
+func (t *turn) settlement() quota.Settlement {
+	return quota.Settlement{Reservation: t.reservation, Used: t.answer.usage}
+}
+
+// store stores the turn and settles the reservation. While storage is unavailable, it retries for several seconds.
+// Errors: the errors of saveTurn, except quota.ErrCancelled.
+func (t *turn) store(ctx context.Context) (err error) {
+	budget := retry.WithBudget(ctx, storeAttempts*awsclient.MaxAttempts-1, timeToStore)
+	save := func() error { return t.saveTurn(budget, t.question.ProjectID, t.stored, t.settlement()) }
+	wait := func(failures int) time.Duration { return time.Duration(failures+1) * 500 * time.Millisecond }
+	t.stored.Answer = t.message()
+	for range retry.Attempts(budget, storeAttempts, wait) {
+		err = save()
+		if errors.Is(err, quota.ErrCancelled) { // after the last poll
+			t.cause, t.answer.stop = err, ""
+			t.stored.Answer = t.message()
+			err = save()
+		}
+		if !errors.Is(err, db.ErrUnavailable) {
+			break
+		}
+	}
+	return err
+}
+
+// saveTurn stores a turn and settles its reservation in one transaction, even if ctx has ended. It is idempotent. If
+// the conversation was cleared after the turn began, saveTurn only settles the reservation and returns nil.
+// Errors: quota.ErrCancelled if the status of the answer is Complete but the user has cancelled the answer;
+// PROJECT_NOT_FOUND if the project was deleted (the reservation is settled); the error classes of db, after which
+// saveTurn may be called again.
+func (s *Service) saveTurn(
+	ctx context.Context, projectID string, t conversation.Turn, settlement quota.Settlement,
+) error {
+	writes, err := s.conversations.TurnWrites(projectID, t)
+	if err != nil {
+		return err
+	}
+	writes = append([]db.Write{s.files.ProjectExists(projectID)}, writes...)
+	settlement.UnlessCancelled = t.Answer.Status == conversation.Complete
+	err = s.quota.Settle(ctx, settlement, writes...)
+	isCleared := errors.Is(err, conversation.ErrCleared)
+	if !isCleared && !errors.Is(err, workspace.ErrProjectNotFound) {
+		return err
+	}
+	settlement.UnlessCancelled = false
+	if settleErr := s.quota.Settle(ctx, settlement); settleErr != nil || isCleared {
+		return settleErr
+	}
+	return err
+}
+
+// message returns the message to store for the answer.
+func (t *turn) message() conversation.Message {
+	m := conversation.Message{
+		ID: t.reservation.MessageID, Role: model.Assistant, Status: conversation.Complete,
+		Content: t.answer.text.String(), Actions: t.answer.draft.Actions(),
+		Model: t.answer.model, Usage: t.answer.usage,
+		CreatedAt: clock.Stamp(t.now()), AuthorID: t.caller.UserID,
+	}
+	if t.cause != nil || t.answer.stop == model.StopLength {
+		m.Status = conversation.Interrupted
+	}
+	if m.Actions == nil {
+		m.Actions = []action.Action{}
+	}
+	m.Code, _, _ = prompt.MainBlock(m.Content)
+	if i := slices.IndexFunc(m.Actions, func(a action.Action) bool { return a.Content != nil }); i >= 0 {
+		m.Code = *m.Actions[i].Content
+	}
+	return m
+}
+
+// apply applies the actions to the project's files if the question requests it. If this fails, apply adds the reason to
+// the stored answer.
+func (t *turn) apply(ctx context.Context) {
+	m := &t.stored.Answer
+	if !t.question.Apply || m.Status != conversation.Complete || len(m.Actions) == 0 {
+		return
+	}
+	err := t.files.ApplyBatch(ctx, t.caller, t.question.ProjectID, t.answer.draft.Operations())
+	if err == nil {
+		t.isApplied = true
+		return
+	}
+	t.answer.addNote(notAppliedNote(err))
+	m.Content = t.answer.text.String()
+	exists := t.files.ProjectExists(t.question.ProjectID)
+	err = errors.Join(err, t.conversations.Replace(ctx, t.question.ProjectID, *m, exists))
+	t.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
 }
 
 // CancelMessage requests the cancellation of an answer to a question of the caller. An answer that has already ended is

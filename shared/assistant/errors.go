@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/quota"
 	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
 // Errors that clients receive if the model does not generate a complete answer.
@@ -35,9 +36,9 @@ var errMessageNotFound = fault.New(fault.CodeMessageNotFound,
 
 // Reasons why an answer is not complete. Other reasons are quota.ErrCancelled and the errors of the provider.
 var (
-	errSilent   = errors.New("assistant: the model sent nothing for too long")
-	errTooLate  = errors.New("assistant: the answer took too long")
-	errDeadline = errors.New("assistant: the function is about to time out")
+	errSilent = errors.New("assistant: the model sent nothing for too long")
+	// errTooLate reports that the answer took too long, or that the function is about to time out.
+	errTooLate = errors.New("assistant: the answer took too long")
 	// errTooLarge ends an answer that exceeds maxAnswer or maxCalls.
 	errTooLarge = errors.New("assistant: the answer is too large")
 	// errEmptyAnswer reports that the model sent no text and no actions.
@@ -46,8 +47,7 @@ var (
 
 // isInterruption reports whether a generation was ended by the user or by a time limit.
 func isInterruption(err error) bool {
-	return errors.Is(err, quota.ErrCancelled) ||
-		errors.Is(err, errSilent) || errors.Is(err, errTooLate) || errors.Is(err, errDeadline)
+	return errors.Is(err, quota.ErrCancelled) || errors.Is(err, errSilent) || errors.Is(err, errTooLate)
 }
 
 // defaultRetryAfter is sent in the Retry-After header if the provider did not specify a time.
@@ -83,4 +83,19 @@ func isTooLong(err error) bool {
 
 func withRetryAfter(e *fault.Error, wait time.Duration) *fault.Error {
 	return e.WithHeader("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+}
+
+// notAppliedNote returns the note that explains why the actions were not applied.
+func notAppliedNote(err error) string {
+	reason := httpapi.AsError(err)
+	switch reason.Code {
+	case fault.CodeServiceUnavailable: // the changes may have been applied, and only the response was lost
+		return "It is not known whether the changes were applied: storage did not respond. " +
+			"Check the files before you try again."
+	case fault.CodePreconditionFailed, fault.CodeConflict, fault.CodeFileNotFound:
+		return "The changes were not applied: some of these files were changed while the answer was generated. " +
+			"Please ask again."
+	default:
+		return "The changes were not applied: " + reason.Message
+	}
 }

@@ -3,15 +3,26 @@ package assistant
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/project/file"
+	"devplatform/shared/project/path"
 )
 
-// maxListed is the maximum number of files that are listed for a prompt. One call lists them. If a project has more
-// files, the others are looked up by path.
-const maxListed = 999
+const (
+	// maxListed is the maximum number of files that are listed for a prompt. One call lists them. If a project has more
+	// files, the others are looked up by path.
+	maxListed = 999
+	// maxNamedFiles is the maximum number of files that are read because they are open in the editor, named in the
+	// message, or changed by the previous answer.
+	maxNamedFiles = 10
+	// maxNamedBytes is the maximum total size of the files that are read, excluding the current file. Files of more than
+	// 1 MiB are never read.
+	maxNamedBytes = 1 << 20
+)
 
 // projectFiles caches the files of a project that were read for the prompt. If the check of an action needs another
 // file, projectFiles reads it.
@@ -134,5 +145,41 @@ func (f *projectFiles) load(ctx context.Context, paths ...string) error {
 		return err
 	}
 	maps.Copy(f.contents, read)
+	return nil
+}
+
+// lastChanged returns the paths that the actions of the last answer changed. A message that names no file, such as "now
+// make it green", is probably about them.
+func lastChanged(turns []conversation.Turn) []string {
+	var paths []string
+	if len(turns) == 0 {
+		return nil
+	}
+	for _, a := range turns[len(turns)-1].Answer.Actions {
+		if a.To != nil {
+			a.Path = *a.To
+		}
+		if !slices.Contains(paths, a.Path) {
+			paths = append(paths, a.Path)
+		}
+	}
+	return paths
+}
+
+// manifests returns the paths of the manifests (package.json and go.mod) in the nearest folder that has a manifest. It
+// searches the folders that contain the current file, the innermost first.
+func manifests(known map[string]file.File, current string) []string {
+	folders := append([]string{""}, path.Ancestors(current)...)
+	for _, folder := range slices.Backward(folders) {
+		var found []string
+		for _, name := range []string{"/package.json", "/go.mod"} {
+			if _, ok := known[folder+name]; ok {
+				found = append(found, folder+name)
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
 	return nil
 }

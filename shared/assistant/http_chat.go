@@ -71,6 +71,17 @@ func (in *chatInput) Validate(v *httpapi.Validation) {
 	}
 }
 
+// Question is a user's message about a project.
+type Question struct {
+	ProjectID, Message string
+	// CurrentFile is the path of the file that is open in the user's editor, "" if no file is open.
+	CurrentFile string
+	// Framework is the framework to use instead of the project's framework. If it is "", the project's framework is used.
+	Framework string
+	// Apply requests that the actions of the answer are applied to the project's files.
+	Apply bool
+}
+
 func (in *chatInput) question() Question {
 	q := Question{ProjectID: in.Body.ProjectID, Message: in.Body.Message, Apply: in.Body.Apply}
 	if c := in.Body.Context; c != nil {

@@ -116,8 +116,8 @@ func TestDeadlineOfFunction(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeToStore+500*time.Millisecond)
 	defer cancel()
 	_, err := f.service.Chat(ctx, ada.caller(), Question{ProjectID: projectID, Message: "Hello?"}, nil)
-	if !errors.Is(err, errDeadline) || ctx.Err() != nil {
-		t.Errorf("got error %v, want %v before the deadline", err, errDeadline)
+	if !errors.Is(err, errTooLate) || ctx.Err() != nil {
+		t.Errorf("got error %v, want %v before the deadline", err, errTooLate)
 	}
 	ada.checkInterrupted(projectID)
 }

@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"strings"
+	"time"
 
 	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
@@ -73,4 +74,46 @@ func (t *turn) startSummary(ctx context.Context) {
 		}
 		t.pendingSummary.done <- s
 	})
+}
+
+// modelTurns converts stored turns to turns of a prompt.
+func modelTurns(turns []conversation.Turn) []model.Turn {
+	var all []model.Turn
+	for _, t := range turns {
+		m := model.Turn{User: t.Question.Content, Assistant: t.Answer.Content}
+		for _, a := range t.Answer.Actions {
+			m.Actions = append(m.Actions, a.Brief())
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// awaitSummary waits for the summary and adds its usage to the answer. If the summary is not ready after SummaryWait,
+// awaitSummary cancels it. If the answer is not complete, it cancels the summary immediately.
+func (t *turn) awaitSummary() {
+	if t.pendingSummary == nil {
+		return
+	}
+	defer t.pendingSummary.cancel()
+	wait := time.Duration(0)
+	if t.cause == nil {
+		wait = t.limits.SummaryWait
+	}
+	timer := async.AfterFunc(wait, t.pendingSummary.cancel)
+	defer timer.Stop()
+	t.summary = <-t.pendingSummary.done
+	t.answer.addUsage(t.summary.usage)
+}
+
+// saveSummary stores the summary, if there is one. If this fails, a later turn generates the summary again.
+func (t *turn) saveSummary(ctx context.Context) {
+	if t.summary.text == "" {
+		return
+	}
+	exists := t.files.ProjectExists(t.question.ProjectID)
+	err := t.conversations.SaveSummary(ctx, t.question.ProjectID, t.memory, t.summary.text, t.summary.upTo, exists)
+	if err != nil {
+		t.logger.WarnContext(ctx, "the summary was not stored", "messageId", t.reservation.MessageID, "cause", err.Error())
+	}
 }

@@ -73,15 +73,10 @@ func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error
 		defer g.abandon()
 		all = slices.Concat(refs, g.refs)
 	}
-	var err error
 	found := &foundItems{byRef: make(map[Ref]Item, len(all))}
-	if wanted := unique(all); len(wanted) <= maxBatchGet { // the usual case, without a goroutine
-		err = c.getBatch(ctx, wanted, found)
-	} else {
-		err = inBatches(ctx, wanted, maxBatchGet, parallelGets, func(ctx context.Context, batch []Ref) error {
-			return c.getBatch(ctx, batch, found)
-		})
-	}
+	err := inBatches(ctx, unique(all), maxBatchGet, parallelGets, func(ctx context.Context, batch []Ref) error {
+		return c.getBatch(ctx, batch, found)
+	})
 	switch {
 	case readsGuard && err != nil && ctx.Err() != nil: // the other calls of the request have not ended
 		g.read()
@@ -218,9 +213,6 @@ func (t Table) writeAll(ctx context.Context, operation string, writes []types.Wr
 		}
 		return nil
 	}
-	if len(writes) <= maxBatchWrite { // the usual case, without a goroutine
-		return send(ctx, writes)
-	}
 	return inBatches(ctx, writes, maxBatchWrite, parallelWrites, send)
 }
 
@@ -229,6 +221,9 @@ func (t Table) writeAll(ctx context.Context, operation string, writes []types.Wr
 func inBatches[T any](
 	ctx context.Context, items []T, size, parallel int, send func(context.Context, []T) error,
 ) error {
+	if len(items) <= size { // the usual case, without a goroutine
+		return send(ctx, items)
+	}
 	group, ctx := async.WithContext(ctx)
 	group.SetLimit(parallel)
 	for batch := range slices.Chunk(items, size) {

@@ -84,7 +84,7 @@ func asStale(err error) error {
 	return err
 }
 
-// classOfCode maps DynamoDB's error codes and cancellation reasons to classes. classOf also classifies other errors.
+// classOfCode maps DynamoDB's error codes and cancellation reasons to classes. classify also classifies other errors.
 var classOfCode = map[string]error{
 	"ConditionalCheckFailed":                 ErrConditionFailed,
 	"ConditionalCheckFailedException":        ErrConditionFailed,
@@ -115,22 +115,17 @@ func classify(op string, err error) error {
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return &conditionError{items: map[int]Item{0: failed.Item}, cause: err}
 	}
-	if class := classOf(err); class != nil {
-		return fmt.Errorf("%w: %s: %w", class, op, err)
-	}
-	return fmt.Errorf("db: %s: %w", op, err)
-}
-
-func classOf(err error) error {
+	var class error
 	if apiError, ok := errors.AsType[smithy.APIError](err); ok {
-		if class, ok := classOfCode[apiError.ErrorCode()]; ok {
-			return class
-		}
+		class = classOfCode[apiError.ErrorCode()]
 	}
-	if awsclient.IsUnavailable(err) {
-		return ErrUnavailable
+	if class == nil && awsclient.IsUnavailable(err) {
+		class = ErrUnavailable
 	}
-	return nil
+	if class == nil {
+		return fmt.Errorf("db: %s: %w", op, err)
+	}
+	return fmt.Errorf("%w: %s: %w", class, op, err)
 }
 
 // classifyReasons classifies a canceled transaction. Its reasons are in the order of its writes. A failed condition

@@ -83,6 +83,12 @@ func newKey(pk, sk string) Key {
 
 func newPrefix(pk, sk string) Prefix { return Prefix(newKey(pk, sk)) }
 
+// idKey returns the key of an item of a partition by its kind and its ID.
+func idKey(pk, kind string, k id.Kind, s string) Key { return newKey(pk, join(kind, idPart(k, s))) }
+
+// kindPrefix selects the items of a kind in a partition.
+func kindPrefix(pk, kind string) Prefix { return newPrefix(pk, kind+separator) }
+
 func (k Key) item() Item { return Item{AttrPK: text(k.PK), AttrSK: text(k.SK)} }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }

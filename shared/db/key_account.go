@@ -30,7 +30,7 @@ func KnownIPKey(email, ip string) Key { return newKey(emailPK(email), join("IP",
 func EmailPartition(email string) Prefix { return Prefix{PK: emailPK(email)} }
 
 // KnownIPsOf selects the IP addresses from which the user with an e-mail address has logged in.
-func KnownIPsOf(email string) Prefix { return newPrefix(emailPK(email), "IP"+separator) }
+func KnownIPsOf(email string) Prefix { return kindPrefix(emailPK(email), "IP") }
 
 // UsernameKey returns the key of the item that makes a username unique. Case is ignored.
 func UsernameKey(username string) Key {
@@ -45,36 +45,36 @@ func IdentityKey(provider, subject string) Key {
 // UserIdentityKey returns the key of the copy of an identity that is stored under the user, to list the identities of
 // the user.
 func UserIdentityKey(userID, identityID string) Key {
-	return newKey(userPK(userID), join("IDENTITY", idPart(id.Identity, identityID)))
+	return idKey(userPK(userID), "IDENTITY", id.Identity, identityID)
 }
 
 // IdentitiesOf selects the identities of a user, in the order in which they were linked.
-func IdentitiesOf(userID string) Prefix { return newPrefix(userPK(userID), "IDENTITY"+separator) }
+func IdentitiesOf(userID string) Prefix { return kindPrefix(userPK(userID), "IDENTITY") }
 
 // OAuthStateKey returns the key of a sign-in in progress, by the hash of its OAuth state.
 func OAuthStateKey(hash string) Key { return newKey(join("OAUTH", hash), "OAUTH") }
 
 // SessionKey returns the key of a session of a user.
 func SessionKey(userID, sessionID string) Key {
-	return newKey(userPK(userID), join("SESSION", idPart(id.Session, sessionID)))
+	return idKey(userPK(userID), "SESSION", id.Session, sessionID)
 }
 
 // SessionsOf selects the sessions of a user.
-func SessionsOf(userID string) Prefix { return newPrefix(userPK(userID), "SESSION"+separator) }
+func SessionsOf(userID string) Prefix { return kindPrefix(userPK(userID), "SESSION") }
 
 // MailTokensKey returns the key of the tokens and codes of a kind of mail that are valid for a user.
 func MailTokensKey(userID, kind string) Key { return newKey(userPK(userID), join("MAILTOKENS", kind)) }
 
 // MailTokensOf selects the tokens and codes of all kinds of mails that are valid for a user.
-func MailTokensOf(userID string) Prefix { return newPrefix(userPK(userID), "MAILTOKENS"+separator) }
+func MailTokensOf(userID string) Prefix { return kindPrefix(userPK(userID), "MAILTOKENS") }
 
 // ActivityKey returns the key of an entry in the activity log of an account.
 func ActivityKey(userID, entryID string) Key {
-	return newKey(userPK(userID), join("ACTIVITY", idPart(id.Activity, entryID)))
+	return idKey(userPK(userID), "ACTIVITY", id.Activity, entryID)
 }
 
 // ActivityOf selects the entries of a user, in the order of their times.
-func ActivityOf(userID string) Prefix { return newPrefix(userPK(userID), "ACTIVITY"+separator) }
+func ActivityOf(userID string) Prefix { return kindPrefix(userPK(userID), "ACTIVITY") }
 
 // CounterKey returns the key of the counter of a rate limit rule, for the window of time that begins at start. subjects
 // identify whose attempts are counted, such as an IP address and an e-mail address. Only the last of them may contain
@@ -90,11 +90,11 @@ func OperationsKey(rule, subject string) Key {
 
 // AccountExportKey returns the key of an export of what is stored about a user.
 func AccountExportKey(userID, exportID string) Key {
-	return newKey(userPK(userID), join("EXPORT", idPart(id.Export, exportID)))
+	return idKey(userPK(userID), "EXPORT", id.Export, exportID)
 }
 
 // AccountExportsOf selects the exports of what is stored about a user, in the order in which they were started.
-func AccountExportsOf(userID string) Prefix { return newPrefix(userPK(userID), "EXPORT"+separator) }
+func AccountExportsOf(userID string) Prefix { return kindPrefix(userPK(userID), "EXPORT") }
 
 // MailKey returns the key of a mail.
 func MailKey(mailID string) Key { return newKey(join("MAIL", idPart(id.Mail, mailID)), "MAIL") }

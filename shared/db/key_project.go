@@ -24,30 +24,28 @@ func WorkspacePartition(workspaceID string) Prefix { return Prefix{PK: workspace
 
 // MemberKey returns the key of a member of a workspace.
 func MemberKey(workspaceID, userID string) Key {
-	return newKey(workspacePK(workspaceID), join("MEMBER", idPart(id.User, userID)))
+	return idKey(workspacePK(workspaceID), "MEMBER", id.User, userID)
 }
 
 // MembershipKey returns the key of the copy of a member's item that is stored under the user, to list the workspaces of
 // the user.
 func MembershipKey(userID, workspaceID string) Key {
-	return newKey(userPK(userID), join("WS", idPart(id.Workspace, workspaceID)))
+	return idKey(userPK(userID), "WS", id.Workspace, workspaceID)
 }
 
 // MembersOf selects the members of a workspace.
-func MembersOf(workspaceID string) Prefix {
-	return newPrefix(workspacePK(workspaceID), "MEMBER"+separator)
-}
+func MembersOf(workspaceID string) Prefix { return kindPrefix(workspacePK(workspaceID), "MEMBER") }
 
 // MembershipsOf selects the memberships of a user.
-func MembershipsOf(userID string) Prefix { return newPrefix(userPK(userID), "WS"+separator) }
+func MembershipsOf(userID string) Prefix { return kindPrefix(userPK(userID), "WS") }
 
 // FormerMembershipKey returns the key of the item that records that a user was a member of a workspace.
 func FormerMembershipKey(userID, workspaceID string) Key {
-	return newKey(userPK(userID), join("FORMER", idPart(id.Workspace, workspaceID)))
+	return idKey(userPK(userID), "FORMER", id.Workspace, workspaceID)
 }
 
 // FormerMembershipsOf selects the workspaces of which a user was a member.
-func FormerMembershipsOf(userID string) Prefix { return newPrefix(userPK(userID), "FORMER"+separator) }
+func FormerMembershipsOf(userID string) Prefix { return kindPrefix(userPK(userID), "FORMER") }
 
 // MembershipCountKey returns the key of the item that counts the memberships of a user in workspaces.
 func MembershipCountKey(userID string) Key { return newKey(userPK(userID), "MEMBERSHIPS") }
@@ -58,31 +56,27 @@ func InvitationsKey(workspaceID string) Key { return newKey(workspacePK(workspac
 // InvitationKey returns the key of the item that maps the ID of an invitation to its workspace. It is stored under the
 // invited user, to list the invitations of the user.
 func InvitationKey(userID, invitationID string) Key {
-	return newKey(userPK(userID), join("INVITATION", idPart(id.Invitation, invitationID)))
+	return idKey(userPK(userID), "INVITATION", id.Invitation, invitationID)
 }
 
 // AddressInvitationKey is like InvitationKey, for an invitation to an e-mail address.
 func AddressInvitationKey(email, invitationID string) Key {
-	return newKey(emailPK(email), join("INVITATION", idPart(id.Invitation, invitationID)))
+	return idKey(emailPK(email), "INVITATION", id.Invitation, invitationID)
 }
 
 // AddressInvitationsOf selects the invitations to an e-mail address, in the order of their creation.
-func AddressInvitationsOf(email string) Prefix {
-	return newPrefix(emailPK(email), "INVITATION"+separator)
-}
+func AddressInvitationsOf(email string) Prefix { return kindPrefix(emailPK(email), "INVITATION") }
 
 // InvitationsOf selects the invitations of a user, in the order of their creation.
-func InvitationsOf(userID string) Prefix { return newPrefix(userPK(userID), "INVITATION"+separator) }
+func InvitationsOf(userID string) Prefix { return kindPrefix(userPK(userID), "INVITATION") }
 
 // ProjectKey returns the key of a project.
 func ProjectKey(workspaceID, projectID string) Key {
-	return newKey(workspacePK(workspaceID), join("PROJECT", idPart(id.Project, projectID)))
+	return idKey(workspacePK(workspaceID), "PROJECT", id.Project, projectID)
 }
 
 // ProjectsOf selects the projects of a workspace.
-func ProjectsOf(workspaceID string) Prefix {
-	return newPrefix(workspacePK(workspaceID), "PROJECT"+separator)
-}
+func ProjectsOf(workspaceID string) Prefix { return kindPrefix(workspacePK(workspaceID), "PROJECT") }
 
 // SlugKey returns the key of the item that makes a slug unique in its workspace.
 func SlugKey(workspaceID, slug string) Key {
@@ -95,9 +89,7 @@ func LabelKey(workspaceID, label string) Key {
 }
 
 // LabelsOf selects the labels that are reserved for a workspace.
-func LabelsOf(workspaceID string) Prefix {
-	return newPrefix(workspacePK(workspaceID), "LABEL"+separator)
-}
+func LabelsOf(workspaceID string) Prefix { return kindPrefix(workspacePK(workspaceID), "LABEL") }
 
 // SlugsOf selects the slugs of a workspace that begin with base.
 func SlugsOf(workspaceID, base string) Prefix {
@@ -136,40 +128,36 @@ func VersionsOf(projectID, pathHash string) Prefix {
 }
 
 // AllVersionsOf selects the replaced versions of all files of a project.
-func AllVersionsOf(projectID string) Prefix {
-	return newPrefix(projectPK(projectID), "VERSION"+separator)
-}
+func AllVersionsOf(projectID string) Prefix { return kindPrefix(projectPK(projectID), "VERSION") }
 
 // UploadKey returns the key of an announced upload.
 func UploadKey(projectID, uploadID string) Key {
-	return newKey(projectPK(projectID), join("UPLOAD", idPart(id.Upload, uploadID)))
+	return idKey(projectPK(projectID), "UPLOAD", id.Upload, uploadID)
 }
 
 // UploadsOf selects the announced uploads of a project, in the order of their announcement.
-func UploadsOf(projectID string) Prefix { return newPrefix(projectPK(projectID), "UPLOAD"+separator) }
+func UploadsOf(projectID string) Prefix { return kindPrefix(projectPK(projectID), "UPLOAD") }
 
 // CommentKey returns the key of a comment.
 func CommentKey(projectID, commentID string) Key {
-	return newKey(projectPK(projectID), join("COMMENT", idPart(id.Comment, commentID)))
+	return idKey(projectPK(projectID), "COMMENT", id.Comment, commentID)
 }
 
 // CommentsOf selects the comments of a project, in the order of their creation.
-func CommentsOf(projectID string) Prefix { return newPrefix(projectPK(projectID), "COMMENT"+separator) }
+func CommentsOf(projectID string) Prefix { return kindPrefix(projectPK(projectID), "COMMENT") }
 
 // ExportKey returns the key of an export of a project's files.
 func ExportKey(projectID, exportID string) Key {
-	return newKey(projectPK(projectID), join("EXPORT", idPart(id.Export, exportID)))
+	return idKey(projectPK(projectID), "EXPORT", id.Export, exportID)
 }
 
 // DeploymentKey returns the key of a deployment.
 func DeploymentKey(projectID, deploymentID string) Key {
-	return newKey(projectPK(projectID), join("DEPLOYMENT", idPart(id.Deployment, deploymentID)))
+	return idKey(projectPK(projectID), "DEPLOYMENT", id.Deployment, deploymentID)
 }
 
 // DeploymentsOf selects the deployments of a project, in the order of their creation.
-func DeploymentsOf(projectID string) Prefix {
-	return newPrefix(projectPK(projectID), "DEPLOYMENT"+separator)
-}
+func DeploymentsOf(projectID string) Prefix { return kindPrefix(projectPK(projectID), "DEPLOYMENT") }
 
 // JobKey returns the key of the job for an export or a deployment, by the ID of that record and of the project or the
 // user that has the record.
@@ -183,7 +171,7 @@ func (k Key) IsJob() bool { return strings.HasPrefix(k.SK, "JOB"+separator) }
 
 // DeploymentLogKey returns the key of the log of a deployment.
 func DeploymentLogKey(projectID, deploymentID string) Key {
-	return newKey(projectPK(projectID), join("DEPLOYMENTLOG", idPart(id.Deployment, deploymentID)))
+	return idKey(projectPK(projectID), "DEPLOYMENTLOG", id.Deployment, deploymentID)
 }
 
 // BuildsKey returns the key of the item with the builds in progress of an account, by the ID of its user.
@@ -205,9 +193,7 @@ func TrafficKey(accountID, month string) Key {
 }
 
 // TrafficOf selects the counts of all months of an account.
-func TrafficOf(accountID string) Prefix {
-	return newPrefix(join("ACCOUNT", accountID), "TRAFFIC"+separator)
-}
+func TrafficOf(accountID string) Prefix { return kindPrefix(join("ACCOUNT", accountID), "TRAFFIC") }
 
 // ChunkKey returns the key of the chunk of a file's content.
 func ChunkKey(projectID, contentID string) Key {
@@ -235,13 +221,11 @@ func EventsOf(projectID string) Prefix { return newPrefix(projectPK(projectID), 
 
 // WebhookKey returns the key of a webhook.
 func WebhookKey(workspaceID, webhookID string) Key {
-	return newKey(workspacePK(workspaceID), join("WEBHOOK", idPart(id.Webhook, webhookID)))
+	return idKey(workspacePK(workspaceID), "WEBHOOK", id.Webhook, webhookID)
 }
 
 // WebhooksOf selects the webhooks of a workspace, in the order of their creation.
-func WebhooksOf(workspaceID string) Prefix {
-	return newPrefix(workspacePK(workspaceID), "WEBHOOK"+separator)
-}
+func WebhooksOf(workspaceID string) Prefix { return kindPrefix(workspacePK(workspaceID), "WEBHOOK") }
 
 // WebhookCountKey returns the key of the item that counts the webhooks of a workspace.
 func WebhookCountKey(workspaceID string) Key { return newKey(workspacePK(workspaceID), "WEBHOOKS") }
@@ -258,13 +242,11 @@ func WebhookPartition(webhookID string) Prefix { return Prefix{PK: webhookPK(web
 
 // DeliveryKey returns the key of a delivery.
 func DeliveryKey(webhookID, deliveryID string) Key {
-	return newKey(webhookPK(webhookID), join("DELIVERY", idPart(id.Delivery, deliveryID)))
+	return idKey(webhookPK(webhookID), "DELIVERY", id.Delivery, deliveryID)
 }
 
 // DeliveriesOf selects the deliveries of a webhook, in the order of their events' times.
-func DeliveriesOf(webhookID string) Prefix {
-	return newPrefix(webhookPK(webhookID), "DELIVERY"+separator)
-}
+func DeliveriesOf(webhookID string) Prefix { return kindPrefix(webhookPK(webhookID), "DELIVERY") }
 
 // SummaryKey returns the key of the item that describes a conversation. It sorts after the messages, so that one
 // descending Query of the partition reads it and the latest messages.
@@ -279,13 +261,13 @@ func MessageKey(projectID, messageID string, n int) Key {
 }
 
 // MessagesOf selects the messages of a project's conversation, in the order of their creation.
-func MessagesOf(projectID string) Prefix { return newPrefix(projectPK(projectID), "MSG"+separator) }
+func MessagesOf(projectID string) Prefix { return kindPrefix(projectPK(projectID), "MSG") }
 
 // UsageKey returns the key of a user's usage of the assistant in a month, such as 2026-11.
 func UsageKey(userID, month string) Key { return newKey(userPK(userID), join("USAGE", month)) }
 
 // UsageOf selects a user's usage of the assistant in all months.
-func UsageOf(userID string) Prefix { return newPrefix(userPK(userID), "USAGE"+separator) }
+func UsageOf(userID string) Prefix { return kindPrefix(userPK(userID), "USAGE") }
 
 // GlobalUsageKey returns the key of one shard of all users' usage of the assistant in a month, such as 2026-11. Each
 // shard is in a partition of its own.
@@ -296,11 +278,11 @@ func GlobalUsageKey(month string, shard int) Key {
 // GenerationKey returns the key of the record of an answer that is generated for a user. messageID is the ID of the
 // answer.
 func GenerationKey(userID, messageID string) Key {
-	return newKey(userPK(userID), join("GENERATION", idPart(id.Message, messageID)))
+	return idKey(userPK(userID), "GENERATION", id.Message, messageID)
 }
 
 // GenerationsOf selects the records of the answers that are being generated for a user, or were recently generated.
-func GenerationsOf(userID string) Prefix { return newPrefix(userPK(userID), "GENERATION"+separator) }
+func GenerationsOf(userID string) Prefix { return kindPrefix(userPK(userID), "GENERATION") }
 
 // DueShards is the number of partitions of the webhooks table's index "due" whose items the retry job handles. More
 // than one partition spreads the load.

@@ -3,7 +3,7 @@ package db
 import (
 	"context"
 	"iter"
-	"math"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -65,16 +65,15 @@ type Page struct {
 	Items []Item
 	// Next is the value of Query.After for the next page. It is zero on the last page.
 	Next Key
+
+	last Item // the position after which the next page begins, nil on the last page
 }
 
 // Query reads one page of live items in the order of their sort keys, with strongly consistent reads. It makes as many
 // calls as the page needs, unless q.Once is set. Errors: ErrUnavailable.
 func (t Table) Query(ctx context.Context, q Query) (Page, error) {
-	if q.Prefix.PK == "" {
-		return Page{}, nil
-	}
-	items, last, err := t.readPage(ctx, q.input(t.name), q.Limit, q.Once)
-	return Page{Items: items, Next: KeyOf(last)}, err
+	items, next, err := List(ctx, t, q, func(item Item) (Item, error) { return item, nil })
+	return Page{Items: items, Next: next}, err
 }
 
 // List reads a page like Table.Query, and decodes its items like DecodeAll. The page has q.Limit decoded items, unless
@@ -83,34 +82,36 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 func List[T any](
 	ctx context.Context, t Table, q Query, decode func(Item) (T, error),
 ) (records []T, next Key, err error) {
-	limit := q.Limit
-	for {
-		page, err := t.Query(ctx, q)
+	in := q.input(t.name)
+	for page, err := range t.pages(ctx, in) {
 		if err != nil {
 			return nil, Key{}, err
 		}
-		records = append(records, DecodeAll(ctx, page.Items, decode)...)
-		if page.Next.IsZero() || q.Once || len(records) > 0 && len(records) >= limit {
-			return records, page.Next, nil
+		records, next = append(records, DecodeAll(ctx, page.Items, decode)...), page.Next
+		if q.Once || len(records) > 0 && len(records) >= q.Limit {
+			break
 		}
-		q.After, q.Limit = page.Next, max(limit-len(records), 0)
+		in.Limit = callLimit(q.Limit - len(records))
 	}
+	return records, next, nil
 }
 
 // QueryAll reads all live items under a prefix, which must be few. If attributes are given, the items contain only
 // these attributes, the keys and expiresAt. Errors: ErrUnavailable.
-func (t Table) QueryAll(ctx context.Context, prefix Prefix, attributes ...string) ([]Item, error) {
-	if prefix.PK == "" {
-		return nil, nil
+func (t Table) QueryAll(ctx context.Context, prefix Prefix, attributes ...string) (items []Item, err error) {
+	for page, err := range t.pages(ctx, Query{Prefix: prefix, Only: attributes}.input(t.name)) {
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, page.Items...)
 	}
-	items, _, err := t.readPage(ctx, Query{Prefix: prefix, Only: attributes}.input(t.name), noLimit, false)
-	return items, err
+	return items, nil
 }
 
 // Each calls use with each live item under a prefix. It keeps only one page in memory. See QueryAll. Errors:
 // ErrUnavailable; the first error of use.
 func (t Table) Each(ctx context.Context, prefix Prefix, use func(Item) error, attributes ...string) error {
-	for page, err := range t.Pages(ctx, Query{Prefix: prefix, Only: attributes}) {
+	for page, err := range t.pages(ctx, Query{Prefix: prefix, Only: attributes}.input(t.name)) {
 		if err != nil {
 			return err
 		}
@@ -127,35 +128,67 @@ func (t Table) Each(ctx context.Context, prefix Prefix, use func(Item) error, at
 func EachRecord[T any](
 	ctx context.Context, t Table, prefix Prefix, decode func(Item) (T, error), use func(T), attributes ...string,
 ) error {
-	return t.Each(ctx, prefix, func(item Item) error {
-		if record, ok := DecodeListed(ctx, item, decode); ok {
+	for page, err := range t.pages(ctx, Query{Prefix: prefix, Only: attributes}.input(t.name)) {
+		if err != nil {
+			return err
+		}
+		for _, record := range DecodeAll(ctx, page.Items, decode) {
 			use(record)
 		}
-		return nil
-	}, attributes...)
+	}
+	return nil
 }
 
-// Pages returns the pages of a query, from q.After to the end. The last one has the error if there is one. Errors:
-// ErrUnavailable.
+// Pages returns the live items of a query, from q.After to the end, in the order of their sort keys. A page contains
+// the items of one call, which are at most q.Limit, and can be empty. The last one has the error if there is one.
+// Errors: ErrUnavailable.
 func (t Table) Pages(ctx context.Context, q Query) iter.Seq2[Page, error] {
+	return t.pages(ctx, q.input(t.name))
+}
+
+// pages makes the calls of a query. in is nil if the query selects no items. The caller can change the limit of in
+// between two pages.
+func (t Table) pages(ctx context.Context, in *dynamodb.QueryInput) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
+		if in == nil {
+			return
+		}
+		wait := startGuard(ctx)
 		for {
-			page, err := t.Query(ctx, q)
-			if !yield(page, err) || err != nil || page.Next.IsZero() {
+			end := startCall(ctx)
+			out, err := t.client.sdk.Query(ctx, in)
+			end()
+			if refused := wait(); refused != nil {
+				err = refused
+			} else {
+				err = classify("query", err)
+			}
+			if err != nil {
+				yield(Page{}, err)
 				return
 			}
-			q.After = page.Next
+			live := slices.DeleteFunc(out.Items, func(item Item) bool { return !t.client.isLive(item) })
+			last := out.LastEvaluatedKey
+			if !yield(Page{Items: live, Next: KeyOf(last), last: last}, nil) || len(last) == 0 {
+				return
+			}
+			in.ExclusiveStartKey = last
 		}
 	}
 }
 
+// input returns the arguments of the first call, nil if the prefix is invalid.
 func (q Query) input(table string) *dynamodb.QueryInput {
+	if q.Prefix.PK == "" {
+		return nil
+	}
 	in := &dynamodb.QueryInput{
 		TableName:                 &table,
 		ConsistentRead:            aws.Bool(true),
 		ScanIndexForward:          aws.Bool(!q.Descending),
 		KeyConditionExpression:    aws.String(AttrPK + " = :pk"),
 		ExpressionAttributeValues: Item{":pk": text(q.Prefix.PK)},
+		Limit:                     callLimit(q.Limit),
 	}
 	if q.Prefix.SK != "" { // DynamoDB rejects an empty prefix
 		in.KeyConditionExpression = aws.String(AttrPK + " = :pk AND begins_with(" + AttrSK + ", :sk)")
@@ -168,6 +201,15 @@ func (q Query) input(table string) *dynamodb.QueryInput {
 		in.ExclusiveStartKey = q.After.item()
 	}
 	return in
+}
+
+// callLimit returns the limit of a call that reads n items. 0 means no limit.
+func callLimit(n int) *int32 {
+	const maxLimit = 1000
+	if n <= 0 {
+		return nil
+	}
+	return aws.Int32(int32(min(n, maxLimit))) //nolint:gosec // at most 1000
 }
 
 // projection returns the expression that selects the attributes and the keys. The expression also selects expiresAt, so
@@ -223,20 +265,32 @@ type IndexPage struct {
 // QueryIndex reads one page of live items in the order of their sort keys in an index. It is eventually consistent:
 // the index may return an earlier version of an item, or an item that no longer belongs to the partition. Expired items
 // are omitted if the index projects expiresAt. Errors: ErrUnavailable.
-func (t Table) QueryIndex(ctx context.Context, q IndexQuery) (IndexPage, error) {
-	if q.Partition == "" {
-		return IndexPage{}, nil
+func (t Table) QueryIndex(ctx context.Context, q IndexQuery) (all IndexPage, err error) {
+	in := q.input(t.name)
+	for page, err := range t.pages(ctx, in) {
+		if err != nil {
+			return IndexPage{}, err
+		}
+		all.Items, all.Next = append(all.Items, page.Items...), q.Index.position(page.last)
+		if len(all.Items) > 0 && len(all.Items) >= q.Limit {
+			break
+		}
+		in.Limit = callLimit(q.Limit - len(all.Items))
 	}
-	items, last, err := t.readPage(ctx, q.input(t.name), q.Limit, false)
-	return IndexPage{Items: items, Next: q.Index.position(last)}, err
+	return all, nil
 }
 
+// input returns the arguments of the first call, nil if there is no partition.
 func (q IndexQuery) input(table string) *dynamodb.QueryInput {
+	if q.Partition == "" {
+		return nil
+	}
 	in := &dynamodb.QueryInput{
 		TableName: &table, IndexName: &q.Index.Name, ScanIndexForward: aws.Bool(true),
 		KeyConditionExpression:    aws.String("#pk = :pk"),
 		ExpressionAttributeNames:  map[string]string{"#pk": q.Index.PK},
 		ExpressionAttributeValues: Item{":pk": text(q.Partition)},
+		Limit:                     callLimit(q.Limit),
 	}
 	if q.Upto != "" {
 		in.KeyConditionExpression = aws.String("#pk = :pk AND #sk <= :upto")
@@ -258,41 +312,4 @@ func (x Index) position(item Item) IndexKey {
 		return IndexKey{}
 	}
 	return IndexKey{Sort: sort.Value, Key: KeyOf(item)}
-}
-
-// noLimit is the limit with which readPage reads all pages.
-const noLimit = math.MaxInt
-
-// readPage repeats a query until it has limit live items or reaches the end. If once is set, it makes a single call. If
-// limit is 0, it stops after the first call that returns live items. last is the position after which the next page
-// begins, nil on the last page.
-func (t Table) readPage(
-	ctx context.Context, in *dynamodb.QueryInput, limit int, once bool,
-) (items []Item, last Item, err error) {
-	const maxLimit = 1000
-	wait := startGuard(ctx)
-	for {
-		if limit > 0 && limit < noLimit {
-			in.Limit = aws.Int32(int32(min(limit-len(items), maxLimit))) //nolint:gosec // at most 1000
-		}
-		end := startCall(ctx)
-		out, err := t.client.sdk.Query(ctx, in)
-		end()
-		if refused := wait(); refused != nil {
-			return nil, nil, refused
-		}
-		if err != nil {
-			return nil, nil, classify("query", err)
-		}
-		for _, item := range out.Items {
-			if t.client.isLive(item) {
-				items = append(items, item)
-			}
-		}
-		isFull := len(items) > 0 && len(items) >= limit
-		if once || isFull || len(out.LastEvaluatedKey) == 0 {
-			return items, out.LastEvaluatedKey, nil
-		}
-		in.ExclusiveStartKey = out.LastEvaluatedKey
-	}
 }

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -145,41 +146,44 @@ func (c *Client) DoOnce(ctx context.Context, w Write) (Item, error) {
 	return item, asStale(meaning(err, w))
 }
 
+// do makes one attempt to execute a single write.
 func (c *Client) do(ctx context.Context, w Write) (item Item, err error) {
-	e, err := w.expressions()
+	action, err := w.action(w.needsOld || w.isOwn != nil)
 	if err == nil {
 		err = Admit(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	old := returnOld(w.needsOld || w.isOwn != nil)
 	end := startCall(ctx)
-	switch w.kind {
-	case putWrite:
+	switch put, update, deletion := action.Put, action.Update, action.Delete; {
+	case put != nil:
 		var out *dynamodb.PutItemOutput
 		if out, err = c.sdk.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &w.table, Item: w.item, ReturnValues: types.ReturnValueAllOld,
-			ConditionExpression: e.condition, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-			ReturnValuesOnConditionCheckFailure: old,
+			TableName: put.TableName, Item: put.Item, ReturnValues: types.ReturnValueAllOld,
+			ConditionExpression: put.ConditionExpression, ExpressionAttributeNames: put.ExpressionAttributeNames,
+			ExpressionAttributeValues:           put.ExpressionAttributeValues,
+			ReturnValuesOnConditionCheckFailure: put.ReturnValuesOnConditionCheckFailure,
 		}); err == nil {
 			item = out.Attributes
 		}
-	case updateWrite:
+	case update != nil:
 		var out *dynamodb.UpdateItemOutput
 		if out, err = c.sdk.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &w.table, Key: w.key.item(), UpdateExpression: e.update, ReturnValues: types.ReturnValueAllNew,
-			ConditionExpression: e.condition, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-			ReturnValuesOnConditionCheckFailure: old,
+			TableName: update.TableName, Key: update.Key, ReturnValues: types.ReturnValueAllNew,
+			UpdateExpression: update.UpdateExpression, ConditionExpression: update.ConditionExpression,
+			ExpressionAttributeNames: update.ExpressionAttributeNames, ExpressionAttributeValues: update.ExpressionAttributeValues,
+			ReturnValuesOnConditionCheckFailure: update.ReturnValuesOnConditionCheckFailure,
 		}); err == nil {
 			item = out.Attributes
 		}
-	case deleteWrite:
+	case deletion != nil:
 		var out *dynamodb.DeleteItemOutput
 		if out, err = c.sdk.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: &w.table, Key: w.key.item(), ReturnValues: types.ReturnValueAllOld,
-			ConditionExpression: e.condition, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-			ReturnValuesOnConditionCheckFailure: old,
+			TableName: deletion.TableName, Key: deletion.Key, ReturnValues: types.ReturnValueAllOld,
+			ConditionExpression: deletion.ConditionExpression, ExpressionAttributeNames: deletion.ExpressionAttributeNames,
+			ExpressionAttributeValues:           deletion.ExpressionAttributeValues,
+			ReturnValuesOnConditionCheckFailure: deletion.ReturnValuesOnConditionCheckFailure,
 		}); err == nil {
 			item = out.Attributes
 		}
@@ -198,23 +202,70 @@ func (c *Client) do(ctx context.Context, w Write) (item Item, err error) {
 	return nil, nil
 }
 
-func returnOld(wanted bool) types.ReturnValuesOnConditionCheckFailure {
-	if wanted {
-		return types.ReturnValuesOnConditionCheckFailureAllOld
+// Tx is a transaction that has not been committed yet. Stores add its writes. Each write has the error to return
+// if its condition fails (see Write.Else).
+//
+//   - Atomic: DynamoDB executes all writes, or none. A transaction has at most 100 writes, of different items.
+//   - Order: if several conditions fail, the write that was added first decides the error.
+//   - Retries: a conflict with another transaction changes nothing. Commit retries it. CommitOnce does not: within
+//     Retry, the next attempt reads the items again.
+//   - Lost responses: the SDK repeats a call without a response. All attempts of one commit have the same request
+//     token, so the transaction has an effect only once, and a later attempt reports its success. If no attempt gets a
+//     response, the error is ErrUnavailable, and the transaction may have been executed.
+//   - The guard of the request's context decides before the call: if the session has ended, nothing is written.
+//
+// Events of a change are writes of its transaction, so there is an event exactly if there is a change.
+type Tx struct {
+	client *Client
+	token  string
+	writes []Write
+}
+
+// Tx returns a transaction with these writes.
+func (c *Client) Tx(writes ...Write) *Tx { return &Tx{client: c, token: rand.Text(), writes: writes} }
+
+// Add adds writes.
+func (t *Tx) Add(writes ...Write) { t.writes = append(t.writes, writes...) }
+
+// Len returns the number of writes.
+func (t *Tx) Len() int { return len(t.writes) }
+
+// Commit executes the transaction, and retries it if it conflicts with another one. A transaction without writes does
+// nothing. Errors: the error of Else of the first write whose condition failed, otherwise ErrConditionFailed;
+// ErrConflict, ErrUnavailable, ErrInvalidKey.
+func (t *Tx) Commit(ctx context.Context) error {
+	return meaning(Retry(ctx, "transaction", t.commit), t.writes...)
+}
+
+// CommitOnce is like Commit, for use within Retry: it does not retry conflicts, and a failed condition without Else is
+// ErrStale.
+func (t *Tx) CommitOnce(ctx context.Context) error {
+	return asStale(meaning(t.commit(ctx), t.writes...))
+}
+
+// commit makes one attempt to execute the transaction.
+func (t *Tx) commit(ctx context.Context) error {
+	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: &t.token}
+	for i, w := range t.writes {
+		action, err := w.action(w.needsOld)
+		if err != nil {
+			return fmt.Errorf("write %d: %w", i, err)
+		}
+		in.TransactItems = append(in.TransactItems, action)
 	}
-	return types.ReturnValuesOnConditionCheckFailureNone
+	if err := Admit(ctx); err != nil || len(in.TransactItems) == 0 {
+		return err
+	}
+	defer startCall(ctx)()
+	_, err := t.client.sdk.TransactWriteItems(ctx, in)
+	return classify("transact", err)
 }
 
-// expressions contains the encoded condition and update of a Write.
-type expressions struct {
-	condition, update *string
-	names             map[string]string
-	values            Item
-}
-
-func (w Write) expressions() (expressions, error) {
+// action returns the write as part of a transaction. If returnOld is set, the error of a failed condition contains the
+// stored item.
+func (w Write) action(returnOld bool) (action types.TransactWriteItem, err error) {
 	if w.err != nil {
-		return expressions{}, w.err
+		return action, w.err
 	}
 	builder := expression.NewBuilder()
 	if w.kind == updateWrite {
@@ -223,12 +274,37 @@ func (w Write) expressions() (expressions, error) {
 	if w.cond != nil {
 		builder = builder.WithCondition(*w.cond)
 	}
-	if w.kind != updateWrite && w.cond == nil {
-		return expressions{}, nil
+	var e expression.Expression
+	if w.kind == updateWrite || w.cond != nil {
+		if e, err = builder.Build(); err != nil {
+			return action, fmt.Errorf("db: expression: %w", err)
+		}
 	}
-	e, err := builder.Build()
-	if err != nil {
-		return expressions{}, fmt.Errorf("db: expression: %w", err)
+	old := types.ReturnValuesOnConditionCheckFailureNone
+	if returnOld {
+		old = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
-	return expressions{condition: e.Condition(), update: e.Update(), names: e.Names(), values: e.Values()}, nil
+	switch w.kind {
+	case putWrite:
+		action.Put = &types.Put{
+			TableName: &w.table, Item: w.item, ReturnValuesOnConditionCheckFailure: old,
+			ConditionExpression: e.Condition(), ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(),
+		}
+	case updateWrite:
+		action.Update = &types.Update{
+			TableName: &w.table, Key: w.key.item(), UpdateExpression: e.Update(), ReturnValuesOnConditionCheckFailure: old,
+			ConditionExpression: e.Condition(), ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(),
+		}
+	case deleteWrite:
+		action.Delete = &types.Delete{
+			TableName: &w.table, Key: w.key.item(), ReturnValuesOnConditionCheckFailure: old,
+			ConditionExpression: e.Condition(), ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(),
+		}
+	case checkWrite:
+		action.ConditionCheck = &types.ConditionCheck{
+			TableName: &w.table, Key: w.key.item(), ReturnValuesOnConditionCheckFailure: old,
+			ConditionExpression: e.Condition(), ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(),
+		}
+	}
+	return action, nil
 }

@@ -2,9 +2,9 @@
 // of a build that its worker stores. Package worker builds. Package site serves the outputs to visitors. This package
 // does not read files of projects, and does not write objects.
 //
-// Calls run in one direction: handlers (http*.go) call the Service (service.go, deployment.go, log.go, file.go,
-// site.go), and the worker calls the Store (store_build.go). Both collect a change (store_change.go, store_site.go),
-// which decides about a Site and becomes one transaction.
+// Calls run in one direction: a request enters an operation of the Service (http_*.go), and the worker calls the Store
+// (store_build.go). Both read a project and its site into a change (store_change.go, store_site.go), which decides
+// about the site and becomes one transaction.
 //
 // # States
 //
@@ -31,20 +31,11 @@
 package deployment
 
 import (
-	"context"
-	"errors"
-	"slices"
-
-	"devplatform/shared/async"
 	"devplatform/shared/clock"
-	"devplatform/shared/db"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/event"
-	"devplatform/shared/httpapi"
-	"devplatform/shared/id"
 	"devplatform/shared/job"
 	"devplatform/shared/site"
-	"devplatform/shared/workspace"
 )
 
 // Status is the state of a deployment.
@@ -123,184 +114,4 @@ type Summary struct {
 	AccountID string `dynamodbav:"accountId"`
 	Bytes     int    `dynamodbav:"bytes"`              // of the output, not compressed
 	Manifest  []byte `dynamodbav:"manifest,omitempty"` // SHA-256 of the manifest, if the deployment is ready
-}
-
-// CreateDeployment requests a deployment of the current files of a project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
-// RATE_LIMITED, QUOTA_EXCEEDED, SITES_NOT_CONFIGURED, CONFLICT.
-func (s *Service) CreateDeployment(
-	ctx context.Context, caller httpapi.Caller, projectID string, target Target, message string,
-) (DeploymentItem, error) {
-	d := Deployment{ProjectID: projectID, Message: message, Summary: Summary{Status: Queued, Target: target}}
-	takenLabels := 0
-	err := db.Retry(ctx, "deploy a project", func(ctx context.Context) (err error) {
-		var p state
-		if p, d.AccountID, err = s.openToDeploy(ctx, caller, projectID); err != nil {
-			return err
-		}
-		if p.site.Blocked {
-			return errProjectBlocked
-		}
-		d.ID = s.ids.New(id.Deployment) // IDs and numbers have the same order
-		d.WorkspaceID, d.CreatedBy = p.WorkspaceID, actorOf(caller)
-		c := s.store.newChange(p, s.now())
-		c.add(s.counters.Write(s.limits.projectRule(), projectID), s.counters.Write(s.limits.accountRule(), d.AccountID))
-		c.quota = &quota{d.AccountID, errOutput(s.limits.AccountBytes)}
-		if c.isNew {
-			err = c.createSite(ctx, p.Items[db.ProjectKey(p.WorkspaceID, projectID)], d.AccountID, takenLabels)
-		}
-		if err == nil {
-			c.createDeployment(&d, p.Visibility == workspace.Private)
-			err = c.commit(ctx)
-		}
-		if errors.Is(err, errLabelTaken) && takenLabels < maxTakenLabels {
-			takenLabels++
-			return errors.Join(db.ErrStale, err)
-		}
-		return err
-	})
-	if err != nil {
-		return DeploymentItem{}, err
-	}
-	if err := newBuildJob(d).Send(ctx, s.send); err != nil { // the sweep of package job sends it later
-		s.logger.WarnContext(ctx, "the message for a deployment was not sent", "project", projectID, "deployment", d.ID,
-			"cause", err.Error())
-	}
-	return d.item("", s.store.Origin), nil
-}
-
-// openToDeploy reads a project and its site, and finds the account. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
-// SITES_NOT_CONFIGURED.
-func (s *Service) openToDeploy(
-	ctx context.Context, caller httpapi.Caller, projectID string,
-) (p state, accountID string, err error) {
-	access := s.store.access()
-	found, err := access.Locate(ctx, projectID, db.SiteKey(projectID))
-	if err != nil {
-		return p, "", err
-	}
-	group, groupCtx := async.WithContext(ctx)
-	workspaceID := found.WorkspaceID
-	group.Go(func() (err error) {
-		accountID, err = access.Account(groupCtx, workspaceID)
-		if errors.Is(err, workspace.ErrNotFound) {
-			return workspace.ErrProjectNotFound.WithCause(err)
-		}
-		return err
-	})
-	group.Go(func() error { return access.Load(groupCtx, caller.UserID, &found) })
-	if err = group.Wait(); err == nil {
-		err = found.Check(workspace.Write)
-	}
-	if err == nil {
-		err = s.checkConfigured()
-	}
-	if err != nil {
-		return p, "", err
-	}
-	p, err = stateOf(found, "")
-	return p, accountID, err
-}
-
-// Filter selects the deployments of a list. An empty field matches all.
-type Filter struct {
-	Status Status
-	Target Target
-}
-
-func (f Filter) matches(d Deployment) bool {
-	return d.Status != Removing && (f.Status == "" || f.Status == d.Status) && (f.Target == "" || f.Target == d.Target)
-}
-
-// ListDeployments returns a page of the deployments of a project, newest first, and the cursor of the next page. It
-// makes three calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED if the cursor is not from
-// this list.
-func (s *Service) ListDeployments(
-	ctx context.Context, caller httpapi.Caller, projectID string, f Filter, page httpapi.PageInput,
-) ([]DeploymentItem, string, error) {
-	scope := httpapi.ListScope(caller, "deployments", projectID, string(f.Status), string(f.Target))
-	read := func(ctx context.Context, after string, n int) ([]DeploymentItem, error) {
-		var p state
-		var all []Deployment // there are few, because old ones are removed
-		group, groupCtx := async.WithContext(ctx)
-		group.Go(func() (err error) {
-			p, err = s.open(groupCtx, caller, projectID, "", workspace.Read)
-			return err
-		})
-		group.Go(func() error {
-			stored, err := s.store.Projects.QueryAll(db.WithoutGuardRead(groupCtx), db.DeploymentsOf(projectID))
-			all = db.DecodeAll(groupCtx, stored, db.DecodeByID(func(d Deployment) string { return d.ID }))
-			return err
-		})
-		if err := group.Wait(); err != nil {
-			return nil, err
-		}
-		items := []DeploymentItem{}
-		for _, d := range slices.Backward(all) {
-			if len(items) < n && f.matches(d) && (after == "" || d.ID < after) {
-				items = append(items, d.item(p.site.DeploymentID, s.store.Origin))
-			}
-		}
-		return items, nil
-	}
-	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(d DeploymentItem) string { return d.ID })
-}
-
-// ReadDeployment returns a deployment. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND.
-func (s *Service) ReadDeployment(
-	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string,
-) (DeploymentItem, error) {
-	p, err := s.open(ctx, caller, projectID, deploymentID, workspace.Read)
-	return p.deployment.item(p.site.DeploymentID, s.store.Origin), err
-}
-
-// CancelDeployment cancels a deployment that has not ended. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
-// DEPLOYMENT_NOT_FOUND; CONFLICT if it has ended.
-func (s *Service) CancelDeployment(
-	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string,
-) (DeploymentItem, error) {
-	var endedAt *clock.Timestamp
-	p, err := s.modify(ctx, caller, "cancel a deployment", projectID, deploymentID, func(c *change) error {
-		if c.site.Deployments[deploymentID].Status.hasEnded() {
-			return errHasEnded
-		}
-		endedAt = new(clock.Stamp(c.now))
-		c.cancel(deploymentID, actorOf(caller))
-		return nil
-	})
-	p.deployment.Status, p.deployment.EndedAt = Canceled, endedAt
-	return p.deployment.item(p.site.DeploymentID, s.store.Origin), err
-}
-
-// PromoteDeployment makes a ready deployment the live one. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
-// DEPLOYMENT_NOT_FOUND, SITES_NOT_CONFIGURED; CONFLICT if it is not ready.
-func (s *Service) PromoteDeployment(
-	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string,
-) (DeploymentItem, error) {
-	p, err := s.modify(ctx, caller, "promote a deployment", projectID, deploymentID, func(c *change) error {
-		if err := s.checkConfigured(); err != nil {
-			return err
-		}
-		switch {
-		case c.site.Blocked:
-			return errProjectBlocked
-		case c.site.Deployments[deploymentID].Status != Ready:
-			return errNotReady
-		}
-		c.goLive(deploymentID, c.nextSequence(), actorOf(caller), reasonPromote)
-		return nil
-	})
-	return p.deployment.item(p.site.DeploymentID, s.store.Origin), err
-}
-
-// DeleteDeployment deletes a deployment that is not live. One that has not ended is canceled. Errors:
-// PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND; CONFLICT if it is live.
-func (s *Service) DeleteDeployment(ctx context.Context, caller httpapi.Caller, projectID, deploymentID string) error {
-	_, err := s.modify(ctx, caller, "delete a deployment", projectID, deploymentID, func(c *change) error {
-		if c.site.DeploymentID == deploymentID {
-			return errLive
-		}
-		c.remove(deploymentID, actorOf(caller))
-		return nil
-	})
-	return err
 }

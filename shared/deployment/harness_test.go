@@ -22,6 +22,7 @@ import (
 	"devplatform/shared/job"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
@@ -32,22 +33,26 @@ const origin = config.Origin("https://example.app")
 type fixture struct {
 	*projecttest.Fixture
 
-	cleaner  *projecttest.Cleaner
-	bucket   objectstore.Bucket
-	sites    string // the name of the table
-	origin   config.Origin
-	limits   deployment.Limits
-	builds   int       // the limit of builds in progress
-	manifest site.Hash // of the manifest of each output
-	mu       sync.Mutex
-	sent     []string // the messages that were sent
-	sendErr  error
+	cleaner   *projecttest.Cleaner
+	bucket    objectstore.Bucket
+	sites     string // the name of the table
+	origin    config.Origin
+	limits    deployment.Limits
+	builds    int // the limit of builds in progress
+	maxOutput int
+	manifest  site.Hash // of the manifest of each output
+	mu        sync.Mutex
+	sent      []string // the messages that were sent
+	sendErr   error
 	*services
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Fixture: projecttest.New(t), origin: origin, limits: deployment.DefaultLimits(), builds: 3}
+	f := &fixture{
+		Fixture: projecttest.New(t), origin: origin, limits: config.Defaults[deployment.Limits](), builds: 3,
+		maxOutput: 1 << 30,
+	}
 	f.cleaner = projecttest.NewCleaner(t, f.Fixture)
 	f.bucket = objectstore.Wrap(s3test.Of(f.S3)).Bucket(f.Bucket)
 	f.sites = slicetest.Table(t, f.SDK, "sites")
@@ -71,12 +76,11 @@ func (f *fixture) process(sdk *dynamodb.Client) *services {
 	p := &services{jobs: job.Store{DB: client, Projects: projects}}
 	p.store = deployment.Store{
 		DB: client, Projects: projects, Sites: sites, Outbox: outbox, Origin: f.origin, MaxBuilds: f.builds,
-		MaxOutput: f.limits.AccountBytes,
+		MaxOutput: f.maxOutput,
 	}
 	p.deployments = deployment.New(deployment.Deps{
-		DB: client, Projects: projects, Sites: sites, Outbox: outbox, Bucket: f.bucket, Send: f.send, IDs: f.IDs,
-		Cursors: db.NewCursors(slicetest.Keys(f.Clock.Now)), Clock: f.Clock.Now, Logger: slog.New(f.Log), Origin: f.origin,
-		Limits: f.limits,
+		Store: p.store, Bucket: f.bucket, Send: f.send, IDs: f.IDs, Cursors: db.NewCursors(slicetest.Keys(f.Clock.Now)),
+		Clock: f.Clock.Now, Logger: slog.New(f.Log), Limits: f.limits,
 	})
 	_, p.project = f.NewServices(client, f.S3, func(d *project.Deps) {
 		d.RemoveSite, d.Sites = p.deployments.RemoveSite, f.origin
@@ -122,6 +126,22 @@ func deploymentURL(projectID, deploymentID string) string {
 }
 
 func siteURL(projectID string) string { return projecttest.URL(projectID) + "/site" }
+
+// deployInput, ref and siteInput return the inputs of operations.
+func deployInput(projectID string, target deployment.Target) *deployment.DeployInput {
+	body := &deployment.DeployRequest{Target: target}
+	return &deployment.DeployInput{InProject: file.InProject{ProjectID: projectID}, Body: body}
+}
+
+func ref(projectID, deploymentID string) *deployment.Ref {
+	return &deployment.Ref{InProject: file.InProject{ProjectID: projectID}, DeploymentID: deploymentID}
+}
+
+func siteInput(projectID string, label *string, spa *bool) *deployment.SiteInput {
+	in := &deployment.SiteInput{InProject: file.InProject{ProjectID: projectID}}
+	in.Body.Label, in.Body.SPA = label, spa
+	return in
+}
 
 // deploy requests a deployment and returns its ID. The clock advances beyond the window of the limit.
 func (u *user) deploy(projectID, target string) string {

@@ -21,17 +21,12 @@ const (
 // Register adds the endpoints of deployments and sites.
 func (s *Service) Register(r *httpapi.Routes) {
 	s.registerDeployments(r)
-	s.registerLog(r)
-	s.registerFiles(r)
+	s.registerOutput(r)
 	s.registerSite(r)
 }
 
-type deploymentRef struct {
+// Ref is the input of an operation on a deployment.
+type Ref struct {
 	file.InProject
 	DeploymentID string `path:"deploymentId" doc:"The deployment's ID" example:"dpl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-}
-
-type deploymentPageInput struct {
-	deploymentRef
-	httpapi.PageInput
 }

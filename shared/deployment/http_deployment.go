@@ -3,13 +3,19 @@ package deployment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
+	"slices"
+	"time"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
+	"devplatform/shared/db"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
 	"devplatform/shared/limit"
 	"devplatform/shared/project/file"
 	"devplatform/shared/site"
@@ -26,30 +32,30 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 			"deployment creates the site. Deploying a private project publishes it. The number of deployments of a project " +
 			"in a minute and of an account in a day is limited. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
-			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, errOutput(DefaultLimits().AccountBytes),
-			errProjectBlocked, errNotConfigured, fault.ErrConflict,
+			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany,
+			errOutput(config.Defaults[StorageSettings]().Bytes()), errProjectBlocked, errNotConfigured, fault.ErrConflict,
 		},
-	}, s.handleCreateDeployment)
+	}, s.CreateDeployment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listDeployments", Method: http.MethodGet, Path: deploymentsPath, Tag: tag,
 		Summary: "List deployments",
 		Description: "Newest first. The last 20 deployments are kept, and the live one always. Requires membership in " +
 			"the workspace.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
-	}, s.handleListDeployments)
+	}, s.listDeployments)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readDeployment", Method: http.MethodGet, Path: deploymentPath, Tag: tag,
 		Summary:     "Read a deployment",
 		Description: "Requires membership in the workspace.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
-	}, s.handleReadDeployment)
+	}, s.ReadDeployment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "cancelDeployment", Method: http.MethodPost, Path: deploymentPath + "/cancel", Tag: tag,
 		Status: http.StatusAccepted, Summary: "Cancel a deployment",
 		Description: "The deployment is canceled immediately, even if it is being built. Requires the role member or " +
 			"higher in the workspace.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errHasEnded},
-	}, s.handleCancelDeployment)
+	}, s.CancelDeployment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "promoteDeployment", Method: http.MethodPost, Path: deploymentPath + "/promote", Tag: tag,
 		Summary: "Make a deployment live",
@@ -59,14 +65,14 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 		Errors: []*fault.Error{
 			workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errProjectBlocked, errNotReady, errNotConfigured,
 		},
-	}, s.handlePromoteDeployment)
+	}, s.PromoteDeployment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteDeployment", Method: http.MethodDelete, Path: deploymentPath, Tag: tag,
 		Summary: "Delete a deployment",
 		Description: "The deployment and its own address are unavailable immediately. A deployment that has not ended is " +
 			"canceled. The live deployment cannot be deleted. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied, errLive},
-	}, s.handleDeleteDeployment)
+	}, s.DeleteDeployment)
 }
 
 // DeploymentItem is a deployment as clients see it.
@@ -119,12 +125,100 @@ func (d Deployment) item(live string, origin config.Origin) DeploymentItem {
 	return item
 }
 
-type deployInput struct {
-	file.InProject
-	Body *struct {
-		Target  Target `json:"target,omitempty" enum:"production,preview" doc:"production: go live when ready; preview: only the deployment's own address. The default is production" example:"production"`
-		Message string `json:"message,omitempty" maxLength:"200" doc:"What changed, at most 200 characters" example:"New colors"`
+// DeploymentOutput is the response with a deployment.
+type DeploymentOutput struct{ Body DeploymentItem }
+
+// outputOf returns the response with the deployment that open or modify has read.
+func outputOf(c *change, err error) (*DeploymentOutput, error) {
+	if err != nil {
+		return nil, err
 	}
+	return &DeploymentOutput{c.deployment.item(c.site.DeploymentID, c.store.Origin)}, nil
+}
+
+// DeployInput is the input of CreateDeployment.
+type DeployInput struct {
+	file.InProject
+	Body *DeployRequest
+}
+
+// DeployRequest describes a deployment to request.
+type DeployRequest struct {
+	Target  Target `json:"target,omitempty" enum:"production,preview" doc:"production: go live when ready; preview: only the deployment's own address. The default is production" example:"production"`
+	Message string `json:"message,omitempty" maxLength:"200" doc:"What changed, at most 200 characters" example:"New colors"`
+}
+
+// CreateDeployment requests a deployment of the current files of a project.
+func (s *Service) CreateDeployment(
+	ctx context.Context, caller httpapi.Caller, in *DeployInput,
+) (*DeploymentOutput, error) {
+	d := Deployment{ProjectID: in.ProjectID, Summary: Summary{Status: Queued, Target: Production}}
+	if in.Body != nil {
+		d.Target, d.Message = cmp.Or(in.Body.Target, Production), in.Body.Message
+	}
+	takenLabels := 0
+	err := db.Retry(ctx, "deploy a project", func(ctx context.Context) error {
+		c, err := s.request(ctx, caller, &d, takenLabels)
+		if err == nil {
+			err = c.commit(ctx)
+		}
+		if errors.Is(err, errLabelTaken) && takenLabels < maxTakenLabels {
+			takenLabels++
+			return errors.Join(db.ErrStale, err)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := newBuildJob(d).Send(ctx, s.Send); err != nil { // the sweep of package job sends it later
+		s.Logger.WarnContext(ctx, "the message for a deployment was not sent", "project", d.ProjectID, "deployment", d.ID,
+			"cause", err.Error())
+	}
+	return &DeploymentOutput{d.item("", s.Store.Origin)}, nil
+}
+
+// request returns the change that adds a deployment to a project, and completes d. takenLabels is the number of labels
+// of a new site that were taken before. Error, of this call or of the transaction: errLabelTaken.
+func (s *Service) request(ctx context.Context, caller httpapi.Caller, d *Deployment, takenLabels int) (*change, error) {
+	access := s.Store.access()
+	project, account, err := workspace.ReadWith(ctx, access, caller.UserID, d.ProjectID, workspace.Write,
+		func(ctx context.Context, found map[db.Key]db.Item) (string, error) {
+			located, err := db.Decode[workspace.ProjectAccess](found[db.TreeKey(d.ProjectID)])
+			if err != nil {
+				return "", err
+			}
+			account, err := access.Account(ctx, located.WorkspaceID)
+			if errors.Is(err, workspace.ErrNotFound) { // the workspace is being deleted
+				err = workspace.ErrProjectNotFound.WithCause(err)
+			}
+			return account, err
+		}, db.SiteKey(d.ProjectID))
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.Store.newChange(project, "", s.Clock())
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Store.Origin == "":
+		return nil, errNotConfigured
+	case c.site.Blocked:
+		return nil, errProjectBlocked
+	}
+	d.ID = s.IDs.New(id.Deployment) // IDs and numbers have the same order
+	d.WorkspaceID, d.AccountID, d.CreatedBy = c.WorkspaceID, account, actorOf(caller)
+	perMinute := limit.Rule{Name: "deployments-project", Limit: s.Limits.ProjectMinute, Window: time.Minute}
+	perDay := limit.Rule{Name: "deployments-account", Limit: s.Limits.AccountDay, Window: 24 * time.Hour}
+	c.add(s.counters.Write(perMinute, d.ProjectID), s.counters.Write(perDay, account))
+	c.spaceFor, c.noSpace = account, errOutput(s.Store.MaxOutput)
+	if c.isNew {
+		if err := c.createSite(ctx, account, takenLabels); err != nil {
+			return nil, err
+		}
+	}
+	c.createDeployment(d)
+	return c, nil
 }
 
 type listInput struct {
@@ -134,7 +228,9 @@ type listInput struct {
 	Target Target `query:"target" enum:"production,preview" doc:"List only the deployments with this target" example:"preview"`
 }
 
-type deploymentOutput struct{ Body DeploymentItem }
+func (in *listInput) matches(d Deployment) bool {
+	return d.Status != Removing && (in.Status == "" || in.Status == d.Status) && (in.Target == "" || in.Target == d.Target)
+}
 
 type listOutput struct {
 	Body struct {
@@ -143,49 +239,83 @@ type listOutput struct {
 	}
 }
 
-func (s *Service) handleCreateDeployment(
-	ctx context.Context, caller httpapi.Caller, in *deployInput,
-) (*deploymentOutput, error) {
-	target, message := Production, ""
-	if in.Body != nil {
-		target, message = cmp.Or(in.Body.Target, Production), in.Body.Message
-	}
-	item, err := s.CreateDeployment(ctx, caller, in.ProjectID, target, message)
-	return &deploymentOutput{item}, err
-}
-
-func (s *Service) handleListDeployments(
+// listDeployments returns a page of the deployments of a project, newest first. It makes three calls to storage.
+func (s *Service) listDeployments(
 	ctx context.Context, caller httpapi.Caller, in *listInput,
 ) (out *listOutput, err error) {
+	scope := httpapi.ListScope(caller, "deployments", in.ProjectID, string(in.Status), string(in.Target))
+	read := func(ctx context.Context, after string, n int) ([]DeploymentItem, error) {
+		var c *change
+		var all []Deployment // there are few, because old ones are removed
+		group, groupCtx := async.WithContext(ctx)
+		group.Go(func() (err error) {
+			c, err = s.open(groupCtx, caller, in.ProjectID, "", workspace.Read)
+			return err
+		})
+		group.Go(func() error {
+			stored, err := s.Store.Projects.QueryAll(db.WithoutGuardRead(groupCtx), db.DeploymentsOf(in.ProjectID))
+			all = db.DecodeAll(groupCtx, stored, db.DecodeByID(func(d Deployment) string { return d.ID }))
+			return err
+		})
+		if err := group.Wait(); err != nil {
+			return nil, err
+		}
+		items := []DeploymentItem{}
+		for _, d := range slices.Backward(all) {
+			if len(items) < n && in.matches(d) && (after == "" || d.ID < after) {
+				items = append(items, d.item(c.site.DeploymentID, s.Store.Origin))
+			}
+		}
+		return items, nil
+	}
 	out = &listOutput{}
-	f := Filter{Status: in.Status, Target: in.Target}
-	out.Body.Deployments, out.Body.NextCursor, err = s.ListDeployments(ctx, caller, in.ProjectID, f, in.PageInput)
+	out.Body.Deployments, out.Body.NextCursor, err = httpapi.ReadPage(ctx, s.Cursors, scope, in.PageInput, read,
+		func(d DeploymentItem) string { return d.ID })
 	return out, err
 }
 
-func (s *Service) handleReadDeployment(
-	ctx context.Context, caller httpapi.Caller, in *deploymentRef,
-) (*deploymentOutput, error) {
-	item, err := s.ReadDeployment(ctx, caller, in.ProjectID, in.DeploymentID)
-	return &deploymentOutput{item}, err
+// ReadDeployment returns a deployment.
+func (s *Service) ReadDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*DeploymentOutput, error) {
+	return outputOf(s.open(ctx, caller, in.ProjectID, in.DeploymentID, workspace.Read))
 }
 
-func (s *Service) handleCancelDeployment(
-	ctx context.Context, caller httpapi.Caller, in *deploymentRef,
-) (*deploymentOutput, error) {
-	item, err := s.CancelDeployment(ctx, caller, in.ProjectID, in.DeploymentID)
-	return &deploymentOutput{item}, err
+// CancelDeployment cancels a deployment that has not ended.
+func (s *Service) CancelDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*DeploymentOutput, error) {
+	return outputOf(s.modify(ctx, caller, "cancel a deployment", in.ProjectID, in.DeploymentID, func(c *change) error {
+		if c.site.Deployments[in.DeploymentID].Status.hasEnded() {
+			return errHasEnded
+		}
+		c.cancel(in.DeploymentID, actorOf(caller))
+		c.deployment.Status, c.deployment.EndedAt = Canceled, new(clock.Stamp(c.now))
+		return nil
+	}))
 }
 
-func (s *Service) handlePromoteDeployment(
-	ctx context.Context, caller httpapi.Caller, in *deploymentRef,
-) (*deploymentOutput, error) {
-	item, err := s.PromoteDeployment(ctx, caller, in.ProjectID, in.DeploymentID)
-	return &deploymentOutput{item}, err
+// PromoteDeployment makes a ready deployment the live one.
+func (s *Service) PromoteDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*DeploymentOutput, error) {
+	return outputOf(s.modify(ctx, caller, "promote a deployment", in.ProjectID, in.DeploymentID, func(c *change) error {
+		switch {
+		case s.Store.Origin == "":
+			return errNotConfigured
+		case c.site.Blocked:
+			return errProjectBlocked
+		case c.site.Deployments[in.DeploymentID].Status != Ready:
+			return errNotReady
+		}
+		c.site.Sequence++
+		c.goLive(in.DeploymentID, c.site.Sequence, actorOf(caller), reasonPromote)
+		return nil
+	}))
 }
 
-func (s *Service) handleDeleteDeployment(
-	ctx context.Context, caller httpapi.Caller, in *deploymentRef,
-) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("Deployment deleted.", s.DeleteDeployment(ctx, caller, in.ProjectID, in.DeploymentID))
+// DeleteDeployment deletes a deployment that is not live. One that has not ended is canceled.
+func (s *Service) DeleteDeployment(ctx context.Context, caller httpapi.Caller, in *Ref) (*httpapi.DoneOutput, error) {
+	_, err := s.modify(ctx, caller, "delete a deployment", in.ProjectID, in.DeploymentID, func(c *change) error {
+		if c.site.DeploymentID == in.DeploymentID {
+			return errLive
+		}
+		c.remove(in.DeploymentID, actorOf(caller))
+		return nil
+	})
+	return httpapi.ReplyDone("Deployment deleted.", err)
 }

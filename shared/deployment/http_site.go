@@ -20,7 +20,7 @@ func (s *Service) registerSite(r *httpapi.Routes) {
 		Summary:     "Read the site of a project",
 		Description: "Requires membership in the workspace.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errNoSite, workspace.ErrDenied},
-	}, s.handleReadSite)
+	}, s.ReadSite)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateSite", Method: http.MethodPut, Path: sitePath, Tag: tag,
 		Summary:     "Change the address or the settings of a site",
@@ -29,13 +29,13 @@ func (s *Service) registerSite(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("label", checkLabel("-"))), workspace.ErrProjectNotFound, errNoSite, workspace.ErrDenied,
 			errBlocked, errLabelTaken, errNotConfigured, limit.ErrTooMany,
 		},
-	}, s.handleUpdateSite)
+	}, s.UpdateSite)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "takeSiteOffline", Method: http.MethodDelete, Path: sitePath, Tag: tag,
 		Summary:     "Take a site offline",
 		Description: "No deployment is live afterwards. The label, the deployments and their own addresses remain. Promote or deploy to be online again. Requires the role member or higher in the workspace.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errNoSite, workspace.ErrDenied},
-	}, s.handleTakeSiteOffline)
+	}, s.TakeSiteOffline)
 }
 
 // SiteItem is a site as clients see it.
@@ -55,7 +55,8 @@ func (s Site) item(origin config.Origin) SiteItem {
 	return item
 }
 
-type siteInput struct {
+// SiteInput is the input of UpdateSite. A field that is nil is not changed.
+type SiteInput struct {
 	file.InProject
 	Body struct {
 		Label *string `json:"label,omitempty" minLength:"3" maxLength:"40" doc:"The first part of the host name: 3–40 lowercase letters, digits and single hyphens. Names with which a site could pretend to be a part of the service, such as login or www2, are reserved" example:"todo-list"`
@@ -64,26 +65,62 @@ type siteInput struct {
 }
 
 // Validate checks the rules that tags cannot express.
-func (in *siteInput) Validate(v *httpapi.Validation) {
+func (in *SiteInput) Validate(v *httpapi.Validation) {
 	if in.Body.Label != nil {
 		v.Field("label", checkLabel(*in.Body.Label))
 	}
 }
 
-type siteOutput struct{ Body SiteItem }
+// SiteOutput is the response with a site.
+type SiteOutput struct{ Body SiteItem }
 
-func (s *Service) handleReadSite(ctx context.Context, caller httpapi.Caller, in *file.InProject) (*siteOutput, error) {
-	item, err := s.ReadSite(ctx, caller, in.ProjectID)
-	return &siteOutput{item}, err
+// siteOutput returns the response with the site of a change.
+func siteOutput(c *change, err error) (*SiteOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &SiteOutput{c.site.item(c.store.Origin)}, nil
 }
 
-func (s *Service) handleUpdateSite(ctx context.Context, caller httpapi.Caller, in *siteInput) (*siteOutput, error) {
-	item, err := s.UpdateSite(ctx, caller, in.ProjectID, SiteSettings(in.Body))
-	return &siteOutput{item}, err
+// ReadSite returns the site of a project.
+func (s *Service) ReadSite(ctx context.Context, caller httpapi.Caller, in *file.InProject) (*SiteOutput, error) {
+	c, err := s.open(ctx, caller, in.ProjectID, "", workspace.Read)
+	if err == nil && c.isNew {
+		err = errNoSite
+	}
+	return siteOutput(c, err)
 }
 
-func (s *Service) handleTakeSiteOffline(
+// UpdateSite changes the settings of a site. A new label is the address of the site immediately; the old one stays
+// reserved for the workspace for 30 days.
+func (s *Service) UpdateSite(ctx context.Context, caller httpapi.Caller, in *SiteInput) (*SiteOutput, error) {
+	label, spa := in.Body.Label, in.Body.SPA
+	return siteOutput(s.modify(ctx, caller, "change a site", in.ProjectID, "", func(c *change) error {
+		if s.Store.Origin == "" {
+			return errNotConfigured
+		}
+		if spa != nil && *spa != c.site.SPA {
+			c.setSPA(*spa)
+		}
+		switch {
+		case label != nil && *label != c.site.Label:
+			c.add(s.counters.Write(labelRule, c.WorkspaceID))
+			c.leaveLabel(false)
+			return c.takeLabel(ctx, *label, c.site.accountID())
+		case c.site.SPA != c.before.SPA:
+			c.updateAddress(set("spa", c.site.SPA))
+		}
+		return nil
+	}))
+}
+
+// TakeSiteOffline takes a site offline. Its label and its deployments remain.
+func (s *Service) TakeSiteOffline(
 	ctx context.Context, caller httpapi.Caller, in *file.InProject,
 ) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("The site is offline.", s.TakeSiteOffline(ctx, caller, in.ProjectID))
+	_, err := s.modify(ctx, caller, "take a site offline", in.ProjectID, "", func(c *change) error {
+		c.goOffline()
+		return nil
+	})
+	return httpapi.ReplyDone("The site is offline.", err)
 }

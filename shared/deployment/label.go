@@ -101,6 +101,3 @@ func firstLabel(slug string, attempt int) string {
 
 // randomBase32 returns up to 26 random characters: lowercase letters and the digits 2 to 7.
 func randomBase32(n int) string { return strings.ToLower(rand.Text()[:n]) }
-
-// deploymentLabel returns the label of a new deployment's own address.
-func deploymentLabel(label string) string { return label + "--" + randomBase32(16) }

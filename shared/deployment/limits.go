@@ -3,7 +3,6 @@ package deployment
 import (
 	"time"
 
-	"devplatform/shared/config"
 	"devplatform/shared/limit"
 )
 
@@ -13,15 +12,6 @@ type Limits struct {
 	ProjectMinute int `env:"LIMIT_DEPLOYMENTS_MINUTE" envDefault:"10" min:"1"`
 	// AccountDay is the number of deployments of an account that can be requested in one day.
 	AccountDay int `env:"LIMIT_DEPLOYMENTS_DAY" envDefault:"200" min:"1"`
-	// AccountBytes is the maximum size of the stored output of an account.
-	AccountBytes int `env:"-"`
-}
-
-// DefaultLimits returns the limits that apply if the environment sets no others.
-func DefaultLimits() Limits {
-	limits := config.Defaults[Limits]()
-	limits.AccountBytes = config.Defaults[StorageSettings]().Bytes()
-	return limits
 }
 
 // StorageSettings set the limit of the stored output of an account.
@@ -31,14 +21,6 @@ type StorageSettings struct {
 
 // Bytes returns the limit in bytes.
 func (s StorageSettings) Bytes() int { return s.GiB << 30 }
-
-func (l Limits) projectRule() limit.Rule {
-	return limit.Rule{Name: "deployments-project", Limit: l.ProjectMinute, Window: time.Minute}
-}
-
-func (l Limits) accountRule() limit.Rule {
-	return limit.Rule{Name: "deployments-account", Limit: l.AccountDay, Window: 24 * time.Hour}
-}
 
 // labelRule limits how often the labels of a workspace can change. Each change reserves the old label for 30 days.
 var labelRule = limit.Rule{Name: "labels", Limit: 20, Window: 24 * time.Hour}

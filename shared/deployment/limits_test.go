@@ -18,7 +18,7 @@ import (
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.limits = deployment.Limits{ProjectMinute: 2, AccountDay: 4, AccountBytes: 200}
+	f.limits, f.maxOutput = deployment.Limits{ProjectMinute: 2, AccountDay: 4}, 200
 	f.restart()
 	ada := f.newUser("ada")
 	p := ada.newProject("Shop front", workspace.Team)
@@ -49,7 +49,7 @@ func TestLimits(t *testing.T) {
 func TestOutputLimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.limits.AccountBytes = 2000
+	f.maxOutput = 2000
 	f.restart()
 	ada := f.newUser("ada")
 	p, q := ada.newProject("First", workspace.Team), ada.newProject("Second", workspace.Team)

@@ -1,16 +1,11 @@
 package deployment
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/db"
 	"devplatform/shared/excerpt"
-	"devplatform/shared/httpapi"
-	"devplatform/shared/workspace"
 )
 
 // Level is the importance of a line of a log.
@@ -71,35 +66,4 @@ func fitLog(lines []LogLine) []LogLine {
 	}
 	text := fmt.Sprintf("The log is too long. Its first %d lines are left out.", first)
 	return append([]LogLine{{At: lines[0].At, Level: Warning, Text: text}}, lines[first:]...)
-}
-
-// privateNotice returns the first line of the log of a deployment of a private project.
-func privateNotice(at clock.Timestamp) LogLine {
-	return LogLine{At: at, Level: Warning, Text: "The project is private. Deploying publishes it: " +
-		"everyone who knows the address of the deployment can open it."}
-}
-
-// ReadLog returns a page of the log of a deployment, oldest line first, and the cursor of the next page. Errors:
-// PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND; VALIDATION_FAILED if the cursor is not from this list.
-func (s *Service) ReadLog(
-	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string, page httpapi.PageInput,
-) ([]LogLine, string, error) {
-	scope := httpapi.ListScope(caller, "deployment-log", projectID, deploymentID)
-	read := func(ctx context.Context, after string, n int) ([]LogLine, error) {
-		key := db.DeploymentLogKey(projectID, deploymentID)
-		p, err := s.open(ctx, caller, projectID, deploymentID, workspace.Read, key)
-		if err != nil {
-			return nil, err
-		}
-		log, err := db.Decode[logRecord](p.Items[key])
-		lines := append(append([]LogLine{}, log.Notices...), log.Lines...)
-		for i := range lines {
-			lines[i].number = i + 1
-		}
-		first, _ := strconv.Atoi(after) // 0 for the first page
-		first = min(first, len(lines))
-		return lines[first:min(len(lines), first+n)], err
-	}
-	return httpapi.ReadPage(ctx, s.cursors, scope, page, read,
-		func(l LogLine) string { return strconv.Itoa(l.number) })
 }

@@ -41,7 +41,7 @@ type world struct {
 func TestModel(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.limits = deployment.Limits{ProjectMinute: 1000, AccountDay: 1000, AccountBytes: 1 << 40}
+	f.limits = deployment.Limits{ProjectMinute: 1000, AccountDay: 1000}
 	f.builds = modelBuilds
 	f.restart()
 	other := f.newUser("other")
@@ -124,8 +124,7 @@ func (w *world) draw(label string) step {
 	now, ctx := w.Clock.Now(), context.Background()
 	steps := []step{
 		{"deploy", func(m *model) { m.deploy(target, w.label) }, func(s *services) error {
-			_, err := s.deployments.CreateDeployment(ctx, caller, p, target, "")
-			return err
+			return second(s.deployments.CreateDeployment(ctx, caller, deployInput(p, target)))
 		}},
 		{"claim", func(m *model) { m.claim(waiting) }, func(s *services) error {
 			j, err := s.jobs.Claim(ctx, p, ids[waiting], now)
@@ -135,17 +134,17 @@ func (w *world) draw(label string) step {
 			return err
 		}},
 		{"promote", func(m *model) { m.promote(ready) }, func(s *services) error {
-			_, err := s.deployments.PromoteDeployment(ctx, caller, p, ids[ready])
-			return err
+			return second(s.deployments.PromoteDeployment(ctx, caller, ref(p, ids[ready])))
 		}},
 		{"cancel", func(m *model) { m.cancel(n) }, func(s *services) error {
-			_, err := s.deployments.CancelDeployment(ctx, caller, p, ids[n])
-			return err
+			return second(s.deployments.CancelDeployment(ctx, caller, ref(p, ids[n])))
 		}},
 		{"delete", func(m *model) { m.delete(ready) }, func(s *services) error {
-			return s.deployments.DeleteDeployment(ctx, caller, p, ids[ready])
+			return second(s.deployments.DeleteDeployment(ctx, caller, ref(p, ids[ready])))
 		}},
-		{"go offline", (*model).offline, func(s *services) error { return s.deployments.TakeSiteOffline(ctx, caller, p) }},
+		{"go offline", (*model).offline, func(s *services) error {
+			return second(s.deployments.TakeSiteOffline(ctx, caller, &ref(p, "").InProject))
+		}},
 	}
 	steps = append(steps, w.siteSteps(label)...)
 	steps = append(steps, w.workerSteps(label, now)...)
@@ -213,12 +212,10 @@ func (w *world) siteSteps(label string) []step {
 				m.Label, m.SPA = next, spa
 			}
 		}, func(s *services) error {
-			_, err := s.deployments.UpdateSite(ctx, caller, p, deployment.SiteSettings{Label: &next, SPA: &spa})
-			return err
+			return second(s.deployments.UpdateSite(ctx, caller, siteInput(p, &next, &spa)))
 		}},
 		{"set spa", func(m *model) { m.SPA = m.Label != "" && spa }, func(s *services) error {
-			_, err := s.deployments.UpdateSite(ctx, caller, p, deployment.SiteSettings{SPA: &spa})
-			return err
+			return second(s.deployments.UpdateSite(ctx, caller, siteInput(p, nil, &spa)))
 		}},
 	}
 }
@@ -243,8 +240,7 @@ func (w *world) workerSteps(label string, now time.Time) []step {
 	finish := func(status deployment.Status, o deployment.Outcome) step {
 		apply := func(m *model) { m.finish(d.Number, d.job.Lease, status) }
 		return step{"finish " + string(status), apply, func(s *services) error {
-			_, err := s.store.Finish(ctx, d.job, o, now)
-			return err
+			return second(s.store.Finish(ctx, d.job, o, now))
 		}}
 	}
 	begin := step{"begin", func(m *model) { m.begin(d.Number, d.job.Lease) }, func(s *services) error {

@@ -24,19 +24,19 @@ func TestProjectDeletionRaces(t *testing.T) {
 	moved := "moved"
 	for name, op := range map[string]func(s *services, p, ready string, held building) error{
 		"first deployment": func(s *services, p, _ string, _ building) error {
-			return second(s.deployments.CreateDeployment(t.Context(), ada.Caller(), p, deployment.Production, ""))
+			return second(s.deployments.CreateDeployment(t.Context(), ada.Caller(), deployInput(p, deployment.Production)))
 		},
 		"deploy": func(s *services, p, _ string, _ building) error {
-			return second(s.deployments.CreateDeployment(t.Context(), ada.Caller(), p, deployment.Production, ""))
+			return second(s.deployments.CreateDeployment(t.Context(), ada.Caller(), deployInput(p, deployment.Production)))
 		},
 		"finish": func(s *services, _, _ string, held building) error {
 			return second(s.store.Finish(t.Context(), held.job, deployment.Outcome{}, f.Clock.Now()))
 		},
 		"promote": func(s *services, p, ready string, _ building) error {
-			return second(s.deployments.PromoteDeployment(t.Context(), ada.Caller(), p, ready))
+			return second(s.deployments.PromoteDeployment(t.Context(), ada.Caller(), ref(p, ready)))
 		},
 		"move": func(s *services, p, _ string, _ building) error {
-			return second(s.deployments.UpdateSite(t.Context(), ada.Caller(), p, deployment.SiteSettings{Label: &moved}))
+			return second(s.deployments.UpdateSite(t.Context(), ada.Caller(), siteInput(p, &moved, nil)))
 		},
 	} {
 		for _, deletionIsSlow := range []bool{true, false} {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -25,94 +26,93 @@ import (
 // Begin begins an attempt to build a deployment, for the worker with j, and returns the deployment: a queued one
 // becomes building. Errors: job.ErrLost; job.ErrBusy if the account has reached its limit of builds in progress.
 func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deployment, err error) {
-	err = db.Retry(ctx, "begin a build", func(ctx context.Context) error {
-		p, err := s.readBuild(ctx, j)
-		if err != nil {
-			return err
-		}
-		builds := db.BuildsKey(j.Group)
-		items, err := s.readInUse(ctx, j, &p, now, builds)
-		if err != nil {
-			return err
-		}
-		slot, err := s.beginBuild(j, items[builds], now)
-		if err != nil {
-			return err
-		}
-		d = p.deployment
+	builds := db.BuildsKey(j.Group)
+	err = s.modifyBuild(ctx, "begin a build", j, now, func(c *change) error {
+		d = c.deployment
 		d.Status = Building
 		if d.StartedAt == nil {
 			d.StartedAt = new(clock.Stamp(now))
 		}
-		c := s.newChange(p, now)
-		c.putDeployment(d, equals("status", p.deployment.Status))
+		slot, err := s.beginBuild(j, c.Items[builds], now)
+		c.putDeployment(d, equals("status", c.deployment.Status))
 		c.add(slot, s.jobs().Hold(j))
-		return asLost(c.commit(ctx))
-	})
+		return err
+	}, builds)
 	return d, err
 }
 
-// readBuild reads a deployment that is queued or building, and its site. If there is none, it ends the job. Error:
-// job.ErrLost.
-func (s Store) readBuild(ctx context.Context, j job.Job) (state, error) {
-	p, err := s.read(ctx, j.OwnerID, j.ID)
-	if err != nil || p.hasSite && p.deployment.ID != "" && !p.deployment.Status.hasEnded() {
-		return p, err
-	}
-	if err := s.jobs().Finish(ctx, j); err != nil {
-		return p, err
-	}
-	return p, job.ErrLost
+// modifyBuild opens the build of the worker with j. It calls decide, which makes a change, and commits the change. It
+// makes three calls to storage. Errors: job.ErrLost, also if the project was deleted; the errors of decide.
+func (s Store) modifyBuild(
+	ctx context.Context, operation string, j job.Job, now time.Time, decide func(c *change) error, more ...db.Key,
+) error {
+	return db.Retry(ctx, operation, func(ctx context.Context) error {
+		c, err := s.openBuild(ctx, j, now, more...)
+		if err == nil {
+			err = decide(c)
+		}
+		if err == nil {
+			err = c.commit(ctx)
+		}
+		if errors.Is(err, workspace.ErrProjectNotFound) {
+			return fmt.Errorf("%w: %w", job.ErrLost, err)
+		}
+		return err
+	})
 }
 
-// readInUse reads the items that a build needs before it begins and before its outcome is stored: the project, whose
-// name p gets, and more items. If the build must stop, it ends the job: if the workspace has ended, it leaves the rest
-// to the removal of the workspace. If the workspace is read-only, the account of the user who deployed is suspended, or
-// an operator has blocked the project, it cancels the deployment. It makes one call to storage. Error: job.ErrLost.
-func (s Store) readInUse(
-	ctx context.Context, j job.Job, p *state, now time.Time, more ...db.Key,
-) (map[db.Key]db.Item, error) {
-	project, ws := db.ProjectKey(p.WorkspaceID, j.OwnerID), db.WorkspaceKey(p.WorkspaceID)
-	member := db.MemberKey(p.WorkspaceID, p.deployment.CreatedBy.ID)
+// openBuild reads a deployment that is queued or building, its site, its project and more items. If the build must
+// stop, it ends the job. If there is no such deployment, or the workspace has ended, it changes nothing else: the
+// removal of the workspace removes the rest. If the workspace is read-only, the account of the user who deployed is
+// suspended, or an operator has blocked the project, it cancels the deployment. It makes two calls to storage. Errors:
+// job.ErrLost; PROJECT_NOT_FOUND if the project is being deleted.
+func (s Store) openBuild(ctx context.Context, j job.Job, now time.Time, more ...db.Key) (c *change, err error) {
+	site, deployment := db.SiteKey(j.OwnerID), db.DeploymentKey(j.OwnerID, j.ID)
+	access, err := s.access().Locate(ctx, j.OwnerID, s.Projects.Refs(site, deployment)...)
+	if err == nil {
+		c, err = s.newChange(access, j.ID, now)
+	}
+	switch isDeleted := errors.Is(err, workspace.ErrProjectNotFound); {
+	case err != nil && !isDeleted:
+		return nil, err
+	case isDeleted, c.isNew, c.deployment.ID == "", c.deployment.Status.hasEnded():
+		return nil, lost(s.jobs().Finish(ctx, j))
+	}
+	project, ws := db.ProjectKey(c.WorkspaceID, j.OwnerID), db.WorkspaceKey(c.WorkspaceID)
+	member := db.MemberKey(c.WorkspaceID, c.deployment.CreatedBy.ID)
 	items, err := s.Projects.BatchGet(ctx, append(more, project, ws, member)...)
 	if err != nil {
 		return nil, err
 	}
 	w, err := record.Decode(items[ws])
-	if err == nil && w == nil {
-		if err = s.jobs().Finish(ctx, j); err == nil {
-			err = job.ErrLost
-		}
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if items[project] == nil {
-		return nil, fmt.Errorf("%w: %w", job.ErrLost, workspace.ErrProjectNotFound)
+	case w == nil:
+		return nil, lost(s.jobs().Finish(ctx, j))
+	case items[project] == nil:
+		return nil, workspace.ErrProjectNotFound
 	}
 	named, err := db.Decode[workspace.ProjectAccess](items[project]) // events contain its name
 	if err != nil {
 		return nil, err
 	}
-	p.Name = named.Name
+	c.Name = named.Name
+	maps.Copy(c.Items, items)
 	by, err := db.Decode[workspace.Membership](items[member])
-	if err != nil || !w.IsReadOnly() && !by.Suspended && !p.site.Blocked {
-		return items, err
+	if err != nil || !w.IsReadOnly() && !by.Suspended && !c.site.Blocked {
+		return c, err
 	}
-	c := s.newChange(*p, now)
-	c.cancel(j.ID, p.deployment.CreatedBy)
-	if err := asLost(c.commit(ctx)); err != nil {
-		return nil, err
-	}
-	return nil, job.ErrLost
+	c.cancel(j.ID, c.deployment.CreatedBy)
+	return nil, lost(c.commit(ctx))
 }
 
-// asLost returns job.ErrLost if a change failed because the project was deleted.
-func asLost(err error) error {
-	if errors.Is(err, workspace.ErrProjectNotFound) {
-		return fmt.Errorf("%w: %w", job.ErrLost, err)
+// lost returns job.ErrLost after a write that ended the job of the caller, or the error of the write.
+func lost(err error) error {
+	if err != nil {
+		return err
 	}
-	return err
+	return job.ErrLost
 }
 
 // Outcome is the result of a build.
@@ -129,51 +129,37 @@ type Outcome struct {
 	Log []LogLine
 }
 
-// applyTo returns a deployment with the outcome.
-func (o Outcome) applyTo(d Deployment, now time.Time) Deployment {
-	d.EndedAt = new(clock.Stamp(now))
-	if o.Error != nil {
-		short := *o.Error
-		short.Message, short.Path = excerpt.Start(short.Message, maxText), excerpt.Start(short.Path, maxPath)
-		d.Status, d.Error = Failed, &short
-		return d
-	}
-	d.Status, d.ReadyAt = Ready, d.EndedAt
-	d.Files, d.Bytes, d.Manifest, d.HashedPaths = o.Files, o.Bytes, o.Manifest, o.HashedPaths
-	return d
-}
-
 // Finish ends a deployment and its job, for the worker with j: the deployment becomes ready or failed, and goes live if
 // its target is production and no later request has changed the live deployment. It returns the deployment as it is
 // stored. Errors: job.ErrLost; *failure.Error if the output would exceed the limit of the account: the deployment is
 // still building, and the worker must finish it with this error.
 func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) (d Deployment, err error) {
-	err = db.Retry(ctx, "finish a build", func(ctx context.Context) error {
-		p, err := s.readBuild(ctx, j)
-		if err != nil {
-			return err
-		}
-		if _, err := s.readInUse(ctx, j, &p, now); err != nil {
-			return err
-		}
-		d = o.applyTo(p.deployment, now)
-		c := s.newChange(p, now)
-		c.putDeployment(d, equals("status", p.deployment.Status))
-		c.finish(j, d, o.Log)
-		return asLost(c.commit(ctx))
+	err = s.modifyBuild(ctx, "finish a build", j, now, func(c *change) error {
+		d = c.finish(j, o)
+		return nil
 	})
 	return d, err
 }
 
-// finish adds what follows from a deployment that has become ready or failed, and from the end of its job.
-func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
+// finish makes the deployment of the change ready or failed, and ends its job. It returns the deployment.
+func (c *change) finish(j job.Job, o Outcome) Deployment {
+	d := c.deployment
+	d.EndedAt = new(clock.Stamp(c.now))
 	end := c.store.jobs().End(j)
-	if d.Status == Failed { // its workers may have stored objects
+	if o.Error != nil {
+		failed := *o.Error
+		failed.Message, failed.Path = excerpt.Start(failed.Message, maxText), excerpt.Start(failed.Path, maxPath)
+		d.Status, d.Error = Failed, &failed
+		// Its workers may have stored objects.
 		end = c.store.jobs().Replace(j, job.New(RemovalJob, d.ProjectID, d.ID, d.AccountID, c.now).After(c.now))
+	} else {
+		d.Status, d.ReadyAt = Ready, d.EndedAt
+		d.Files, d.Bytes, d.Manifest, d.HashedPaths = o.Files, o.Bytes, o.Manifest, o.HashedPaths
 	}
+	c.putDeployment(d, equals("status", c.deployment.Status))
 	c.add(end, c.store.endBuild(j))
-	if len(log) > 0 { // it replaces the log of an earlier attempt
-		item, err := db.Encode(logRecord{Lines: fitLog(log)})
+	if len(o.Log) > 0 { // it replaces the log of an earlier attempt
+		item, err := db.Encode(logRecord{Lines: fitLog(o.Log)})
 		c.err = cmp.Or(c.err, err)
 		c.add(c.store.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"])))
 	}
@@ -181,7 +167,7 @@ func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
 	if d.Status == Ready {
 		c.addedBytes[d.AccountID] += d.Bytes
 		c.add(c.store.Sites.Create(db.AddressKey(d.Label), site.Address{
-			ProjectID: c.projectID, WorkspaceID: c.workspaceID, AccountID: d.AccountID, DeploymentID: d.ID,
+			ProjectID: c.ProjectID, WorkspaceID: c.WorkspaceID, AccountID: d.AccountID, DeploymentID: d.ID,
 			Manifest: d.Manifest, SPA: c.site.SPA, HashedPaths: d.HashedPaths,
 		}))
 	}
@@ -190,8 +176,9 @@ func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
 	}
 	c.prune()
 	if c.addedBytes[d.AccountID] > 0 {
-		c.quota = &quota{d.AccountID, errNoSpace(c.store.MaxOutput)}
+		c.spaceFor, c.noSpace = d.AccountID, errNoSpace(c.store.MaxOutput)
 	}
+	return d
 }
 
 // beginBuild returns the write that adds a build to the builds in progress of its account, with the end of its lease,
@@ -240,15 +227,20 @@ func (s Store) endBuild(j job.Job) db.Write {
 // FinishRemoval ends the removal of the objects of a deployment, for the worker with j. It deletes the records of a
 // deployment that is removing, or whose project was deleted. Error: job.ErrLost.
 func (s Store) FinishRemoval(ctx context.Context, j job.Job) error {
-	p, err := s.read(ctx, j.OwnerID, j.ID)
-	if err != nil {
+	key := db.DeploymentKey(j.OwnerID, j.ID)
+	access, err := s.access().Locate(ctx, j.OwnerID, s.Projects.Ref(key))
+	isDeleted := errors.Is(err, workspace.ErrProjectNotFound)
+	if err != nil && !isDeleted {
 		return err
 	}
-	if p.WorkspaceID != "" && p.deployment.Status != Removing {
-		return s.jobs().Finish(ctx, j)
+	d, err := db.Decode[Deployment](access.Items[key])
+	switch {
+	case err != nil:
+		return err
+	case isDeleted || d.Status == Removing:
+		return s.jobs().Finish(ctx, j, s.Projects.Delete(key), s.Projects.Delete(db.DeploymentLogKey(j.OwnerID, j.ID)))
 	}
-	return s.jobs().Finish(ctx, j, s.Projects.Delete(db.DeploymentKey(j.OwnerID, j.ID)),
-		s.Projects.Delete(db.DeploymentLogKey(j.OwnerID, j.ID)))
+	return s.jobs().Finish(ctx, j)
 }
 
 // BuildSettings are the settings of a project that a build uses.
@@ -278,18 +270,4 @@ func (s Store) BuildSettings(ctx context.Context, d Deployment) (b BuildSettings
 	}](items[variables])
 	b.Variables = setting.Values(stored.Variables, setting.Target(d.Target))
 	return b, err
-}
-
-// read reads a deployment with the site of its project, for a worker. If the project does not exist, the result has no
-// WorkspaceID.
-func (s Store) read(ctx context.Context, projectID, deploymentID string) (state, error) {
-	site, key := db.SiteKey(projectID), db.DeploymentKey(projectID, deploymentID)
-	access, err := s.access().Locate(ctx, projectID, site, key)
-	if errors.Is(err, workspace.ErrProjectNotFound) {
-		return state{}, nil
-	}
-	if err != nil {
-		return state{}, err
-	}
-	return stateOf(access, deploymentID)
 }

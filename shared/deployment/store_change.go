@@ -10,44 +10,69 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/job"
 	"devplatform/shared/site"
+	"devplatform/shared/workspace"
 )
 
-// change is a change of a site and its deployments that becomes one transaction. Its methods decide on the site as it
-// was read, and collect the writes.
+// Store stores deployments, sites and addresses. It is safe for concurrent use.
+type Store struct {
+	DB       *db.Client
+	Projects db.Table
+	Sites    db.Table
+	Outbox   event.Outbox
+	Origin   config.Origin // of the sites; "" if they are not configured
+	// MaxBuilds is the maximum number of builds of an account that are in progress at the same time. Only Begin uses it.
+	MaxBuilds int
+	// MaxOutput is the maximum size of the stored output of an account, in bytes.
+	MaxOutput int
+}
+
+func (s Store) access() workspace.Access { return workspace.Access{Projects: s.Projects} }
+
+func (s Store) jobs() job.Store { return job.Store{DB: s.DB, Projects: s.Projects} }
+
+// change is the site of a project and one of its deployments, as they were read, and a change of them that becomes one
+// transaction. Its methods decide on the site as it was read, and collect the writes.
 type change struct {
-	store                        Store
-	projectID, workspaceID, name string
-	now                          time.Time
-	before, site                 Site // as it was read, and as it will be
-	isNew                        bool // whether the site has no record yet
-	isBlocked                    bool // whether an operator has blocked the label that the site takes
-	writes                       []db.Write
-	addedBytes                   map[string]int // bytes to add to the stored output, by account
-	quota                        *quota         // nil if the change needs no space for output
+	workspace.ProjectAccess
+
+	store        Store
+	now          time.Time
+	deployment   Deployment // as it was read; zero if none was requested, or if it does not exist
+	before, site Site       // as it was read, and as it will be
+	isNew        bool       // whether the site has no record yet
+	isBlocked    bool       // whether an operator has blocked the label that the site takes
+	writes       []db.Write
+	addedBytes   map[string]int // bytes to add to the stored output, by account
 	// writtenIDs contains the IDs of the records that the change writes. A transaction can write a record only once.
 	writtenIDs map[string]bool
-	err        error // the first error of a method; nothing is written then
+	// spaceFor is the account that must have space for the output that the change adds, or for one byte if it adds none.
+	// "" if the change needs no space. noSpace is the error if there is no space.
+	spaceFor string
+	noSpace  error
+	err      error // the first error of a method; nothing is written then
 }
 
-// quota is the check that an account has space for the output that a change adds, or for one byte if it adds none.
-type quota struct {
-	accountID string
-	failure   error // the error if there is no space
-}
-
-// newChange returns a change of the site of a project.
-func (s Store) newChange(p state, now time.Time) *change {
+// newChange returns a change of the site of a project, whose record and one deployment are among the items that were
+// read with the project.
+func (s Store) newChange(a workspace.ProjectAccess, deploymentID string, now time.Time) (*change, error) {
+	item := a.Items[db.SiteKey(a.ProjectID)]
+	before, err := db.Decode[Site](item)
+	if err != nil {
+		return nil, err
+	}
+	d, err := db.Decode[Deployment](a.Items[db.DeploymentKey(a.ProjectID, deploymentID)])
 	c := &change{
-		store: s, projectID: p.ProjectID, workspaceID: p.WorkspaceID, name: p.Name, now: now, before: p.site, site: p.site,
-		isNew: !p.hasSite, addedBytes: map[string]int{}, writtenIDs: map[string]bool{},
+		ProjectAccess: a, store: s, now: now, deployment: d, before: before, site: before, isNew: item == nil,
+		addedBytes: map[string]int{}, writtenIDs: map[string]bool{},
 	}
 	c.site.Deployments = map[string]Summary{}
-	maps.Copy(c.site.Deployments, p.site.Deployments)
-	return c
+	maps.Copy(c.site.Deployments, before.Deployments)
+	return c, err
 }
 
 // isEmpty reports whether nothing has to be written.
@@ -59,9 +84,9 @@ func (c *change) add(writes ...db.Write) { c.writes = append(c.writes, writes...
 func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason string) {
 	d := c.site.Deployments[id]
 	w, err := c.store.Outbox.Add(event.Change{
-		Type: kind, WorkspaceID: c.workspaceID, ProjectID: c.projectID,
+		Type: kind, WorkspaceID: c.WorkspaceID, ProjectID: c.ProjectID,
 		Data: event.Data{
-			Actor: actor, Project: &event.Project{ID: c.projectID, Name: c.name}, Reason: reason,
+			Actor: actor, Project: &event.Project{ID: c.ProjectID, Name: c.Name}, Reason: reason,
 			Deployment: &event.Deployment{
 				ID: id, Status: string(d.Status), URL: site.URL(c.store.Origin, d.Label), Version: d.Number,
 				Target: string(d.Target),
@@ -81,20 +106,22 @@ func (c *change) putDeployment(d Deployment, condition expression.ConditionBuild
 
 // createDeployment numbers a new deployment, and stores it with the job that builds it. It cancels the queued
 // deployments with the same target.
-func (c *change) createDeployment(d *Deployment, isPrivate bool) {
+func (c *change) createDeployment(d *Deployment) {
 	for _, id := range slices.Sorted(maps.Keys(c.site.Deployments)) {
 		if queued := c.site.Deployments[id]; queued.Status == Queued && queued.Target == d.Target {
 			c.cancel(id, d.CreatedBy)
 		}
 	}
 	c.site.Number++
-	d.Number, d.Sequence = c.site.Number, c.nextSequence()
-	d.Label, d.CreatedAt = deploymentLabel(c.site.Label), clock.Stamp(c.now)
+	c.site.Sequence++
+	d.Number, d.Sequence, d.CreatedAt = c.site.Number, c.site.Sequence, clock.Stamp(c.now)
+	d.Label = c.site.Label + "--" + randomBase32(16)
 	c.add(c.store.jobs().Add(newBuildJob(*d)))
 	c.putDeployment(*d, expression.AttributeNotExists(expression.Name(db.AttrPK)))
-	if isPrivate {
-		notices := logRecord{Notices: []LogLine{privateNotice(d.CreatedAt)}}
-		c.add(c.store.Projects.Put(db.DeploymentLogKey(d.ProjectID, d.ID), notices))
+	if c.Visibility == workspace.Private {
+		notice := LogLine{At: d.CreatedAt, Level: Warning, Text: "The project is private. Deploying publishes it: " +
+			"everyone who knows the address of the deployment can open it."}
+		c.add(c.store.Projects.Put(db.DeploymentLogKey(d.ProjectID, d.ID), logRecord{Notices: []LogLine{notice}}))
 	}
 	c.prune()
 }
@@ -104,7 +131,7 @@ func (c *change) createDeployment(d *Deployment, isPrivate bool) {
 // damaged record of an old deployment does not prevent all later changes.
 func (c *change) updateDeployment(id string, update expression.UpdateBuilder) {
 	c.writtenIDs[id] = true
-	c.add(c.store.Projects.Update(db.DeploymentKey(c.projectID, id), update))
+	c.add(c.store.Projects.Update(db.DeploymentKey(c.ProjectID, id), update))
 }
 
 // cancel cancels a deployment that has not ended. If it is building, the build counts as one in progress until its
@@ -123,7 +150,7 @@ func (c *change) removeOutput(id string) {
 	if d.Status == Building || d.Status == Canceled {
 		after = c.now.Add(job.LeaseTime)
 	}
-	c.add(c.store.jobs().Add(job.New(RemovalJob, c.projectID, id, d.AccountID, c.now).After(after)))
+	c.add(c.store.jobs().Add(job.New(RemovalJob, c.ProjectID, id, d.AccountID, c.now).After(after)))
 }
 
 // markCanceled makes a deployment canceled in the record of the site, and adds its event.
@@ -156,14 +183,16 @@ const maxPruned = 10
 // prune removes deployments that have ended. It keeps the live deployment, the last deployments, and deployments whose
 // files are still available at the address of the site. The next change prunes deployments that this change writes.
 func (c *change) prune() {
+	kept := map[string]bool{c.site.DeploymentID: true}
+	for _, e := range c.site.Earlier {
+		kept[e.DeploymentID] = kept[e.DeploymentID] || c.now.Unix() < e.Until
+	}
 	pruned := 0
 	ids := slices.SortedFunc(maps.Keys(c.site.Deployments), func(a, b string) int {
 		return cmp.Compare(c.site.Deployments[b].Number, c.site.Deployments[a].Number)
 	})
 	for _, id := range ids[min(maxKept, len(ids)):] {
-		isPrunable := c.site.Deployments[id].Status.hasEnded() && id != c.site.DeploymentID && !c.isEarlier(id) &&
-			!c.writtenIDs[id]
-		if isPrunable && pruned < maxPruned {
+		if c.site.Deployments[id].Status.hasEnded() && !kept[id] && !c.writtenIDs[id] && pruned < maxPruned {
 			c.remove(id, event.Actor{})
 			pruned++
 		}
@@ -182,42 +211,41 @@ func (c *change) commit(ctx context.Context) error {
 		c.site.UpdatedAt = clock.Stamp(c.now)
 	}
 	c.site.Version = c.before.Version + 1
-	key := db.SiteKey(c.projectID)
+	key := db.SiteKey(c.ProjectID)
 	put := c.store.Projects.Create(key, c.site)
 	if !c.isNew {
 		put = c.store.Projects.Put(key, c.site).If(equals("version", c.before.Version))
 	}
-	tx := c.store.DB.Tx(c.store.access().ProjectExists(c.projectID), put)
+	tx := c.store.DB.Tx(c.store.access().ProjectExists(c.ProjectID), put)
 	tx.Add(c.writes...)
 	if isAddressChanged || isLiveChanged { // the record of the project has a summary
 		update := set("site", site.Summary{Label: c.site.Label, DeploymentID: c.site.DeploymentID})
 		if isAddressChanged { // operators set siteBlocked, so it only changes with the label
 			update = update.Set(expression.Name("siteBlocked"), expression.Value(c.isBlocked))
 		}
-		tx.Add(c.store.Projects.Update(db.ProjectKey(c.workspaceID, c.projectID), update).If(c.store.Projects.Exists()))
+		tx.Add(c.store.Projects.Update(db.ProjectKey(c.WorkspaceID, c.ProjectID), update).If(c.store.Projects.Exists()))
 	}
 	tx.Add(c.outputWrites()...)
 	return tx.CommitOnce(ctx)
 }
 
-// outputWrites returns the writes that count the stored output of accounts, and check the quota.
+// outputWrites returns the writes that count the stored output of accounts, and check that one of them has space.
 func (c *change) outputWrites() (writes []db.Write) {
-	if q := c.quota; q != nil {
-		c.addedBytes[q.accountID] += 0 // adds the account if it is missing, so that its quota is checked
+	if c.spaceFor != "" {
+		c.addedBytes[c.spaceFor] += 0 // adds the account if it is missing
 	}
 	for _, account := range slices.Sorted(maps.Keys(c.addedBytes)) {
 		n, key := c.addedBytes[account], db.OutputKey(account)
-		w := c.store.Projects.Update(key, expression.Add(attrBytes, expression.Value(n)))
-		if c.quota != nil && c.quota.accountID == account {
-			hasSpace := expression.AttributeNotExists(attrBytes).
-				Or(attrBytes.LessThanEqual(expression.Value(c.store.MaxOutput - max(n, 1))))
-			w = w.If(hasSpace)
-			if n == 0 {
-				w = c.store.Projects.Check(key, hasSpace)
-			}
-			writes = append(writes, w.Else(c.quota.failure))
-		} else if n != 0 {
-			writes = append(writes, w)
+		hasSpace := expression.AttributeNotExists(attrBytes).
+			Or(attrBytes.LessThanEqual(expression.Value(c.store.MaxOutput - max(n, 1))))
+		count := c.store.Projects.Update(key, expression.Add(attrBytes, expression.Value(n)))
+		switch needsSpace := account == c.spaceFor; {
+		case needsSpace && n == 0:
+			writes = append(writes, c.store.Projects.Check(key, hasSpace).Else(c.noSpace))
+		case needsSpace:
+			writes = append(writes, count.If(hasSpace).Else(c.noSpace))
+		case n != 0:
+			writes = append(writes, count)
 		}
 	}
 	return writes

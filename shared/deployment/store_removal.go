@@ -13,21 +13,19 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// leaveLabel reserves the label of a site that moves to another label. Error of the transaction: errBlocked.
-func (c *change) leaveLabel() { c.reserveLabel(expression.Not(hasBlock())) }
-
-// reserveLabel reserves the label of the site for the workspace, on the condition that conditions hold. A record of the
-// workspace lists the label, so that its removal finds it. Error of the transaction: errBlocked if a condition fails.
-func (c *change) reserveLabel(conditions ...expression.ConditionBuilder) {
+// leaveLabel reserves the label of the site for the workspace. A record of the workspace lists the label, so that its
+// removal finds it. Error of the transaction: errBlocked if an operator has blocked the address, unless the project is
+// deleted.
+func (c *change) leaveLabel(isProjectDeleted bool) {
 	expires := c.now.Add(reservedTime).Unix()
 	reserve := c.store.Sites.Update(db.AddressKey(c.site.Label), set("deploymentId", "").
-		Set(expression.Name("reservedFor"), expression.Value(c.workspaceID)).
+		Set(expression.Name("reservedFor"), expression.Value(c.WorkspaceID)).
 		Set(expression.Name(db.AttrExpiresAt), expression.Value(expires))).
-		If(equals("projectId", c.projectID))
-	for _, condition := range conditions {
-		reserve = reserve.If(condition).Else(errBlocked)
+		If(equals("projectId", c.ProjectID))
+	if !isProjectDeleted {
+		reserve = reserve.If(expression.Not(hasBlock())).Else(errBlocked)
 	}
-	c.add(reserve, c.store.Projects.Put(db.LabelKey(c.workspaceID, c.site.Label), labelRecord{expires}))
+	c.add(reserve, c.store.Projects.Put(db.LabelKey(c.WorkspaceID, c.site.Label), labelRecord{expires}))
 }
 
 // labelRecord is the record of a label that is reserved for a workspace, in the projects table under db.LabelKey. It
@@ -45,30 +43,28 @@ func (s *Service) RemoveSite(deleted event.Change, item db.Item, now time.Time) 
 	p := workspace.ProjectAccess{
 		ProjectID: deleted.ProjectID, WorkspaceID: deleted.WorkspaceID, Name: deleted.Data.Project.Name,
 	}
-	return s.store.removeSite(p, item, now, func(c *change, id string) { c.markCanceled(id, deleted.Data.Actor) })
+	return s.Store.removeSite(p, item, now, &deleted.Data.Actor)
 }
 
 // RemoveSite is like Service.RemoveSite, for a project of a workspace that has ended. It adds no events.
 func (s Store) RemoveSite(workspaceID, projectID string, item db.Item, now time.Time) ([]db.Write, error) {
-	p := workspace.ProjectAccess{ProjectID: projectID, WorkspaceID: workspaceID}
-	return s.removeSite(p, item, now, func(*change, string) {})
+	return s.removeSite(workspace.ProjectAccess{ProjectID: projectID, WorkspaceID: workspaceID}, item, now, nil)
 }
 
-// removeSite returns the writes that remove the site of a project. cancel is called with the ID of each deployment that
-// has not ended, after the writes that end its build.
+// removeSite returns the writes that remove the site of a project. It adds events only if actor is not nil.
 func (s Store) removeSite(
-	p workspace.ProjectAccess, item db.Item, now time.Time, cancel func(c *change, id string),
+	p workspace.ProjectAccess, item db.Item, now time.Time, actor *event.Actor,
 ) ([]db.Write, error) {
 	if item == nil {
 		none := expression.AttributeNotExists(expression.Name(db.AttrPK))
 		return []db.Write{s.Projects.Check(db.SiteKey(p.ProjectID), none)}, nil
 	}
-	stored, err := db.Decode[Site](item)
+	p.Items = map[db.Key]db.Item{db.SiteKey(p.ProjectID): item}
+	c, err := s.newChange(p, "", now)
 	if err != nil {
 		return nil, err
 	}
-	c := s.newChange(state{site: stored, hasSite: true, ProjectAccess: p}, now)
-	c.reserveLabel()
+	c.leaveLabel(true)
 	for id, d := range c.site.Deployments {
 		switch {
 		case d.Status == Ready:
@@ -76,7 +72,9 @@ func (s Store) removeSite(
 			c.addedBytes[d.AccountID] -= d.Bytes
 		case !d.Status.hasEnded():
 			c.removeOutput(id)
-			cancel(c, id)
+			if actor != nil {
+				c.markCanceled(id, *actor)
+			}
 		}
 	}
 	writes := []db.Write{s.Projects.Delete(db.SiteKey(p.ProjectID)).If(equals("version", c.before.Version))}

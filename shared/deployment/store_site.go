@@ -3,17 +3,52 @@ package deployment
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/site"
 )
 
-// This file contains the changes of the deployments that the addresses of a project show.
+// This file contains the record of a site, and the changes of the deployments that the addresses of a project show.
+
+const (
+	// earlierTime is the time for which the files with hashed names of a deployment stay available at the address of the
+	// site after another deployment went live.
+	earlierTime = 7 * 24 * time.Hour
+	// maxEarlier is the number of deployments that were live earlier whose files stay available.
+	maxEarlier = 5
+	// reservedTime is the time for which a label that was given up stays reserved for its workspace.
+	reservedTime = 30 * 24 * time.Hour
+)
+
+// Site is the record of a project's site, in the projects table under db.SiteKey. It exists from the first deployment
+// on. The attribute names are part of the data format.
+type Site struct {
+	Label string `dynamodbav:"label"` // of the site's address
+	SPA   bool   `dynamodbav:"spa"`
+	// DeploymentID is the live deployment. "" if the site is offline.
+	DeploymentID string `dynamodbav:"deploymentId"`
+	// Earlier are the deployments that were live since the site was last offline, the latest first. They may have expired
+	// or been removed.
+	Earlier []site.EarlierDeployment `dynamodbav:"earlier,omitempty"`
+	// Sequence is the last number that was taken, and LiveSequence the number of the request that last changed the live
+	// deployment.
+	Sequence     int             `dynamodbav:"sequence"`
+	LiveSequence int             `dynamodbav:"liveSequence"`
+	Number       int             `dynamodbav:"number"`  // of the last deployment
+	Version      int             `dynamodbav:"version"` // incremented by every transaction that changes the record
+	UpdatedAt    clock.Timestamp `dynamodbav:"updatedAt"`
+	// Blocked reports that an operator has blocked the project: nothing is built or made live, and all its addresses are
+	// blocked.
+	Blocked bool `dynamodbav:"blocked,omitempty"`
+	// Deployments are the deployments that are not removed, by ID.
+	Deployments map[string]Summary `dynamodbav:"deployments"`
+}
 
 // Reasons of project.deployed.
 const (
@@ -56,30 +91,19 @@ func (c *change) earlier(next string) []site.EarlierDeployment {
 	return all
 }
 
-// isEarlier reports whether the address of the site still serves files of a deployment that was live earlier.
-func (c *change) isEarlier(id string) bool {
-	return slices.ContainsFunc(c.site.Earlier, func(e site.EarlierDeployment) bool {
-		return e.DeploymentID == id && c.now.Unix() < e.Until
-	})
-}
-
 // goOffline takes the site offline, by a request with the next number of the site's sequence.
 func (c *change) goOffline() {
-	c.site.LiveSequence = c.nextSequence()
+	c.site.Sequence++
+	c.site.LiveSequence = c.site.Sequence
 	if c.site.DeploymentID != "" {
 		c.site.DeploymentID, c.site.Earlier = "", nil
 		c.updateAddress(set("deploymentId", "").Remove(expression.Name("earlier")))
 	}
 }
 
-func (c *change) nextSequence() int {
-	c.site.Sequence++
-	return c.site.Sequence
-}
-
 // updateAddress changes the address of the site. It keeps attributes that operators set.
 func (c *change) updateAddress(update expression.UpdateBuilder) {
-	c.add(c.store.Sites.Update(db.AddressKey(c.site.Label), update).If(equals("projectId", c.projectID)))
+	c.add(c.store.Sites.Update(db.AddressKey(c.site.Label), update).If(equals("projectId", c.ProjectID)))
 }
 
 // setSPA changes the setting of the site, and of the own addresses of its deployments.
@@ -87,18 +111,32 @@ func (c *change) setSPA(spa bool) {
 	c.site.SPA = spa
 	for _, d := range c.site.Deployments {
 		if d.Status == Ready {
-			c.add(c.store.Sites.Update(db.AddressKey(d.Label), set("spa", spa)).If(equals("projectId", c.projectID)))
+			c.add(c.store.Sites.Update(db.AddressKey(d.Label), set("spa", spa)).If(equals("projectId", c.ProjectID)))
 		}
 	}
 }
 
+// accountID returns the account of the live deployment, otherwise of the latest one. "" if there is none.
+func (s Site) accountID() string {
+	if live, ok := s.Deployments[s.DeploymentID]; ok {
+		return live.AccountID
+	}
+	latest := Summary{}
+	for _, d := range s.Deployments {
+		if d.Number > latest.Number {
+			latest = d
+		}
+	}
+	return latest.AccountID
+}
+
 // createSite decides the settings of a new site by the record of its project, and takes its first label. takenLabels is
 // the number of labels that were taken before. Error, of this call or of the transaction: errLabelTaken.
-func (c *change) createSite(ctx context.Context, item db.Item, accountID string, takenLabels int) error {
+func (c *change) createSite(ctx context.Context, accountID string, takenLabels int) error {
 	project, err := db.Decode[struct {
 		Slug      string `dynamodbav:"slug"`
 		Framework string `dynamodbav:"framework"`
-	}](item)
+	}](c.Items[db.ProjectKey(c.WorkspaceID, c.ProjectID)])
 	if err != nil {
 		return err
 	}
@@ -117,7 +155,7 @@ func (c *change) takeLabel(ctx context.Context, label, accountID string) error {
 	}
 	c.site.Label = label
 	address := site.Address{
-		ProjectID: c.projectID, WorkspaceID: c.workspaceID, AccountID: accountID, DeploymentID: c.site.DeploymentID,
+		ProjectID: c.ProjectID, WorkspaceID: c.WorkspaceID, AccountID: accountID, DeploymentID: c.site.DeploymentID,
 		Manifest: c.site.Deployments[c.site.DeploymentID].Manifest, Production: true, SPA: c.site.SPA,
 		Earlier: c.site.Earlier,
 	}
@@ -129,7 +167,7 @@ func (c *change) takeLabel(ctx context.Context, label, accountID string) error {
 	switch {
 	case err != nil:
 		return err
-	case before.ReservedFor != c.workspaceID:
+	case before.ReservedFor != c.WorkspaceID:
 		return errLabelTaken
 	}
 	address.Blocked = before.Blocked // operators set it
@@ -138,8 +176,8 @@ func (c *change) takeLabel(ctx context.Context, label, accountID string) error {
 	if !before.Blocked {
 		isBlockUnchanged = expression.Not(isBlockUnchanged)
 	}
-	c.add(c.store.Sites.Put(key, address).If(equals("reservedFor", c.workspaceID).And(isBlockUnchanged)),
-		c.store.Projects.Delete(db.LabelKey(c.workspaceID, label)))
+	c.add(c.store.Sites.Put(key, address).If(equals("reservedFor", c.WorkspaceID).And(isBlockUnchanged)),
+		c.store.Projects.Delete(db.LabelKey(c.WorkspaceID, label)))
 	return nil
 }
 

@@ -74,9 +74,6 @@ type binding struct {
 	body         *schema
 	bodyIndex    []int
 	bodyOptional bool
-	maxBody      int // bytes
-	// ignoreUnknown makes the binding ignore unknown fields of a body instead of rejecting them.
-	ignoreUnknown bool
 }
 
 // param is a field that receives a parameter.
@@ -87,10 +84,10 @@ type param struct {
 	schema   *schema
 }
 
-// newBinding returns the binding of an operation's input type. newBinding panics if the type has a field that cannot be
-// decoded, because that is a programming error.
-func newBinding(input reflect.Type, op Operation) *binding {
-	b := &binding{maxBody: op.MaxBody(), ignoreUnknown: op.IgnoreUnknownFields}
+// newBinding returns the binding of an input type. It panics if the type has a field that cannot be decoded, because
+// that is a programming error.
+func newBinding(input reflect.Type) *binding {
+	b := &binding{}
 	for _, field := range reflect.VisibleFields(input) {
 		switch in, name := paramTag(field.Tag); {
 		case in != "":
@@ -121,22 +118,11 @@ func paramTag(tag reflect.StructTag) (in, name string) {
 func (e *Endpoint) Read(r *http.Request, caller Caller) (any, error) {
 	b, in := e.binding(), reflect.New(e.Input)
 	v := &Validation{Caller: caller, request: r, query: r.URL.Query()}
-	var body []byte
-	if !isSafe(r.Method) {
-		var err error
-		if body, err = readBody(r, b.maxBody); err != nil {
-			return nil, err
-		}
-	}
 	for _, p := range b.params {
 		v.problems = append(v.problems, p.read(r, v.query, in.Elem().FieldByIndex(p.index))...)
 	}
-	switch {
-	case b.body == nil, len(body) == 0 && b.bodyOptional:
-	case len(body) == 0:
-		return nil, fault.Invalid(fault.Field(fault.WholeBody, "is required"))
-	default:
-		problems, err := b.decode(body, in.Elem().FieldByIndex(b.bodyIndex))
+	if !isSafe(r.Method) {
+		problems, err := e.readBody(r, b, in.Elem())
 		if err != nil {
 			return nil, err
 		}
@@ -151,28 +137,52 @@ func (e *Endpoint) Read(r *http.Request, caller Caller) (any, error) {
 	return in.Interface(), nil
 }
 
-// readBody reads a body of at most maxBody bytes. It does not parse the body.
-func readBody(r *http.Request, maxBody int) ([]byte, error) {
+// readBody reads the body of a request and decodes it into the field Body of an input. It returns the problems of the
+// fields. It returns an error if the body cannot be validated: it is too large, is not declared as JSON, is not valid
+// JSON, does not have the expected JSON type, or has more problems than an error can name.
+func (e *Endpoint) readBody(r *http.Request, b *binding, input reflect.Value) ([]fault.Problem, error) {
+	maxBody := e.MaxBody()
 	if r.ContentLength > int64(maxBody) {
-		return nil, tooLarge(maxBody)
+		return nil, e.TooLarge
 	}
-	var buffer bytes.Buffer
-	buffer.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
-	_, err := buffer.ReadFrom(io.LimitReader(r.Body, int64(maxBody)+1))
-	data := buffer.Bytes()
-	switch {
+	var body bytes.Buffer
+	body.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
+	switch _, err := body.ReadFrom(io.LimitReader(r.Body, int64(maxBody)+1)); {
 	case err != nil:
 		return nil, fault.Invalid(fault.Field(fault.WholeBody, "could not be read")).WithCause(err)
-	case len(data) > maxBody:
-		return nil, tooLarge(maxBody)
-	case len(data) == 0:
+	case body.Len() > maxBody:
+		return nil, e.TooLarge
+	case body.Len() == 0 && (b.body == nil || b.bodyOptional):
 		return nil, nil
+	case body.Len() == 0:
+		return nil, fault.Invalid(fault.Field(fault.WholeBody, "is required"))
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if media != jsonType || err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
 		return nil, ErrMediaType
 	}
-	return data, nil
+	if b.body == nil {
+		return nil, nil
+	}
+	d := &decoder{
+		body: body.Bytes(), maxValues: maxBody / minValueSize, ignoreUnknown: e.IgnoreUnknownFields,
+		// The decoder itself detects duplicate names, because jsontext needs more time and memory for it.
+		in: jsontext.NewDecoder(bytes.NewBuffer(body.Bytes()), jsontext.AllowDuplicateNames(true)),
+	}
+	isMismatch := !b.body.accepts(d.in.PeekKind())
+	err = d.read(b.body, input.FieldByIndex(b.bodyIndex))
+	if err == nil {
+		if _, end := d.in.ReadToken(); !errors.Is(end, io.EOF) {
+			err = errNotJSON
+		}
+	}
+	switch {
+	case err != nil && !errors.Is(err, errStopped):
+		return nil, err
+	case err != nil, isMismatch, len(d.problems) > fault.MaxProblems:
+		return nil, fault.Invalid(d.problems...)
+	}
+	return d.problems, nil
 }
 
 // read reads a parameter into its field. An empty parameter counts as absent, unless it is a header.
@@ -208,28 +218,4 @@ func (p param) read(r *http.Request, query url.Values, field reflect.Value) []fa
 // isSafe reports whether a method only reads (RFC 9110 §9.2.1).
 func isSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
-}
-
-// decode decodes a body, and returns the problems of its fields. It returns an error if the body cannot be validated:
-// it is not valid JSON, does not have the expected JSON type, or has more problems than an error can name.
-func (b *binding) decode(body []byte, field reflect.Value) ([]fault.Problem, error) {
-	d := &decoder{
-		body: body, maxValues: b.maxBody / minValueSize, ignoreUnknown: b.ignoreUnknown,
-		// The decoder itself detects duplicate names, because jsontext needs more time and memory for it.
-		in: jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true)),
-	}
-	isMismatch := !b.body.accepts(d.in.PeekKind())
-	err := d.read(b.body, field)
-	if err == nil {
-		if _, end := d.in.ReadToken(); !errors.Is(end, io.EOF) {
-			err = errNotJSON
-		}
-	}
-	switch {
-	case err != nil && !errors.Is(err, errStopped):
-		return nil, err
-	case err != nil, isMismatch, len(d.problems) > fault.MaxProblems:
-		return nil, fault.Invalid(d.problems...)
-	}
-	return d.problems, nil
 }

@@ -25,69 +25,26 @@ func TestCookies(t *testing.T) {
 	t.Parallel()
 	plain := config.Edge{CookiePlainHTTP: true}
 	for name, tc := range map[string]struct {
-		edge           config.Edge
-		method, target string
-		cookie         string
-		want           []string
+		edge                   config.Edge
+		method, target, cookie string
+		want                   []string
 	}{
-		"login over HTTPS": {
-			edge:   plain,
-			method: "POST",
-			target: "https://h/api/login",
-			want:   []string{edgetest.SetSecure},
-		},
+		"login over HTTPS": {plain, "POST", "https://h/api/login", "", []string{edgetest.SetSecure}},
 		"login over HTTP": {
-			edge:   plain,
-			method: "POST",
-			target: "http://h/api/login",
-			want:   []string{edgetest.SetSecure, edgetest.SetPlain},
+			plain, "POST", "http://h/api/login", "", []string{edgetest.SetSecure, edgetest.SetPlain},
 		},
-		"login over HTTP, plain cookie disabled": {
-			method: "POST",
-			target: "http://h/api/login",
-			want:   []string{edgetest.SetSecure},
-		},
-		"logout over HTTPS": {edge: plain, method: "POST", target: "https://h/api/logout", want: []string{clearSecure}},
-		"logout over HTTP": {
-			edge:   plain,
-			method: "POST",
-			target: "http://h/api/logout",
-			want:   []string{clearSecure, clearPlain},
-		},
-		"renewal over HTTPS": {
-			edge:   plain,
-			method: "GET",
-			target: "https://h/api/me",
-			cookie: oldCookie,
-			want:   []string{renewSecure},
-		},
-		"renewal over HTTP": {
-			edge:   plain,
-			method: "GET",
-			target: "http://h/api/me",
-			cookie: oldCookie,
-			want:   []string{renewSecure, renewPlain},
-		},
-		"session that is not renewed": {
-			edge:   plain,
-			method: "GET",
-			target: "http://h/api/me",
-			cookie: "__Host-session=good",
-		},
+		"plain cookie disabled":       {config.Edge{}, "POST", "http://h/api/login", "", []string{edgetest.SetSecure}},
+		"logout over HTTPS":           {plain, "POST", "https://h/api/logout", "", []string{clearSecure}},
+		"logout over HTTP":            {plain, "POST", "http://h/api/logout", "", []string{clearSecure, clearPlain}},
+		"renewal over HTTPS":          {plain, "GET", "https://h/api/me", oldCookie, []string{renewSecure}},
+		"renewal over HTTP":           {plain, "GET", "http://h/api/me", oldCookie, []string{renewSecure, renewPlain}},
+		"session that is not renewed": {plain, "GET", "http://h/api/me", "__Host-session=good", nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			router, _ := edgetest.NewRouter(tc.edge)
-			request := edgetest.Request{
-				Method: tc.method, Target: tc.target, Header: map[string]string{"Cookie": tc.cookie},
-			}
-			response := request.Send(t, router)
-			if response.Status != 200 {
-				t.Errorf("got %d %s, want 200", response.Status, response.Body)
-			}
-			if diff := cmp.Diff(tc.want, response.Header["Set-Cookie"]); diff != "" {
-				t.Errorf("wrong Set-Cookie headers (-want +got):\n%s", diff)
-			}
-		})
+		router, _ := edgetest.NewRouter(tc.edge)
+		request := edgetest.Request{Method: tc.method, Target: tc.target, Header: map[string]string{"Cookie": tc.cookie}}
+		response := request.Send(t, router)
+		if diff := cmp.Diff(tc.want, response.Header["Set-Cookie"]); diff != "" || response.Status != 200 {
+			t.Errorf("%s: got status %d, Set-Cookie headers (-want +got):\n%s", name, response.Status, diff)
+		}
 	}
 }

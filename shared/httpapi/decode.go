@@ -263,7 +263,7 @@ func (d *decoder) readNumber(s *schema, into reflect.Value) error {
 	default:
 		n, rule := s.parseInteger(string(text))
 		if rule == "" {
-			setInteger(into, n)
+			into.SetInt(n)
 		}
 		d.addProblem(rule)
 	}

@@ -2,10 +2,13 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,6 +17,8 @@ import (
 	"github.com/rs/cors"
 
 	"devplatform/shared/awsclient"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
 
@@ -72,7 +77,7 @@ func exchangeFrom(ctx context.Context) *exchange {
 // ServeHTTP serves a request and logs it, even if a handler panics.
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := e.cfg.Clock()
-	x := &exchange{edge: e, info: e.info(r), out: newResponse(w)}
+	x := &exchange{edge: e, info: e.info(r), out: &response{to: w, header: http.Header{}}}
 	x.token = x.readToken(r)
 	x.ctx = context.WithValue(awsclient.CountCalls(r.Context()), exchangeKey{}, x)
 	for name, value := range securityHeaders {
@@ -84,7 +89,9 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if cause := recover(); cause != nil {
 			aborted = x.handlePanic(cause)
 		}
-		x.out.finish()
+		if !x.out.started {
+			x.out.send()
+		}
 		x.log(r, e.cfg.Clock().Sub(started))
 		if aborted {
 			panic(http.ErrAbortHandler) // closes the connection, so that the client sees that the body is incomplete
@@ -120,9 +127,14 @@ func (x *exchange) serve(r *http.Request) error {
 	}
 	x.endpoint = endpoint
 	if endpoint.Session {
-		if err := x.authenticate(); err != nil {
+		if x.token == "" {
+			return ErrNoSession
+		}
+		ctx, caller, err := x.edge.cfg.Auth.Authenticate(x.ctx, x.token)
+		if err != nil {
 			return err
 		}
+		x.ctx, x.caller = ctx, caller
 		if endpoint.SessionFirst || r.ContentLength > largeBody {
 			if err := x.confirm(); err != nil {
 				return err
@@ -181,7 +193,6 @@ func (x *exchange) noRoute(r *http.Request, found match) error {
 // error and returns true.
 func (x *exchange) handlePanic(cause any) (aborted bool) {
 	if !x.out.started {
-		x.out.reset()
 		_ = x.confirm() // if the session has ended, the log must not name the user
 	}
 	x.fail(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
@@ -202,7 +213,7 @@ func rejection(r *http.Request) error {
 	if err, ok := r.Context().Value(rejectionKey{}).(error); ok {
 		return err
 	}
-	if !isCanonical(r.URL.Path) {
+	if p := r.URL.Path; p != "/" && path.Clean(p) != strings.TrimSuffix(p, "/") { // ServeMux would redirect it
 		return ErrNoRoute
 	}
 	if !strings.Contains(r.URL.RawQuery, "%") {
@@ -216,24 +227,16 @@ func rejection(r *http.Request) error {
 	return nil
 }
 
-// isCanonical reports whether a path begins with "/" and contains no "//" and no "." or ".." segment. ServeMux would
-// redirect a path that is not canonical.
-func isCanonical(path string) bool {
-	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") {
-		return false
-	}
-	for segment := range strings.SplitSeq(path, "/") {
-		if segment == "." || segment == ".." {
-			return false
-		}
-	}
-	return true
-}
-
 // fail writes an error response, and records the error for the log. If the response has started, fail only records the
-// error.
+// error. A conflict that outlasted all retries becomes SERVICE_UNAVAILABLE if the operation does not document CONFLICT,
+// as a login does not: its clients have no resource to read again, and can only repeat the request.
 func (x *exchange) fail(err error) {
-	failure := x.failure(err)
+	isConflict := func(e *fault.Error) bool { return e.Code == fault.CodeConflict }
+	failure := AsError(err)
+	if x.endpoint != nil && isConflict(failure) && errors.Is(err, db.ErrConflict) &&
+		!slices.ContainsFunc(x.endpoint.Errors, isConflict) {
+		failure = fault.ErrUnavailable.WithCause(err)
+	}
 	x.code, x.cause = failure.Code, err
 	if x.endpoint == nil { // the message says no more than the code
 		x.cause = failure.Unwrap()
@@ -241,7 +244,7 @@ func (x *exchange) fail(err error) {
 	if x.out.started {
 		return
 	}
-	x.out.resetBody()
+	x.out.reset()
 	for name, values := range failure.Headers() {
 		x.out.Header()[name] = values
 	}
@@ -252,6 +255,25 @@ func (x *exchange) fail(err error) {
 	x.out.Header().Set("Content-Type", jsonType)
 	x.out.WriteHeader(failure.Code.Status())
 	_, _ = x.out.Write(body) // writing to a buffer does not fail
+}
+
+// AsError returns the error that a client sees when a handler returns err. Faults are returned unchanged. Errors of
+// storage and of the key ring have codes of their own. Every other error becomes INTERNAL_ERROR, and its text appears
+// only in the log.
+func AsError(err error) *fault.Error {
+	if known, ok := errors.AsType[*fault.Error](err); ok {
+		return known
+	}
+	switch {
+	case errors.Is(err, db.ErrUnavailable), errors.Is(err, config.ErrUnavailable):
+		return fault.ErrUnavailable.WithCause(err)
+	case errors.Is(err, db.ErrCursor):
+		return ErrCursor.WithCause(err)
+	case errors.Is(err, db.ErrConflict):
+		return fault.ErrConflict.WithCause(err)
+	default:
+		return fault.ErrInternal.WithCause(err)
+	}
 }
 
 // log writes one line for the request. It contains no body, cookie, query string, e-mail address or IP address.

@@ -10,7 +10,10 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+	"slices"
 	"sync"
+
+	"github.com/rs/cors"
 
 	"devplatform/shared/async"
 	"devplatform/shared/clock"
@@ -138,7 +141,7 @@ func (r *Routes) add(
 		Operation: op, Session: session, Input: in, Output: out, TooLarge: tooLarge(op.MaxBody()), call: call,
 		pattern: op.Method + " " + op.Path,
 	}
-	e.binding = sync.OnceValue(func() *binding { return newBinding(in, op) })
+	e.binding = sync.OnceValue(func() *binding { return newBinding(in) })
 	e.rendering = sync.OnceValue(func() *rendering { return newRendering(out) })
 	r.Endpoints = append(r.Endpoints, e)
 	return e
@@ -159,45 +162,42 @@ func NewRouter(cfg Config, register ...func(*Routes)) http.Handler {
 	return e
 }
 
-// Lazy builds a handler in the background. It immediately returns a handler that waits until the build is complete. In
-// the meantime, the function can request its first event from Lambda. If build panics, the request that waits for it
-// fails with INTERNAL_ERROR, and the next request builds again.
-func Lazy(build func() http.Handler) http.Handler {
-	l := &lazy{build: build}
-	async.Go(func() error {
-		_, err := l.get()
-		return err
-	}, func(error) {}) // the first request builds again
-	return l
-}
-
-type lazy struct {
-	build func() http.Handler
-
-	mu      sync.Mutex // held while build runs
-	handler http.Handler
-}
-
-// get returns the handler. It builds the handler if there is none.
-func (l *lazy) get() (http.Handler, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.handler != nil {
-		return l.handler, nil
+// newCSRF returns the check that rejects an unsafe request if the browser's headers show that it was sent by a page of
+// another site.
+func newCSRF(cfg config.Edge) *http.CrossOriginProtection {
+	protection := http.NewCrossOriginProtection()
+	for _, origin := range cfg.TrustedOrigins() {
+		if err := protection.AddTrustedOrigin(string(origin)); err != nil {
+			panic(fmt.Sprintf("httpapi: %v", err)) // config.Origin accepts only valid origins
+		}
 	}
-	err := async.Recover(func() error {
-		l.handler = l.build()
-		return nil
+	return protection
+}
+
+// newCORS returns the handler that lets pages of trusted origins read responses. It does not use the library's list of
+// origins, because the library allows every origin if that list is empty.
+func newCORS(cfg config.Edge) *cors.Cors {
+	allowed := cfg.TrustedOrigins()
+	return cors.New(cors.Options{
+		AllowOriginFunc:  func(origin string) bool { return slices.Contains(allowed, config.Origin(origin)) },
+		AllowCredentials: true,
+		AllowedMethods:   []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete},
+		AllowedHeaders:   []string{"Content-Type", "If-Match", "If-None-Match"},
+		ExposedHeaders: []string{
+			"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "X-Request-Id", "ETag",
+		},
+		MaxAge: 600,
 	})
-	return l.handler, err
 }
 
-// ServeHTTP implements http.Handler.
-func (l *lazy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	handler, err := l.get()
-	if err != nil {
-		handler = NewRouter(Config{Logger: slog.Default(), Clock: clock.System})
-		r = r.WithContext(WithRejection(r.Context(), fmt.Errorf("httpapi: build the handler: %w", err)))
-	}
-	handler.ServeHTTP(w, r)
+// Lazy builds a handler in the background. It immediately returns a handler that waits until the build is complete. In
+// the meantime, the function can request its first event from Lambda. If build panics, every request panics, and the
+// adapter reports the panic to Lambda.
+func Lazy(build func() http.Handler) http.Handler {
+	built := sync.OnceValue(build)
+	async.Go(func() error {
+		built()
+		return nil
+	}, func(error) {}) // every request panics
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { built().ServeHTTP(w, r) })
 }

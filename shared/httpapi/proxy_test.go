@@ -14,89 +14,51 @@ import (
 // The header with the client's address counts only if exactly one correct secret is sent with it.
 func TestProxy(t *testing.T) {
 	t.Parallel()
-	const gatewayPeer, cloudFront = "192.0.2.1", "CloudFront-Viewer-Address"
+	const peer, realIP, cloudFront = "192.0.2.1", "X-Real-Ip", "Cloudfront-Viewer-Address" // peer is the gateway's client
 	for name, tc := range map[string]struct {
-		addressHeader string
-		secret        string
-		header        http.Header
-		want          string
+		configured string   // the header of the proxy
+		header     string   // the header of the request
+		addresses  []string // its values
+		secrets    []string // the secrets of the request
+		want       string
 	}{
-		"no proxy": {
-			secret: "s3cret", header: http.Header{"X-Real-Ip": {"203.0.113.7"}, "X-Proxy-Secret": {"s3cret"}}, want: gatewayPeer,
-		},
-		"from the proxy": {
-			addressHeader: "X-Real-IP", secret: "s3cret",
-			header: http.Header{"X-Real-Ip": {"203.0.113.7"}, "X-Proxy-Secret": {"s3cret"}}, want: "203.0.113.7",
-		},
-		"IPv6": {
-			addressHeader: "X-Real-IP", secret: "s3cret",
-			header: http.Header{"X-Real-Ip": {"2001:db8::1:2"}, "X-Proxy-Secret": {"s3cret"}}, want: "2001:db8::1:2",
-		},
+		"no proxy":       {"", realIP, []string{"203.0.113.7"}, []string{"s3cret"}, peer},
+		"from the proxy": {realIP, realIP, []string{"203.0.113.7"}, []string{"s3cret"}, "203.0.113.7"},
+		"IPv6":           {realIP, realIP, []string{"2001:db8::1:2"}, []string{"s3cret"}, "2001:db8::1:2"},
 		"IPv6 with a zone, which can be any text": {
-			addressHeader: "X-Real-IP", secret: "s3cret",
-			header: http.Header{"X-Real-Ip": {"2001:db8::1:2%https://evil.example"}, "X-Proxy-Secret": {"s3cret"}},
-			want:   "2001:db8::1:2",
+			realIP, realIP, []string{"2001:db8::1:2%https://evil.example"}, []string{"s3cret"}, "2001:db8::1:2",
 		},
-		"CloudFront": {
-			addressHeader: cloudFront, secret: "s3cret",
-			header: http.Header{"Cloudfront-Viewer-Address": {"203.0.113.7:46532"}, "X-Proxy-Secret": {"s3cret"}},
-			want:   "203.0.113.7",
-		},
-		"CloudFront and IPv6": {
-			addressHeader: cloudFront, secret: "s3cret",
-			header: http.Header{"Cloudfront-Viewer-Address": {"2001:db8::1:4653"}, "X-Proxy-Secret": {"s3cret"}},
-			want:   "2001:db8::1",
-		},
+		"CloudFront":          {cloudFront, cloudFront, []string{"203.0.113.7:46532"}, []string{"s3cret"}, "203.0.113.7"},
+		"CloudFront and IPv6": {cloudFront, cloudFront, []string{"2001:db8::1:4653"}, []string{"s3cret"}, "2001:db8::1"},
 		"CloudFront, IPv6 in brackets": {
-			addressHeader: cloudFront, secret: "s3cret",
-			header: http.Header{"Cloudfront-Viewer-Address": {"[2001:db8::1]:4653"}, "X-Proxy-Secret": {"s3cret"}},
-			want:   "2001:db8::1",
+			cloudFront, cloudFront, []string{"[2001:db8::1]:4653"}, []string{"s3cret"}, "2001:db8::1",
 		},
-		"without a secret": {
-			addressHeader: "X-Real-IP", secret: "s3cret",
-			header: http.Header{"X-Real-Ip": {"203.0.113.7"}}, want: gatewayPeer,
-		},
-		"wrong secret": {
-			addressHeader: "X-Real-IP", secret: "s3cret",
-			header: http.Header{"X-Real-Ip": {"203.0.113.7"}, "X-Proxy-Secret": {"guess"}}, want: gatewayPeer,
-		},
-		"two secrets": {
-			addressHeader: "X-Real-IP", secret: "s3cret",
-			header: http.Header{"X-Real-Ip": {"203.0.113.7"}, "X-Proxy-Secret": {"s3cret", "s3cret"}}, want: gatewayPeer,
-		},
-		"no secret is configured": {
-			addressHeader: "X-Real-IP",
-			header:        http.Header{"X-Real-Ip": {"203.0.113.7"}, "X-Proxy-Secret": {""}}, want: gatewayPeer,
-		},
-		"two addresses": {
-			addressHeader: "X-Real-IP", secret: "s3cret",
-			header: http.Header{"X-Real-Ip": {"203.0.113.7", "203.0.113.8"}, "X-Proxy-Secret": {"s3cret"}}, want: gatewayPeer,
-		},
-		"invalid address": {
-			addressHeader: cloudFront, secret: "s3cret",
-			header: http.Header{"Cloudfront-Viewer-Address": {"unknown"}, "X-Proxy-Secret": {"s3cret"}}, want: gatewayPeer,
-		},
-		"X-Forwarded-For": {
-			addressHeader: "X-Real-IP", secret: "s3cret",
-			header: http.Header{"X-Forwarded-For": {"203.0.113.7"}, "X-Proxy-Secret": {"s3cret"}}, want: gatewayPeer,
-		},
+		"without a secret": {realIP, realIP, []string{"203.0.113.7"}, nil, peer},
+		"wrong secret":     {realIP, realIP, []string{"203.0.113.7"}, []string{"guess"}, peer},
+		"empty secret":     {realIP, realIP, []string{"203.0.113.7"}, []string{""}, peer},
+		"two secrets":      {realIP, realIP, []string{"203.0.113.7"}, []string{"s3cret", "s3cret"}, peer},
+		"two addresses":    {realIP, realIP, []string{"203.0.113.7", "203.0.113.8"}, []string{"s3cret"}, peer},
+		"invalid address":  {cloudFront, cloudFront, []string{"unknown"}, []string{"s3cret"}, peer},
+		"X-Forwarded-For":  {realIP, "X-Forwarded-For", []string{"203.0.113.7"}, []string{"s3cret"}, peer},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		for _, secret := range []string{"s3cret", ""} { // without a configured secret, no request is from the proxy
 			var got httpapi.RequestInfo
 			proxy := httpapi.Proxy{
-				AddressHeader: tc.addressHeader, Secret: func(context.Context) (string, error) { return tc.secret, nil },
+				AddressHeader: tc.configured, Secret: func(context.Context) (string, error) { return secret, nil },
 			}
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
-			r.Header = tc.header
-			info := httpapi.RequestInfo{RequestID: "r-1", SourceIP: gatewayPeer}
+			r.Header[tc.header], r.Header["X-Proxy-Secret"] = tc.addresses, tc.secrets
+			info, want := httpapi.RequestInfo{RequestID: "r-1", SourceIP: peer}, tc.want
+			if secret == "" {
+				want = peer
+			}
 			proxy.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				got = httpapi.RequestInfoFrom(r.Context())
 			})).ServeHTTP(httptest.NewRecorder(), r.WithContext(httpapi.WithRequestInfo(r.Context(), info)))
-			if got.SourceIP != tc.want || got.RequestID != "r-1" {
-				t.Errorf("got %+v, want the address %s", got, tc.want)
+			if got.SourceIP != want || got.RequestID != "r-1" {
+				t.Errorf("%s, configured secret %q: got %+v, want the address %s", name, secret, got, want)
 			}
-		})
+		}
 	}
 }
 

@@ -46,8 +46,11 @@ func (r *rendering) write(to http.ResponseWriter, status int, output any) error 
 	var body []byte
 	if r.body != nil && status != http.StatusNotModified {
 		var err error
-		if body, err = encodeBody(out.FieldByIndex(r.body).Interface()); err != nil {
-			return err
+		value := out.FieldByIndex(r.body).Interface()
+		if raw, isRaw := value.([]byte); isRaw {
+			body = raw
+		} else if body, err = json.Marshal(value); err != nil {
+			return fmt.Errorf("httpapi: response: %w", err)
 		}
 		to.Header().Set("Content-Type", jsonType)
 	}
@@ -57,17 +60,6 @@ func (r *rendering) write(to http.ResponseWriter, status int, output any) error 
 	to.WriteHeader(status)
 	_, err := to.Write(body)
 	return err
-}
-
-func encodeBody(body any) ([]byte, error) {
-	if raw, ok := body.([]byte); ok {
-		return raw, nil
-	}
-	data, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("httpapi: response: %w", err)
-	}
-	return data, nil
 }
 
 // writeHeader sets a header to a text or a number. It ignores an empty text. For a list of texts, it adds one header

@@ -6,6 +6,33 @@ import (
 	"net/http"
 )
 
+// EventStream is the response of an endpoint that streams server-sent events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html). Writes are buffered until the first flush. Later
+// writes are sent immediately. The handler sets the Content-Type.
+type EventStream struct {
+	*response
+	confirm func() error // returns an error if the caller's session is not active
+}
+
+// FlushError sends everything that was written so far. The first flush also sends the status and the headers. It
+// returns an error if the client has disconnected, and http.ErrNotSupported if the server cannot flush.
+// The first flush also fails if the caller's session has ended. http.ResponseController calls this method.
+func (s *EventStream) FlushError() error {
+	if !s.started {
+		if err := s.confirm(); err != nil {
+			return err
+		}
+		s.send()
+	}
+	if err := http.NewResponseController(s.to).Flush(); err != nil {
+		return fmt.Errorf("httpapi: flush: %w", err)
+	}
+	return nil
+}
+
+// Started reports whether the status and the headers have been sent.
+func (s *EventStream) Started() bool { return s.started }
+
 // response buffers a response until it is complete. If a handler fails or panics, the client receives an error response
 // instead of an incomplete body. The first flush starts the response: after that, writes are sent immediately.
 type response struct {
@@ -16,10 +43,7 @@ type response struct {
 	started bool // whether the status and the headers have been sent
 }
 
-func newResponse(to http.ResponseWriter) *response {
-	return &response{to: to, header: http.Header{}}
-}
-
+// Header returns the headers with which the response starts.
 func (r *response) Header() http.Header { return r.header }
 
 // WriteHeader sets the status. As in net/http, only the first call has an effect.
@@ -29,6 +53,7 @@ func (r *response) WriteHeader(status int) {
 	}
 }
 
+// Write writes a part of the body.
 func (r *response) Write(p []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
 	if r.started {
@@ -37,40 +62,10 @@ func (r *response) Write(p []byte) (int, error) {
 	return r.body.Write(p)
 }
 
-// FlushError sends everything that was written so far. The first flush starts the response. Errors: the error of
-// net/http if the client has disconnected; http.ErrNotSupported.
-func (r *response) FlushError() error {
-	if !r.started {
-		r.send()
-	}
-	if err := http.NewResponseController(r.to).Flush(); err != nil {
-		return fmt.Errorf("httpapi: flush: %w", err)
-	}
-	return nil
-}
-
-// reset discards the status, the body and the handler's headers. It keeps the headers that every response has. It must
-// not be called after the response has started.
+// reset discards the status and the body. It must not be called after the response has started.
 func (r *response) reset() {
-	for name := range r.header {
-		if _, isCommon := securityHeaders[name]; !isCommon && name != "X-Request-Id" {
-			delete(r.header, name)
-		}
-	}
-	r.resetBody()
-}
-
-// resetBody discards the status and the body. It must not be called after the response has started.
-func (r *response) resetBody() {
 	r.status = 0
 	r.body.Reset()
-}
-
-// finish sends the response if it has not started.
-func (r *response) finish() {
-	if !r.started {
-		r.send()
-	}
 }
 
 // send sends everything that was written so far. For a HEAD request, it also sends the body of the GET response. The

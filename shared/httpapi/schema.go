@@ -152,7 +152,7 @@ func (s *schema) describe(t reflect.Type) {
 		s.kind = textKind
 	case t.Kind() == reflect.Bool:
 		s.kind = boolKind
-	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
+	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
 		s.kind = integerKind
 	case t.Kind() == reflect.Slice:
 		s.kind, s.element = listKind, newSchema(t.Elem(), "")
@@ -232,7 +232,7 @@ func (s *schema) parse(text string, into reflect.Value) string {
 	case integerKind:
 		n, rule := s.parseInteger(text)
 		if rule == "" {
-			setInteger(into, n)
+			into.SetInt(n)
 		}
 		return rule
 	default:
@@ -293,26 +293,8 @@ func (s *schema) parseInteger(text string) (int64, string) {
 		return 0, fmt.Sprintf("must be at least %d", *s.minimum)
 	case s.maximum != nil && n > *s.maximum:
 		return 0, fmt.Sprintf("must be at most %d", *s.maximum)
-	case !fitsInteger(reflect.Zero(s.typ), n):
-		return 0, ruleRange
 	}
 	return n, ""
-}
-
-// fitsInteger reports whether the type of field can represent n.
-func fitsInteger(field reflect.Value, n int64) bool {
-	if field.CanUint() {
-		return n >= 0 && !field.OverflowUint(uint64(n))
-	}
-	return !field.OverflowInt(n)
-}
-
-func setInteger(into reflect.Value, n int64) {
-	if into.CanUint() {
-		into.SetUint(uint64(n)) //nolint:gosec // fitsInteger has checked n
-		return
-	}
-	into.SetInt(n)
 }
 
 // checkItems returns the rule that the number of elements of a list breaks, or "".

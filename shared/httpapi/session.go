@@ -81,19 +81,6 @@ func (x *exchange) readToken(r *http.Request) string {
 	return ""
 }
 
-// authenticate checks the token of the request, and sets the caller.
-func (x *exchange) authenticate() error {
-	if x.token == "" {
-		return ErrNoSession
-	}
-	ctx, caller, err := x.edge.cfg.Auth.Authenticate(x.ctx, x.token)
-	if err != nil {
-		return err
-	}
-	x.ctx, x.caller = ctx, caller
-	return nil
-}
-
 // confirm returns nil if the caller's session is active. It sets new session cookies if the session was extended. It
 // makes no call to storage if the handler has read from the database.
 func (x *exchange) confirm() error {

@@ -1,7 +1,7 @@
 // Package job runs work that a request starts and a worker finishes in the background, such as builds and exports. It
 // contains the code that all kinds of jobs share. The packages of the kinds do the work, and store its outcome.
 //
-// Calls run in one direction: the Worker (worker.go, sweep.go) calls the Store (store.go), which has the writes and the
+// Calls run in one direction: the Worker (worker.go) calls the Store (store.go), which has the writes and the
 // conditions.
 //
 // # The record and the message

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"devplatform/shared/async"
@@ -67,6 +69,13 @@ const (
 	busyQuiet = 10 * time.Minute
 	// reserve is the time that an invocation reserves to release its lease, and to return its message to the queue.
 	reserve = 5 * time.Second
+	// sweepAtOnce is the number of jobs that a sweep handles at the same time.
+	sweepAtOnce = 10
+	// sweepAgain is the time after which the message of a job is sent again if no worker has claimed the job.
+	sweepAgain = 2 * time.Minute
+	// metricOldest is the metric with the age of the oldest job of each kind in seconds. infra/ALARMS.md describes its
+	// alarm.
+	metricOldest = "OldestJob"
 )
 
 // Handle handles messages from the queue, one after another. It returns the results that lambdafn.Queue expects.
@@ -78,6 +87,8 @@ func (w *Worker) Handle(ctx context.Context, messages []lambdafn.QueueMessage) [
 	return errs
 }
 
+// handle makes an attempt for a message. If the job has to be tried again, it ends the lease, so that another attempt
+// can begin before the lease expires.
 func (w *Worker) handle(ctx context.Context, received lambdafn.QueueMessage) error {
 	m, ok := parseMessage(received.Body)
 	if !ok { // nothing is lost, because the jobs have the state
@@ -85,15 +96,20 @@ func (w *Worker) handle(ctx context.Context, received lambdafn.QueueMessage) err
 		return nil
 	}
 	j, err := w.Jobs.Claim(ctx, m.OwnerID, m.ID, w.Clock())
-	if err == nil {
+	isClaimed := err == nil
+	if isClaimed {
 		err = w.attempt(ctx, j)
 	}
 	switch {
 	case err == nil, errors.Is(err, ErrLost), errors.Is(err, ErrNotClaimable):
 		return nil // there is nothing to do, or the sweep sends another message when the lease of the other worker ends
 	case errors.Is(err, ErrBusy):
+		w.endLease(ctx, j, busyQuiet, w.Jobs.Postpone)
 		return w.returnAfter(ctx, received, busyAfter<<min(max(received.Receives-1, 0), 3))
 	case IsTransient(err):
+		if isClaimed {
+			w.endLease(ctx, j, retryAfter, w.Jobs.Release)
+		}
 		w.Logger.WarnContext(ctx, "a job was interrupted", "kind", j.Kind, "owner", m.OwnerID, "id", m.ID,
 			"receives", received.Receives, "cause", err.Error())
 		return w.returnAfter(ctx, received, retryAfter)
@@ -101,40 +117,25 @@ func (w *Worker) handle(ctx context.Context, received lambdafn.QueueMessage) err
 	return fmt.Errorf("job %s: %w", m.ID, err)
 }
 
-// attempt makes an attempt. If the job has to be tried again, attempt releases its lease. Errors: the errors of
-// Kind.Run.
+// attempt makes an attempt. Errors: the errors of Kind.Run.
 func (w *Worker) attempt(ctx context.Context, j Job) error {
-	kind, err := w.kindOf(j)
-	if err != nil {
-		return err
+	i := slices.IndexFunc(w.Kinds, func(k Kind) bool { return k.Name == j.Kind })
+	if i < 0 {
+		return fmt.Errorf("unknown kind %q", j.Kind)
 	}
-	run := kind.Run
-	if kind.Fail != nil && j.isExhausted(w.Clock()) {
-		run = kind.Fail
+	run := w.Kinds[i].Run
+	if fail := w.Kinds[i].Fail; fail != nil && j.isExhausted(w.Clock()) {
+		run = fail
 	}
 	limited, cancel := async.WithMargin(ctx, reserve)
 	defer cancel()
 	leaseCtx, stop := w.whileLeased(limited, j)
-	err = run(leaseCtx, j)
+	err := run(leaseCtx, j)
 	stop()
-	switch {
-	case err != nil && errors.Is(context.Cause(leaseCtx), ErrLost):
+	if err != nil && errors.Is(context.Cause(leaseCtx), ErrLost) {
 		return ErrLost
-	case errors.Is(err, ErrBusy):
-		w.endLease(ctx, j, busyQuiet, w.Jobs.Postpone)
-	case IsTransient(err):
-		w.endLease(ctx, j, retryAfter, w.Jobs.Release)
 	}
 	return err
-}
-
-func (w *Worker) kindOf(j Job) (Kind, error) {
-	for _, kind := range w.Kinds {
-		if kind.Name == j.Kind {
-			return kind, nil
-		}
-	}
-	return Kind{}, fmt.Errorf("job: unknown kind %q", j.Kind)
 }
 
 // whileLeased returns a context that ends with the cause ErrLost when a check finds that the worker has lost its lease.
@@ -190,4 +191,37 @@ func (w *Worker) returnAfter(ctx context.Context, received lambdafn.QueueMessage
 		w.Logger.WarnContext(ctx, "message was not returned to the queue", "messageId", received.ID, "cause", err.Error())
 	}
 	return fmt.Errorf("%w: the message is visible again in %v", lambdafn.ErrLater, wait)
+}
+
+// Sweep sends a message for each job that is due. It also reports the age of the oldest job of each kind. Run it every
+// minute.
+func (w *Worker) Sweep(ctx context.Context) error {
+	now := w.Clock()
+	// Jobs that are not due yet are read for the metric: they were woken by the last sweep, or a worker runs them.
+	jobs, unreadable := w.Jobs.Due(ctx, now.Add(sweepAgain), w.sweepPage)
+	if unreadable == nil || len(jobs) > 0 {
+		oldest := map[string]float64{}
+		for _, kind := range w.Kinds {
+			oldest[kind.Name] = 0
+		}
+		for _, j := range jobs {
+			oldest[j.Kind] = max(oldest[j.Kind], j.age(now).Seconds())
+		}
+		ages := slices.Sorted(maps.Values(oldest))
+		w.Metrics.Put(ctx, metric.Value{Name: metricOldest, Unit: metric.Seconds, Values: ages})
+	}
+	due := slices.DeleteFunc(jobs, func(j Job) bool { return j.DueAt.Time().After(now) })
+	errs := lambdafn.Parallel(len(due), sweepAtOnce, func(i int) error {
+		j := due[i]
+		err := w.Jobs.Wake(ctx, j, now.Add(sweepAgain))
+		if errors.Is(err, db.ErrStale) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		w.Logger.InfoContext(ctx, "message sent again", "kind", j.Kind, "owner", j.OwnerID, "id", j.ID)
+		return j.Send(ctx, w.Send)
+	})
+	return errors.Join(append(errs, unreadable)...)
 }

@@ -41,12 +41,11 @@ type QueueHandler struct {
 	schedule *ScheduleHandler // nil without WithSchedule
 }
 
-// WithSchedule returns a copy of the handler that also calls run for each event of a schedule. An event without Records
-// is an event of a schedule.
+// WithSchedule makes the handler also call run for each event of a schedule: an event without Records. It returns the
+// handler.
 func (h *QueueHandler) WithSchedule(run func(ctx context.Context) error) *QueueHandler {
-	copied := *h
-	copied.schedule = Schedule(h.logger, run)
-	return &copied
+	h.schedule = Schedule(h.logger, run)
+	return h
 }
 
 var errNotQueueEvent = errors.New("lambdafn: not an event of an SQS queue")

@@ -7,14 +7,13 @@ import (
 	"log/slog"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/async"
 )
 
 // Schedule returns a handler that calls run for each event of a schedule. It ignores the contents of the event.
 func Schedule(logger *slog.Logger, run func(ctx context.Context) error) *ScheduleHandler {
-	return &ScheduleHandler{logger: logger, run: run}
+	return &ScheduleHandler{logger: logger, run: run, tasks: map[string]func(context.Context) error{}}
 }
 
 // ScheduleHandler implements aws-lambda-go's Handler.
@@ -54,11 +53,10 @@ var (
 	errNoRecords = errors.New("lambdafn: an event without Records")
 )
 
-// parseBatch returns the records of an event of a stream or a queue. Errors: errNotBatch, also if there are more than
-// maxRecords; errNoRecords.
+// parseBatch returns the records of an event of a stream or a queue. Errors: errNotBatch; errNoRecords.
 func parseBatch[Record any](payload []byte) ([]Record, error) {
 	var event struct {
-		Records records[Record] `json:"Records"`
+		Records []Record `json:"Records"`
 	}
 	switch err := json.Unmarshal(payload, &event); {
 	case err != nil:
@@ -67,28 +65,4 @@ func parseBatch[Record any](payload []byte) ([]Record, error) {
 		return nil, errNoRecords
 	}
 	return event.Records, nil
-}
-
-// maxRecords is the maximum size of a batch in an event source mapping.
-const maxRecords = 10_000
-
-// records are at most maxRecords records. In memory, a record needs a hundred times the bytes of the shortest JSON.
-type records[Record any] []Record
-
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (r *records[Record]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	if d.PeekKind() != '[' {
-		return json.UnmarshalDecode(d, (*[]Record)(r))
-	}
-	_, _ = d.ReadToken()
-	*r = records[Record]{}
-	for d.PeekKind() != ']' {
-		var record Record
-		if err := json.UnmarshalDecode(d, &record); err != nil || len(*r) == maxRecords {
-			return errNotBatch
-		}
-		*r = append(*r, record)
-	}
-	_, err := d.ReadToken()
-	return err
 }

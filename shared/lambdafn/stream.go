@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -83,32 +82,24 @@ type StreamHandler struct {
 	queue     *QueueHandler    // nil without WithQueue
 }
 
-// WithQueue returns a copy of the handler that passes the events of SQS queues to a handler of messages.
+// WithQueue makes the handler pass the events of SQS queues to a handler of messages. It returns the handler.
 func (h *StreamHandler) WithQueue(messages *QueueHandler) *StreamHandler {
-	copied := *h
-	copied.queue = messages
-	return &copied
+	h.queue = messages
+	return h
 }
 
-// WithSchedule returns a copy of the handler that also calls run for each event of a schedule. An event without Records
-// is an event of a schedule.
+// WithSchedule makes the handler also call run for each event of a schedule: an event without Records. It returns the
+// handler.
 func (h *StreamHandler) WithSchedule(run func(ctx context.Context) error) *StreamHandler {
-	copied := *h
-	copied.schedule = Schedule(h.logger, run)
-	return &copied
+	h.schedule = Schedule(h.logger, run)
+	return h
 }
 
-// WithTask returns a copy of the handler, which must have a schedule, that calls run for the events of another
-// schedule: {"task":"<task>"} is the Input of that schedule.
+// WithTask makes the handler, which must have a schedule, call run for the events of another schedule:
+// {"task":"<task>"} is the Input of that schedule. It returns the handler.
 func (h *StreamHandler) WithTask(task string, run func(ctx context.Context) error) *StreamHandler {
-	copied, schedule := *h, *h.schedule
-	schedule.tasks = maps.Clone(schedule.tasks)
-	if schedule.tasks == nil {
-		schedule.tasks = map[string]func(context.Context) error{}
-	}
-	schedule.tasks[task] = run
-	copied.schedule = &schedule
-	return &copied
+	h.schedule.tasks[task] = run
+	return h
 }
 
 // streamResult is the result of an invocation so far.
@@ -197,44 +188,32 @@ func (h *StreamHandler) sendToPoison(
 }
 
 // parseRecord parses a record. All of its errors are ErrPoison. If parsing fails, it also returns the fields that it
-// parsed before the error.
+// parsed before the error. Errors do not contain values of the record.
 func parseRecord(data jsontext.Value) (StreamRecord, error) {
-	var outer struct {
-		EventName string         `json:"eventName"`
-		DynamoDB  jsontext.Value `json:"dynamodb"`
+	var parsed struct {
+		EventName string `json:"eventName"`
+		DynamoDB  struct {
+			SequenceNumber string         `json:"SequenceNumber"`
+			Created        float64        `json:"ApproximateCreationDateTime"` // seconds since 1970
+			NewImage       jsontext.Value `json:"NewImage"`
+		} `json:"dynamodb"`
 	}
-	var inner struct {
-		SequenceNumber string         `json:"SequenceNumber"`
-		Created        float64        `json:"ApproximateCreationDateTime"` // seconds since 1970
-		NewImage       jsontext.Value `json:"NewImage"`
-	}
-	err := json.Unmarshal(data, &outer)
-	if err == nil {
-		err = json.Unmarshal(outer.DynamoDB, &inner)
-	}
+	err := json.Unmarshal(data, &parsed)
+	change := parsed.DynamoDB
 	record := StreamRecord{
-		SequenceNumber: inner.SequenceNumber, EventName: outer.EventName,
-		At: time.UnixMilli(int64(math.Round(inner.Created * 1000))).UTC(),
+		SequenceNumber: change.SequenceNumber, EventName: parsed.EventName,
+		At: time.UnixMilli(int64(math.Round(change.Created * 1000))).UTC(),
 	}
-	if err != nil || inner.SequenceNumber == "" || outer.EventName == "" {
-		// The decoder's error is not returned, because it may contain parts of the record.
-		return record, invalidRecord("not a record of a DynamoDB stream")
+	if err != nil || change.SequenceNumber == "" || parsed.EventName == "" {
+		return record, fmt.Errorf("%w: not a record of a DynamoDB stream", ErrPoison)
 	}
-	if len(inner.NewImage) > 0 && inner.NewImage.Kind() != 'n' {
-		if record.NewImage, err = db.ItemFromJSON(inner.NewImage); err != nil {
-			return record, invalidRecord("new image: " + err.Error())
+	if len(change.NewImage) > 0 && change.NewImage.Kind() != 'n' {
+		if record.NewImage, err = db.ItemFromJSON(change.NewImage); err != nil {
+			return record, fmt.Errorf("%w: new image: %w", ErrPoison, err)
 		}
 	}
 	return record, nil
 }
-
-// invalidRecord is the reason why a record is not valid. It is an ErrPoison.
-type invalidRecord string
-
-func (e invalidRecord) Error() string { return string(e) }
-
-// Is reports whether target is ErrPoison.
-func (e invalidRecord) Is(target error) bool { return target == ErrPoison }
 
 // log writes one line for the invocation. The line does not contain the records.
 func (h *StreamHandler) log(ctx context.Context, result streamResult) {

@@ -107,22 +107,22 @@ func TestStreamStopsAtTheFirstFailure(t *testing.T) {
 		"invalid image": {
 			record:  `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","NewImage":{"a":{"X":"hunter2"}}}}`,
 			handled: 1,
-			cause:   "new image: db: not an item in DynamoDB's JSON",
+			cause:   "poison: new image: db: not an item in DynamoDB's JSON",
 		},
 		"text instead of the image": {
 			record:  `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","NewImage":"hunter2"}}`,
 			handled: 1,
-			cause:   "new image: db: not an item in DynamoDB's JSON",
+			cause:   "poison: new image: db: not an item in DynamoDB's JSON",
 		},
 		"no event name": {
 			record:  `{"dynamodb":{"SequenceNumber":"200"}}`,
 			handled: 1,
-			cause:   "not a record of a DynamoDB stream",
+			cause:   "poison: not a record of a DynamoDB stream",
 		},
 		"text instead of the time": {
 			record:  `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","ApproximateCreationDateTime":"hunter2"}}`,
 			handled: 1,
-			cause:   "not a record of a DynamoDB stream",
+			cause:   "poison: not a record of a DynamoDB stream",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -133,7 +133,7 @@ func TestPoisonRecordsCountAsDone(t *testing.T) {
 		t.Errorf("poison received the wrong records (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
-		"new image: db: not an item in DynamoDB's JSON", "poison: no event", "not a record of a DynamoDB stream",
+		"poison: new image: db: not an item in DynamoDB's JSON", "poison: no event", "poison: not a record of a DynamoDB stream",
 	}, p.reasons); diff != "" {
 		t.Errorf("poison received the wrong reasons (-want +got):\n%s", diff)
 	}
@@ -219,7 +219,7 @@ func TestStreamContinuesAfterPoison(t *testing.T) {
 		}
 		return nil
 	}, poison).Invoke(t.Context(), streamEvent(invalidRecord, removal(300), removal(400)))
-	want := []string{"100", "new image: db: not an item in DynamoDB's JSON", "300", "poison: 300", "400"}
+	want := []string{"100", "poison: new image: db: not an item in DynamoDB's JSON", "300", "poison: 300", "400"}
 	if err != nil || string(out) != noFailures {
 		t.Errorf("got the response %s, error %v, want %s", out, err, noFailures)
 	}

@@ -7,6 +7,7 @@ package limit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -53,13 +54,14 @@ func (c Counter) status(now time.Time) Status {
 
 // Counters stores counters in a table. A counter expires at the end of its window. Counters is safe for concurrent use.
 type Counters struct {
-	store store
+	db    *db.Client
+	table db.Table
 	now   clock.Clock
 }
 
 // New returns a Counters that stores its counters in table.
 func New(client *db.Client, table db.Table, now clock.Clock) *Counters {
-	return &Counters{store: store{client: client, table: table}, now: now}
+	return &Counters{db: client, table: table, now: now}
 }
 
 // Counter returns the counter of a rule for a subject, such as an ID, in the current window.
@@ -76,13 +78,13 @@ func counterAt(rule Rule, subject string, at time.Time) Counter {
 // Write returns a write that counts one attempt of a subject as part of a transaction. Error: ErrTooMany.
 func (c *Counters) Write(rule Rule, subject string) db.Write {
 	counter := c.Counter(rule, subject)
-	return c.store.hitWrite(counter, 1).Else(counter.status(c.now()).tooMany())
+	return c.hitWrite(counter, 1).Else(counter.status(c.now()).tooMany())
 }
 
 // Add returns a write that counts n units of a subject, such as bytes, as part of a transaction, in the window that
 // contains a time. Its condition fails if the sum would exceed the limit.
 func (c *Counters) Add(rule Rule, subject string, at time.Time, n int) db.Write {
-	return c.store.hitWrite(counterAt(rule, subject, at), n)
+	return c.hitWrite(counterAt(rule, subject, at), n)
 }
 
 // Count counts one attempt with all counters in parallel. If one of them has reached its limit, Count rejects the
@@ -91,28 +93,36 @@ func (c *Counters) Add(rule Rule, subject string, at time.Time, n int) db.Write 
 // a write is lost and the SDK repeats the write, the attempt can count twice. Errors: ErrTooMany (the returned Attempt
 // is valid and has a status), db.ErrUnavailable, db.ErrInvalidKey.
 func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, error) {
-	counters = slices.Clone(counters)
-	attempt := Attempt{store: c.store, counters: counters, at: c.now()}
+	attempt := Attempt{in: c, counters: slices.Clone(counters), at: c.now()}
 	if attempt.isFull() {
 		return attempt, attempt.Status().tooMany()
 	}
 	isCounted := make([]bool, len(counters))
 	var group async.Group
-	for i := range counters {
-		group.Go(func() (err error) {
-			isCounted[i], err = c.store.hit(ctx, &counters[i])
-			return err
+	for i := range attempt.counters {
+		group.Go(func() error {
+			counter := &attempt.counters[i]
+			item, err := c.db.Do(ctx, c.hitWrite(*counter, 1))
+			if errors.Is(err, db.ErrConditionFailed) {
+				counter.hits = counter.rule.Limit
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("counting %s: %w", counter.rule.Name, err)
+			}
+			isCounted[i] = true
+			return counter.Load(item)
 		})
 	}
 	err := group.Wait()
 	isRejected := false
-	for i := range counters {
-		isRejected = isRejected || (!isCounted[i] && counters[i].isFull())
+	for i, counter := range attempt.counters {
+		isRejected = isRejected || (!isCounted[i] && counter.isFull())
 	}
 	if err == nil && !isRejected {
 		return attempt, nil
 	}
-	err = errors.Join(err, c.undo(ctx, counters, isCounted))
+	err = errors.Join(err, c.undo(ctx, attempt.counters, isCounted))
 	if isRejected {
 		return attempt, attempt.Status().tooMany().WithCause(err)
 	}
@@ -131,7 +141,10 @@ func (c *Counters) undo(ctx context.Context, counters []Counter, isCounted []boo
 	for i := range counters {
 		if isCounted[i] {
 			counters[i].hits--
-			group.Go(func() error { return c.store.refund(ctx, counters[i]) })
+			group.Go(func() error {
+				_, err := c.db.Do(ctx, c.refundWrite(counters[i]))
+				return err
+			})
 		}
 	}
 	return group.Wait()
@@ -139,19 +152,14 @@ func (c *Counters) undo(ctx context.Context, counters []Counter, isCounted []boo
 
 // Attempt is an attempt that was counted or rejected.
 type Attempt struct {
-	store    store
+	in       *Counters
 	counters []Counter
 	at       time.Time
 }
 
 // isFull reports whether one of the counters allows no further attempt.
 func (a Attempt) isFull() bool {
-	for _, counter := range a.counters {
-		if counter.isFull() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.counters, Counter.isFull)
 }
 
 // Refunds returns the writes that refund a successful attempt to the counters of rules with FailuresOnly. They belong
@@ -160,7 +168,7 @@ func (a Attempt) Refunds() []db.Write {
 	var writes []db.Write
 	for _, counter := range a.counters {
 		if counter.rule.FailuresOnly {
-			writes = append(writes, a.store.refundWrite(counter))
+			writes = append(writes, a.in.refundWrite(counter))
 		}
 	}
 	return writes

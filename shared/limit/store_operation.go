@@ -38,17 +38,16 @@ func (c *Counters) Operations(rule OperationRule, subject string) Operations {
 	return Operations{rule: rule, key: db.OperationsKey(rule.Name, subject)}
 }
 
-// Operation is an operation in progress. The zero Operation has ended.
+// Operation is an operation in progress. The zero Operation has ended. If it is limited by several rules, it has an
+// entry for each of them.
 type Operation struct {
-	store   store
+	in      *Counters
 	entries []entry
 }
 
-// entry is the record of an operation under one rule. An operation that is limited by several rules has several
-// entries.
+// entry is the record of an operation under one rule.
 type entry struct {
-	Operations
-
+	key  db.Key
 	text string // the end of the lease in milliseconds since 1970, a space, and a random text
 }
 
@@ -60,15 +59,15 @@ func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters 
 	err = db.Retry(ctx, "begin an operation", func(ctx context.Context) error {
 		now := c.now()
 		attempt := Attempt{at: now} // the counters that have reached their limits
-		tx := c.store.client.Tx()
+		tx := c.db.Tx()
 		for _, counter := range counters {
-			tx.Add(c.store.hitWrite(counter, 1).ElseFunc(func(db.Item) error {
+			tx.Add(c.hitWrite(counter, 1).ElseFunc(func(db.Item) error {
 				counter.hits = counter.rule.Limit
 				attempt.counters = append(attempt.counters, counter)
 				return nil
 			}))
 		}
-		op = Operation{store: c.store}
+		op = Operation{in: c}
 		for _, o := range inProgress {
 			added, write := c.Join(o)
 			op.entries = append(op.entries, added.entries...)
@@ -87,14 +86,14 @@ func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters 
 // transaction of its own. The caller must pass the error of the transaction to RetryIfExpired.
 func (c *Counters) Join(o Operations) (Operation, db.Write) {
 	until := c.now().Add(o.rule.Lease)
-	e := entry{Operations: o, text: strconv.FormatInt(until.UnixMilli(), 10) + " " + rand.Text()}
+	e := entry{key: o.key, text: strconv.FormatInt(until.UnixMilli(), 10) + " " + rand.Text()}
 	update := expression.Add(attrEntries, entrySet(e.text)).
 		Set(expression.Name(db.AttrExpiresAt), expression.Value(until.Unix()+1))
 	belowLimit := attrEntries.AttributeNotExists().Or(attrEntries.Size().LessThan(expression.Value(o.rule.Limit)))
-	write := c.store.table.Update(o.key, update).If(belowLimit).ElseFunc(func(stored db.Item) error {
+	write := c.table.Update(o.key, update).If(belowLimit).ElseFunc(func(stored db.Item) error {
 		return &fullError{o, stored}
 	})
-	return Operation{store: c.store, entries: []entry{e}}, write
+	return Operation{in: c, entries: []entry{e}}, write
 }
 
 // fullError reports that the limit of operations in progress is reached.
@@ -114,10 +113,28 @@ func (c *Counters) RetryIfExpired(ctx context.Context, err error) error {
 	if !isFull {
 		return err
 	}
-	if err := c.store.removeExpired(ctx, full.Operations, full.stored, c.now()); err != nil {
+	stored, err := db.Decode[operationsRecord](full.stored)
+	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: expired leases were removed: %w", db.ErrStale, err)
+	now, wait := c.now(), full.rule.Lease // wait is the time until the first lease expires
+	var expired []string
+	for _, text := range stored.Entries {
+		end, _, _ := strings.Cut(text, " ")
+		until, err := strconv.ParseInt(end, 10, 64)
+		left := time.UnixMilli(until).Sub(now)
+		if err != nil || left <= 0 || left > 2*full.rule.Lease { // the clock of another machine was far ahead
+			expired = append(expired, text)
+		}
+		wait = min(wait, left)
+	}
+	if len(expired) == 0 {
+		return Status{Reset: wait}.WithRetryAfter(full.rule.Full)
+	}
+	if _, err := c.db.Do(ctx, c.remove(full.key, expired...)); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: expired leases were removed", db.ErrStale)
 }
 
 // End ends the operation, even if ctx has ended. If End fails, the operation counts until its lease expires.
@@ -127,7 +144,7 @@ func (o Operation) End(ctx context.Context) error {
 	}
 	ctx, cancel := async.Detach(ctx, endTime)
 	defer cancel()
-	return o.store.client.Tx(o.EndWrites()...).Commit(ctx)
+	return o.in.db.Tx(o.EndWrites()...).Commit(ctx)
 }
 
 // EndWrites returns the writes that end the operation as part of a transaction. They have no condition, and have no
@@ -135,7 +152,7 @@ func (o Operation) End(ctx context.Context) error {
 func (o Operation) EndWrites() []db.Write {
 	writes := make([]db.Write, len(o.entries))
 	for i, e := range o.entries {
-		writes[i] = o.store.remove(e.Operations, e.text)
+		writes[i] = o.in.remove(e.key, e.text)
 	}
 	return writes
 }
@@ -149,35 +166,10 @@ type operationsRecord struct {
 var attrEntries = expression.Name("entries")
 
 // remove returns the write that removes entries. Entries that do not exist are ignored.
-func (s store) remove(o Operations, texts ...string) db.Write {
-	return s.table.Update(o.key, expression.Delete(attrEntries, entrySet(texts...)))
+func (c *Counters) remove(key db.Key, texts ...string) db.Write {
+	return c.table.Update(key, expression.Delete(attrEntries, entrySet(texts...)))
 }
 
 func entrySet(texts ...string) expression.ValueBuilder {
 	return expression.Value(&types.AttributeValueMemberSS{Value: texts})
-}
-
-// removeExpired removes the entries whose leases have expired from an item that was read. If there are none, it returns
-// the error of the rule.
-func (s store) removeExpired(ctx context.Context, o Operations, item db.Item, now time.Time) error {
-	stored, err := db.Decode[operationsRecord](item)
-	if err != nil {
-		return err
-	}
-	var expired []string
-	wait := o.rule.Lease // until the first lease expires
-	for _, text := range stored.Entries {
-		end, _, _ := strings.Cut(text, " ")
-		until, err := strconv.ParseInt(end, 10, 64)
-		left := time.UnixMilli(until).Sub(now)
-		if err != nil || left <= 0 || left > 2*o.rule.Lease { // the clock of another machine was far ahead
-			expired = append(expired, text)
-		}
-		wait = min(wait, left)
-	}
-	if len(expired) == 0 {
-		return Status{Reset: wait}.WithRetryAfter(o.rule.Full)
-	}
-	_, err = s.client.Do(ctx, s.remove(o, expired...))
-	return err
 }

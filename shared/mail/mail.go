@@ -41,9 +41,6 @@ const (
 	// IdentityLinked and IdentityRemoved report changes of the sign-ins with a code host. Values: provider, name.
 	IdentityLinked  Kind = "identityLinked"
 	IdentityRemoved Kind = "identityRemoved"
-	// TokenCreated and TokenRevoked report changes of the tokens of the API. Values: name.
-	TokenCreated Kind = "tokenCreated"
-	TokenRevoked Kind = "tokenRevoked"
 	// AccountDeleted reports the end of an account.
 	AccountDeleted Kind = "accountDeleted"
 	// WebhookDisabled goes to the creator of a webhook that the service disabled. No request of the creator caused it.

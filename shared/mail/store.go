@@ -1,14 +1,26 @@
 package mail
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
+)
+
+const (
+	// sealPurpose is the label with which the keys that seal mails are derived from the key ring.
+	sealPurpose = "mail"
+	// sealUnit is the number of bytes of which the size of a sealed message is a multiple. So the size of an item reveals
+	// neither the kind of the mail, nor whether the recipient has an account. An item of one unit is smaller than 1 KB,
+	// which is one write unit.
+	sealUnit = 768
 )
 
 // Outbox stores mails. The function mailer reads them from the stream of the table and sends them.
@@ -43,7 +55,9 @@ type record struct {
 }
 
 // Write returns the write that stores a mail. It must be part of the transaction of the change that the mail is about.
-// Callers check Enabled first: ErrNotConfigured is only a safeguard. Errors: ErrNotConfigured, config.ErrUnavailable.
+// The whole message is encrypted, because its token and its code give access to an account. The additional data is the
+// ID of the mail. Callers check Enabled first: ErrNotConfigured is only a safeguard. Errors: ErrNotConfigured,
+// config.ErrUnavailable.
 func (o *Outbox) Write(ctx context.Context, m Message) (db.Write, error) {
 	switch {
 	case !o.Enabled():
@@ -55,10 +69,16 @@ func (o *Outbox) Write(ctx context.Context, m Message) (db.Write, error) {
 	if m.ExpiresAt.IsZero() {
 		m.ExpiresAt = now.Add(Retention)
 	}
+	text, err := json.Marshal(m, json.Deterministic(true))
+	if err != nil {
+		return db.Write{}, fmt.Errorf("mail: encoding: %w", err)
+	}
+	units := (len(text) + sealUnit - 1) / sealUnit
+	padding := bytes.Repeat([]byte(" "), units*sealUnit-len(text)) // JSON ignores spaces at the end
 	r := record{ID: o.ids.New(id.Mail), ExpiresAt: now.Add(Retention).Unix()}
-	var err error
-	if r.KeyID, r.Sealed, err = seal(ctx, o.keys, r.ID, m); err != nil {
-		return db.Write{}, err
+	r.KeyID, r.Sealed, err = o.keys.Seal(ctx, sealPurpose, append(text, padding...), []byte(r.ID))
+	if err != nil {
+		return db.Write{}, fmt.Errorf("mail: sealing: %w", err)
 	}
 	return o.mails.Put(db.MailKey(r.ID), r), nil
 }
@@ -70,10 +90,19 @@ var ErrUnreadable = errors.New("mail: a stored mail cannot be read")
 func Open(ctx context.Context, keys *config.Keys, item db.Item) (mailID string, m Message, err error) {
 	r, err := db.Decode[record](item)
 	if err != nil || !id.Mail.Valid(r.ID) {
-		return "", Message{}, fmt.Errorf("%w: it is not a record of a mail", ErrUnreadable)
+		return "", m, fmt.Errorf("%w: it is not a record of a mail", ErrUnreadable)
 	}
-	m, err = open(ctx, keys, r)
-	return r.ID, m, err
+	text, err := keys.Open(ctx, sealPurpose, r.KeyID, r.Sealed, []byte(r.ID))
+	switch {
+	case errors.Is(err, config.ErrUnknownKey), errors.Is(err, config.ErrDamaged):
+		return r.ID, m, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	case err != nil:
+		return r.ID, m, fmt.Errorf("mail: opening: %w", err)
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return r.ID, Message{}, fmt.Errorf("%w: it is not valid", ErrUnreadable) // the decoder's error may contain values
+	}
+	return r.ID, m, nil
 }
 
 // AddressState is the record that says whether mail arrives at an address. A missing record means that it arrives.

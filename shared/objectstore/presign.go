@@ -3,7 +3,6 @@ package objectstore
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // This file signs requests that clients send to S3 themselves. Signing does not access the network. The URLs have the
@@ -67,22 +65,4 @@ func (b Bucket) PresignGet(ctx context.Context, d Download, expires time.Duratio
 		return "", fmt.Errorf("objectstore: presign a GET of %s: %w", d.Key, err)
 	}
 	return signed.URL, nil
-}
-
-// Size returns the size of an object. Errors: ErrNotFound, as for Get; ErrUnavailable.
-func (b Bucket) Size(ctx context.Context, key string) (int, error) {
-	defer startCall(ctx)()
-	out, err := b.client.sdk().HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
-	// The response to a HEAD request has no body, so the status is all that is known about the error.
-	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok &&
-		(response.HTTPStatusCode() == http.StatusNotFound || response.HTTPStatusCode() == http.StatusForbidden) {
-		return 0, fmt.Errorf("%w: %s: %w", ErrNotFound, key, err)
-	}
-	if err != nil {
-		return 0, classify("head", key, err)
-	}
-	if out.ContentLength == nil {
-		return 0, fmt.Errorf("%w: head %s: the response has no Content-Length", ErrUnavailable, key)
-	}
-	return int(*out.ContentLength), nil
 }

@@ -43,10 +43,7 @@ type projectRecord struct {
 func (s *Service) open(
 	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action, keys ...db.Key,
 ) (access workspace.ProjectAccess, p projectRecord, err error) {
-	if access, err = s.store.Project(ctx, caller.UserID, projectID, keys...); err == nil {
-		err = access.Check(action)
-	}
-	if err != nil {
+	if access, err = s.store.Project(ctx, caller.UserID, projectID, action, keys...); err != nil {
 		return workspace.ProjectAccess{}, p, err
 	}
 	p, err = db.Decode[projectRecord](access.Items[db.ProjectKey(access.WorkspaceID, projectID)])

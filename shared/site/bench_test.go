@@ -100,9 +100,11 @@ func newCanned(manifest []byte, objects map[string][]byte) *Handler {
 		})
 	})
 	client := db.Wrap(tables, func() time.Time { return epoch })
-	return newHandler(Deps{
+	h := New(Deps{
 		DB: client, Sites: client.Table("sites"), Bucket: objectstore.Wrap(s3test.Of(files)).Bucket("files"),
 		Origin: "https://example.app", TrafficLimit: 1 << 40, Clock: func() time.Time { return epoch },
 		Logger: slog.New(slog.NewJSONHandler(io.Discard, nil)), RequestID: requestID,
-	}, func() float64 { return 0.999999 })
+	})
+	h.traffic.random = func() float64 { return 0.999999 }
+	return h
 }

@@ -17,6 +17,7 @@ import (
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
+	"devplatform/shared/site/rule"
 )
 
 // Deps contains the dependencies of a Handler.
@@ -44,7 +45,6 @@ type Handler struct {
 
 	https      bool
 	suffix     string // of host names, such as ".example.app"
-	store      store
 	workspaces *workspaces
 	traffic    *traffic
 	manifests  *cache[Manifest]
@@ -53,21 +53,33 @@ type Handler struct {
 }
 
 // New returns a Handler. It does no I/O.
-func New(d Deps) *Handler { return newHandler(d, rand.Float64) }
-
-func newHandler(d Deps, random func() float64) *Handler {
+func New(d Deps) *Handler {
 	h := &Handler{
-		Deps: d, store: store{client: d.DB, table: d.Sites},
-		manifests: newManifestCache(d.Bucket), objects: newObjectCache(d.Bucket), maxSmall: maxSmall,
-	}
-	h.workspaces = &workspaces{projects: d.Projects, clock: d.Clock, byID: map[string]knownWorkspace{}}
-	h.traffic = &traffic{
-		store: h.store, clock: d.Clock, limit: d.TrafficLimit, random: random, counters: map[counterID]*counter{},
+		Deps: d, manifests: newManifestCache(d.Bucket), objects: newObjectCache(d.Bucket), maxSmall: maxSmall,
+		workspaces: &workspaces{projects: d.Projects, clock: d.Clock, byID: map[string]knownWorkspace{}},
+		traffic: &traffic{
+			client: d.DB, table: d.Sites, clock: d.Clock, limit: d.TrafficLimit, random: rand.Float64,
+			counters: map[db.Key]*counter{},
+		},
 	}
 	if origin, err := url.Parse(string(d.Origin)); err == nil && origin.Host != "" { // config.Origin is valid
 		h.https, h.suffix = origin.Scheme == "https", "."+origin.Hostname()
 	}
 	return h
+}
+
+// view is a request and its response.
+type view struct {
+	*Handler
+
+	w       http.ResponseWriter
+	r       *http.Request
+	ctx     context.Context // it has the lifetime of the request
+	label   string
+	address Address
+	status  int   // 0 until the response has begun
+	sent    int64 // bytes of the body
+	cause   error // the reason of an error response or of an incomplete one
 }
 
 // countTimeout is the time limit for counting a response. It also applies if the client has disconnected.
@@ -99,6 +111,88 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !isComplete {
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// serve writes the response. An error means that the response is not complete, or has not begun.
+func (v *view) serve() error {
+	if v.r.Method != http.MethodGet && v.r.Method != http.MethodHead {
+		return v.page(http.StatusMethodNotAllowed)
+	}
+	label, ok := v.labelOf(v.r.Host)
+	if !ok {
+		return v.page(http.StatusNotFound)
+	}
+	v.label = label
+	var missing error
+	// The deployment can be deleted after the address was read. Then the second reading returns the deployment that is
+	// live now, or none.
+	for range 2 {
+		item, err := v.Sites.Get(v.ctx, db.AddressKey(label)) // a strongly consistent read
+		if err == nil || errors.Is(err, db.ErrNotFound) {
+			v.address, err = db.Decode[Address](item) // zero if there is no item
+		}
+		if err != nil {
+			return err
+		}
+		if missing = v.show(); !errors.Is(missing, objectstore.ErrNotFound) {
+			return missing
+		}
+	}
+	v.cause = missing
+	return v.page(http.StatusNotFound)
+}
+
+// show responds with the file or the redirect of the deployment to which the address points. It returns
+// objectstore.ErrNotFound only if the response has not begun.
+func (v *view) show() error {
+	switch {
+	case v.address.Blocked:
+		return v.page(http.StatusUnavailableForLegalReasons)
+	case v.address.DeploymentID == "" || v.address.ReservedFor != "":
+		return v.page(http.StatusNotFound)
+	}
+	workspace, err := v.workspaces.get(v.ctx, v.address.WorkspaceID)
+	switch {
+	case err != nil:
+		return err
+	case workspace == nil:
+		return v.page(http.StatusNotFound)
+	case workspace.IsReadOnly():
+		return v.page(http.StatusUnavailableForLegalReasons)
+	}
+	exceeded, err := v.traffic.isExceeded(v.ctx, v.address.AccountID)
+	if err != nil { // the last known value is good enough
+		v.Logger.WarnContext(v.ctx, "the traffic of an account cannot be read", "cause", err)
+	}
+	if exceeded {
+		return v.page(http.StatusTooManyRequests)
+	}
+	manifest, err := v.manifests.get(v.ctx, v.address.manifestKey())
+	if err != nil {
+		return err
+	}
+	path, query := v.r.URL.Path, v.r.URL.RawQuery
+	t, ok := manifest.find(path, query)
+	if !ok {
+		deploymentID, f, err := v.findEarlier(path)
+		if err != nil {
+			return err
+		}
+		if deploymentID != "" {
+			header := v.siteHeader(manifest, deploymentID, "")
+			return v.file(header, deploymentID, rule.Result{Status: http.StatusOK, File: path}, f)
+		}
+		t = manifest.findOther(path, query, v.address.SPA)
+	}
+	if t.File == "" && t.Location == "" {
+		return v.page(t.Status)
+	}
+	header := v.siteHeader(manifest, v.address.DeploymentID, t.Location)
+	if t.Location != "" {
+		v.begin(t.Status)
+		return nil
+	}
+	return v.file(header, v.address.DeploymentID, t, manifest.Files[t.File])
 }
 
 // labelOf returns the label of a host. ok reports whether the host can be an address.

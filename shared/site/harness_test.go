@@ -92,7 +92,8 @@ func newFixture(t testing.TB, change func(*Deps)) *fixture {
 	if change != nil {
 		change(&deps)
 	}
-	f.handler = newHandler(deps, func() float64 { return f.random() })
+	f.handler = New(deps)
+	f.handler.traffic.random = func() float64 { return f.random() }
 	return f
 }
 
@@ -218,9 +219,11 @@ func (f *fixture) live(deploymentID string) {
 // counted returns the traffic of the account in a month, as it is stored.
 func (f *fixture) counted(month string) int64 {
 	f.t.Helper()
-	n, err := store{client: f.direct, table: f.direct.Table(f.table)}.traffic(f.t.Context(), account, month)
+	items, err := f.direct.Table(f.table).BatchGet(f.t.Context(), db.TrafficKey(account, month))
 	f.must(err)
-	return n
+	record, err := db.Decode[trafficRecord](items[db.TrafficKey(account, month)])
+	f.must(err)
+	return record.Bytes
 }
 
 // do serves one request.

@@ -1,22 +1,17 @@
 package site
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
+	"devplatform/shared/db"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/site/rule"
 )
 
 // maxPath is the maximum length of a path that can have a file. The paths in a project and in an output are shorter.
 const maxPath = 1024
-
-// target is the result of a lookup: a file of the manifest with a status, or a redirect.
-type target struct {
-	status int
-	path   string // of the file; "" if there is none
-	// location is the value of the header Location of a redirect. "" if the target is not a redirect.
-	location string
-}
 
 // isClean reports whether a path can have a file.
 func isClean(path string) bool {
@@ -55,50 +50,44 @@ func (m Manifest) File(path string) string {
 	return file
 }
 
-// find returns the target of a request. ok is false if neither a file nor a rule of the site applies to it.
-func (m Manifest) find(path, query string) (t target, ok bool) {
-	switch file, redirect := m.resolve(path); {
-	case file != "":
-		return target{status: http.StatusOK, path: file}, true
-	case redirect != "":
-		t = target{status: http.StatusPermanentRedirect}
-		if t.location, ok = rule.Location(redirect, query); !ok {
-			t = target{status: http.StatusRequestURITooLong}
-		}
-		return t, true
+// find returns the file or the redirect of a path. ok is false if the site has no file for it.
+func (m Manifest) find(path, query string) (t rule.Result, ok bool) {
+	file, redirect := m.resolve(path)
+	if redirect == "" {
+		return rule.Result{Status: http.StatusOK, File: file}, file != ""
 	}
-	return target{}, false
+	location, ok := rule.Location(redirect, query)
+	if !ok {
+		return rule.Result{Status: http.StatusRequestURITooLong}, true
+	}
+	return rule.Result{Status: http.StatusPermanentRedirect, Location: location}, true
 }
 
-// applyRules returns the target that the rules of the site define for a path without a file. In the bundler's folder,
-// only rules for paths in it apply: other rules usually show a page, and a script would fail on its text.
-func (m Manifest) applyRules(path, query string) (t target, ok bool) {
+// findOther returns the result for a path without a file: of the first rule of the site that matches, otherwise
+// /index.html if spa is set, otherwise the nearest 404.html. In the bundler's folder, only rules for paths in it apply,
+// and a missing file is never /index.html: a script would fail on the text of a page.
+func (m Manifest) findOther(path, query string, spa bool) rule.Result {
+	rules := m.Redirects
 	if !isClean(path) {
-		return t, false
+		path, rules = "/", nil // has the site's own 404.html
 	}
 	r := rule.Request{Path: path, Query: query}
-	if m.isMissingAsset(path) {
+	isMissingAsset := m.isMissingAsset(path)
+	if isMissingAsset {
 		r.Below = assets
 	}
-	result, ok := rule.Apply(m.Redirects, r, m.File)
-	return target{status: result.Status, path: result.File, location: result.Location}, ok
-}
-
-// fallback returns the target of a path without a file: /index.html if spa is set, otherwise the nearest 404.html.
-// A missing file in the bundler's folder is never /index.html: a script would fail on the text of a page.
-func (m Manifest) fallback(path string, spa bool) target {
-	if !isClean(path) {
-		path = "/" // has the site's own 404.html
+	if t, ok := rule.Apply(rules, r, m.File); ok {
+		return t
 	}
-	if spa && !m.isMissingAsset(path) && m.has(index) {
-		return target{status: http.StatusOK, path: index}
+	if spa && !isMissingAsset && m.has(index) {
+		return rule.Result{Status: http.StatusOK, File: index}
 	}
 	for i := strings.LastIndexByte(path, '/'); i >= 0; i = strings.LastIndexByte(path[:i], '/') {
 		if page := path[:i] + "/404.html"; m.has(page) {
-			return target{status: http.StatusNotFound, path: page}
+			return rule.Result{Status: http.StatusNotFound, File: page}
 		}
 	}
-	return target{status: http.StatusNotFound}
+	return rule.Result{Status: http.StatusNotFound}
 }
 
 const (
@@ -123,4 +112,46 @@ func (m Manifest) isMissingAsset(path string) bool {
 func (m Manifest) has(path string) bool {
 	_, ok := m.Files[path]
 	return ok
+}
+
+// findEarlier finds a path among the files with hashed names of the deployments that were live earlier. A page that was
+// open during a deployment may still request them. It returns the ID of the deployment, "" if none has the file. Such
+// files are only in the bundler's folder. For a path in the folder, it reads the deployments' own addresses with one
+// call: a deployment that was deleted has no address, and an operator may have blocked the address. If one of them has
+// the path, it reads the manifest, unless the manifest is in memory. Errors: db.ErrUnavailable,
+// objectstore.ErrUnavailable.
+func (v *view) findEarlier(path string) (deploymentID string, f File, err error) {
+	if !strings.HasPrefix(path, assets) {
+		return "", f, nil
+	}
+	var keys []db.Key
+	for _, e := range v.address.Earlier {
+		if v.Clock().Unix() < e.Until {
+			keys = append(keys, db.AddressKey(e.Label))
+		}
+	}
+	if len(keys) == 0 {
+		return "", f, nil
+	}
+	items, err := v.Sites.BatchGet(v.ctx, keys...)
+	if err != nil {
+		return "", f, err
+	}
+	for _, key := range keys {
+		a, err := db.Decode[Address](items[key])
+		if err != nil {
+			return "", f, err
+		}
+		if a.Blocked || !a.HashedPaths.has(path) {
+			continue
+		}
+		m, err := v.manifests.get(v.ctx, a.manifestKey())
+		if errors.Is(err, objectstore.ErrNotFound) { // the deployment was deleted meanwhile
+			continue
+		}
+		if f, ok := m.Files[path]; err != nil || ok && f.Hashed {
+			return a.DeploymentID, f, err
+		}
+	}
+	return "", f, nil
 }

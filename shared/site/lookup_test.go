@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"devplatform/shared/site/rule"
 )
 
 // manifestOf returns a manifest with empty files.
@@ -17,16 +19,19 @@ func manifestOf(paths ...string) Manifest {
 }
 
 // findIn returns what a path shows on a site without other rules.
-func findIn(m Manifest, path string, spa bool) target {
+func findIn(m Manifest, path string, spa bool) rule.Result {
 	if t, ok := m.find(path, ""); ok {
 		return t
 	}
-	return m.fallback(path, spa)
+	return m.findOther(path, "", spa)
 }
 
 func TestFind(t *testing.T) {
 	t.Parallel()
 	const ok, missing, redirect = http.StatusOK, http.StatusNotFound, http.StatusPermanentRedirect
+	result := func(status int, file, location string) rule.Result {
+		return rule.Result{Status: status, File: file, Location: location}
+	}
 	site := manifestOf("/index.html", "/404.html", "/a", "/b.html", "/b/index.html", "/docs/index.html",
 		"/docs/404.html", "/docs/x.html", "/docs/deep/y.txt", "/naïve.html", "/100%.txt", "/a b.txt")
 	bare := manifestOf("/app.js", "/docs/404.html")
@@ -37,47 +42,47 @@ func TestFind(t *testing.T) {
 		m    Manifest
 		path string
 		spa  bool
-		want target
+		want rule.Result
 	}{
-		{"root", site, "/", false, target{ok, "/index.html", ""}},
-		{"file", site, "/a", false, target{ok, "/a", ""}},
-		{"html before folder", site, "/b", false, target{ok, "/b.html", ""}},
-		{"folder", site, "/b/", false, target{ok, "/b/index.html", ""}},
-		{"folder without slash", site, "/docs", false, target{redirect, "", "/docs/"}},
-		{"folder without slash, SPA", site, "/docs", true, target{redirect, "", "/docs/"}},
-		{"page with slash", site, "/docs/x/", false, target{redirect, "", "/docs/x"}},
-		{"page with slash, SPA", site, "/docs/x/", true, target{redirect, "", "/docs/x"}},
-		{"html in folder", site, "/docs/x", false, target{ok, "/docs/x.html", ""}},
-		{"index by name", site, "/docs/index.html", false, target{ok, "/docs/index.html", ""}},
-		{"index without extension", site, "/docs/index", false, target{ok, "/docs/index.html", ""}},
-		{"not ASCII", site, "/naïve", false, target{ok, "/naïve.html", ""}},
-		{"percent sign", site, "/100%.txt", false, target{ok, "/100%.txt", ""}},
-		{"blank", site, "/a b.txt", false, target{ok, "/a b.txt", ""}},
-		{"file with slash", site, "/a/", false, target{missing, "/404.html", ""}},
-		{"missing", site, "/missing", false, target{missing, "/404.html", ""}},
-		{"missing in folder", site, "/docs/missing", false, target{missing, "/docs/404.html", ""}},
-		{"missing in folder of folder", site, "/docs/deep/deeper/missing/", false, target{missing, "/docs/404.html", ""}},
-		{"folder without index", site, "/docs/deep/", false, target{missing, "/docs/404.html", ""}},
-		{"another folder with the same beginning", site, "/docs2/x", false, target{missing, "/404.html", ""}},
-		{"case matters", site, "/A", false, target{missing, "/404.html", ""}},
-		{"SPA", site, "/missing/x.js", true, target{ok, "/index.html", ""}},
-		{"SPA, missing file of the bundler", bundled, "/assets/main-c3d4.js", true, target{missing, "", ""}},
-		{"SPA, other path of a bundle", bundled, "/assets", true, target{ok, "/index.html", ""}},
-		{"SPA without a bundle", site, "/assets/main-c3d4.js", true, target{ok, "/index.html", ""}},
-		{"SPA with a file", site, "/a", true, target{ok, "/a", ""}},
-		{"SPA without index.html", bare, "/x", true, target{missing, "", ""}},
-		{"SPA without index.html, with 404.html", bare, "/docs/x", true, target{missing, "/docs/404.html", ""}},
-		{"no index.html", bare, "/", false, target{missing, "", ""}},
-		{"parent folder", site, "/docs/../a", false, target{missing, "/docs/404.html", ""}},
-		{"this folder", site, "/./a", false, target{missing, "/404.html", ""}},
-		{"two slashes", site, "//a", false, target{missing, "/404.html", ""}},
-		{"two slashes and a folder", site, "//docs", false, target{missing, "/404.html", ""}},
-		{"two slashes at the end", site, "/docs//", false, target{missing, "/404.html", ""}},
-		{"no slash", site, "a", false, target{missing, "/404.html", ""}},
-		{"empty", site, "", false, target{missing, "/404.html", ""}},
-		{"NUL", site, "/a\x00", false, target{missing, "/404.html", ""}},
-		{"not UTF-8", site, "/a\xff", false, target{missing, "/404.html", ""}},
-		{"very long", site, "/" + strings.Repeat("docs/", 100_000), false, target{missing, "/404.html", ""}},
+		{"root", site, "/", false, result(ok, "/index.html", "")},
+		{"file", site, "/a", false, result(ok, "/a", "")},
+		{"html before folder", site, "/b", false, result(ok, "/b.html", "")},
+		{"folder", site, "/b/", false, result(ok, "/b/index.html", "")},
+		{"folder without slash", site, "/docs", false, result(redirect, "", "/docs/")},
+		{"folder without slash, SPA", site, "/docs", true, result(redirect, "", "/docs/")},
+		{"page with slash", site, "/docs/x/", false, result(redirect, "", "/docs/x")},
+		{"page with slash, SPA", site, "/docs/x/", true, result(redirect, "", "/docs/x")},
+		{"html in folder", site, "/docs/x", false, result(ok, "/docs/x.html", "")},
+		{"index by name", site, "/docs/index.html", false, result(ok, "/docs/index.html", "")},
+		{"index without extension", site, "/docs/index", false, result(ok, "/docs/index.html", "")},
+		{"not ASCII", site, "/naïve", false, result(ok, "/naïve.html", "")},
+		{"percent sign", site, "/100%.txt", false, result(ok, "/100%.txt", "")},
+		{"blank", site, "/a b.txt", false, result(ok, "/a b.txt", "")},
+		{"file with slash", site, "/a/", false, result(missing, "/404.html", "")},
+		{"missing", site, "/missing", false, result(missing, "/404.html", "")},
+		{"missing in folder", site, "/docs/missing", false, result(missing, "/docs/404.html", "")},
+		{"missing in folder of folder", site, "/docs/deep/deeper/missing/", false, result(missing, "/docs/404.html", "")},
+		{"folder without index", site, "/docs/deep/", false, result(missing, "/docs/404.html", "")},
+		{"another folder with the same beginning", site, "/docs2/x", false, result(missing, "/404.html", "")},
+		{"case matters", site, "/A", false, result(missing, "/404.html", "")},
+		{"SPA", site, "/missing/x.js", true, result(ok, "/index.html", "")},
+		{"SPA, missing file of the bundler", bundled, "/assets/main-c3d4.js", true, result(missing, "", "")},
+		{"SPA, other path of a bundle", bundled, "/assets", true, result(ok, "/index.html", "")},
+		{"SPA without a bundle", site, "/assets/main-c3d4.js", true, result(ok, "/index.html", "")},
+		{"SPA with a file", site, "/a", true, result(ok, "/a", "")},
+		{"SPA without index.html", bare, "/x", true, result(missing, "", "")},
+		{"SPA without index.html, with 404.html", bare, "/docs/x", true, result(missing, "/docs/404.html", "")},
+		{"no index.html", bare, "/", false, result(missing, "", "")},
+		{"parent folder", site, "/docs/../a", false, result(missing, "/docs/404.html", "")},
+		{"this folder", site, "/./a", false, result(missing, "/404.html", "")},
+		{"two slashes", site, "//a", false, result(missing, "/404.html", "")},
+		{"two slashes and a folder", site, "//docs", false, result(missing, "/404.html", "")},
+		{"two slashes at the end", site, "/docs//", false, result(missing, "/404.html", "")},
+		{"no slash", site, "a", false, result(missing, "/404.html", "")},
+		{"empty", site, "", false, result(missing, "/404.html", "")},
+		{"NUL", site, "/a\x00", false, result(missing, "/404.html", "")},
+		{"not UTF-8", site, "/a\xff", false, result(missing, "/404.html", "")},
+		{"very long", site, "/" + strings.Repeat("docs/", 100_000), false, result(missing, "/404.html", "")},
 	} {
 		if got := findIn(tc.m, tc.path, tc.spa); got != tc.want {
 			t.Errorf("%s: got %+v, want %+v", tc.name, got, tc.want)
@@ -94,23 +99,23 @@ func FuzzFind(f *testing.F) {
 		m := manifestOf("/index.html", "/a", "/404.html", folder+"/index.html", folder+"/404.html", path+".x")
 		got := findIn(m, path, spa)
 		switch {
-		case got.status == http.StatusPermanentRedirect:
-			location, err := url.Parse(got.location)
+		case got.Status == http.StatusPermanentRedirect:
+			location, err := url.Parse(got.Location)
 			if err != nil || location.Host != "" || location.RawQuery != "" {
-				t.Fatalf("%q: got a redirect to %q: %v", path, got.location, err)
+				t.Fatalf("%q: got a redirect to %q: %v", path, got.Location, err)
 			}
 			next := findIn(m, location.Path, spa)
-			if next.status != http.StatusOK || !m.has(next.path) || !strings.HasPrefix(next.path, location.Path) {
-				t.Errorf("%q: got a redirect to %q, which shows %+v", path, got.location, next)
+			if next.Status != http.StatusOK || !m.has(next.File) || !strings.HasPrefix(next.File, location.Path) {
+				t.Errorf("%q: got a redirect to %q, which shows %+v", path, got.Location, next)
 			}
-		case !m.has(got.path):
+		case !m.has(got.File):
 			t.Errorf("%q: got %+v, which is not in the manifest", path, got)
-		case got.status == http.StatusOK:
+		case got.Status == http.StatusOK:
 			names := map[string]bool{path: true, path + ".html": true, path + "index.html": true, path + "/index.html": true}
-			if !names[got.path] && (!spa || got.path != "/index.html") {
+			if !names[got.File] && (!spa || got.File != "/index.html") {
 				t.Errorf("%q: got %+v", path, got)
 			}
-		case got.status != http.StatusNotFound || !strings.HasSuffix(got.path, "/404.html") || spa:
+		case got.Status != http.StatusNotFound || !strings.HasSuffix(got.File, "/404.html") || spa:
 			t.Errorf("%q: got %+v", path, got)
 		}
 	})

@@ -3,14 +3,18 @@ package site
 import (
 	"bytes"
 	"compress/gzip"
+	"container/list"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/sync/singleflight"
 
+	"devplatform/shared/async"
 	"devplatform/shared/objectstore"
 )
 
@@ -57,14 +61,20 @@ func (h *Handler) isSmall(f File) bool {
 	return f.Size <= h.maxSmall
 }
 
-// open opens the object of a file for reading a part of it. Errors: objectstore.ErrNotFound,
-// objectstore.ErrUnavailable.
-func (v *view) open(key string, f File, p part, compressed bool) (io.ReadCloser, error) {
+// open opens the object of a file for reading a part of it. Small objects come from memory. Errors:
+// objectstore.ErrNotFound, objectstore.ErrUnavailable.
+func (v *view) open(key string, f File, p part, compressed bool) (body io.ReadCloser, err error) {
 	isRange := p.status == http.StatusPartialContent
-	if isRange && !f.Gzip && !v.isSmall(f) {
+	switch {
+	case v.isSmall(f):
+		var data []byte
+		data, err = v.objects.get(v.ctx, key)
+		body = io.NopCloser(bytes.NewReader(data))
+	case isRange && !f.Gzip:
 		return v.Bucket.OpenRange(v.ctx, key, p.start, p.length)
+	default:
+		body, _, err = v.Bucket.Open(v.ctx, key)
 	}
-	body, err := v.object(key, f)
 	if err == nil && f.Gzip && !compressed {
 		body, err = decompress(body)
 	}
@@ -75,16 +85,6 @@ func (v *view) open(key string, f File, p part, compressed bool) (io.ReadCloser,
 		return nil, fmt.Errorf("site: read %s: %w", key, err)
 	}
 	return body, nil
-}
-
-// object opens the whole object of a file. Small objects come from memory.
-func (v *view) object(key string, f File) (io.ReadCloser, error) {
-	if !v.isSmall(f) {
-		body, _, err := v.Bucket.Open(v.ctx, key)
-		return body, err
-	}
-	data, err := v.objects.get(v.ctx, key)
-	return io.NopCloser(bytes.NewReader(data)), err
 }
 
 // gzipBody is the content of a compressed object.
@@ -123,4 +123,81 @@ func readPart(body io.ReadCloser, p part) (io.ReadCloser, error) {
 		io.Reader
 		io.Closer
 	}{io.LimitReader(body, p.length), body}, nil
+}
+
+const (
+	// loadTimeout is the time limit for reading an object into a cache. Several requests may wait for it.
+	loadTimeout = 10 * time.Second
+	// entryOverhead is added to the size of each value, so that many small values cannot use much more memory than max.
+	entryOverhead = 512
+)
+
+// cache keeps the most recently used values that were read from objects, by the keys of the objects. A value never
+// changes, because objects do not.
+type cache[V any] struct {
+	load   func(ctx context.Context, key string) (value V, size int, err error)
+	max    int // bytes
+	flight singleflight.Group
+
+	mu    sync.Mutex
+	byKey map[string]*list.Element
+	order list.List // of *entry[V], the most recently used first
+	size  int       // bytes
+}
+
+// entry is a value in memory.
+type entry[V any] struct {
+	key   string
+	value V
+	size  int // bytes
+}
+
+// newCache returns a cache of up to maxBytes. load reads a value and returns its size.
+func newCache[V any](maxBytes int, load func(context.Context, string) (V, int, error)) *cache[V] {
+	return &cache[V]{load: load, max: maxBytes, byKey: map[string]*list.Element{}}
+}
+
+// get returns the value of the object with that key. Concurrent calls read an object once. Errors: the errors of load.
+func (c *cache[V]) get(ctx context.Context, key string) (V, error) {
+	c.mu.Lock()
+	element := c.byKey[key]
+	if element != nil {
+		c.order.MoveToFront(element)
+	}
+	c.mu.Unlock()
+	if element != nil {
+		return element.Value.(*entry[V]).value, nil
+	}
+	loaded, err, _ := c.flight.Do(key, func() (any, error) {
+		// Other requests may wait for the value after the client of this request has left.
+		ctx, cancel := async.Detach(ctx, loadTimeout)
+		defer cancel()
+		var value V
+		err := async.Recover(func() error { // singleflight would hide where it panicked
+			read, size, err := c.load(ctx, key)
+			if err == nil {
+				c.add(&entry[V]{key, read, size + entryOverhead})
+			}
+			value = read
+			return err
+		})
+		return value, err
+	})
+	return loaded.(V), err
+}
+
+// add adds a value, and evicts the values that were not used for the longest time.
+func (c *cache[V]) add(e *entry[V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byKey[e.key] != nil || e.size > c.max {
+		return
+	}
+	c.byKey[e.key] = c.order.PushFront(e)
+	c.size += e.size
+	for c.size > c.max {
+		oldest := c.order.Remove(c.order.Back()).(*entry[V])
+		delete(c.byKey, oldest.key)
+		c.size -= oldest.size
+	}
 }

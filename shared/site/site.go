@@ -30,7 +30,11 @@ package site
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
+	"hash/fnv"
+	"slices"
+	"sort"
 	"strings"
 
 	"devplatform/shared/config"
@@ -61,6 +65,50 @@ type Address struct {
 	// ReservedFor is the workspace that may claim a label that was given up, until ExpiresAt. "" if the label is in use.
 	ReservedFor string `dynamodbav:"reservedFor,omitempty"`
 	ExpiresAt   int64  `dynamodbav:"expiresAt,omitempty"` // Unix time in seconds
+}
+
+// EarlierDeployment is a deployment that was live at the address of a site until another one went live.
+type EarlierDeployment struct {
+	DeploymentID string `dynamodbav:"deploymentId"`
+	Label        string `dynamodbav:"label"` // of the deployment's own address
+	// Until is when the address of the site stops serving its files with hashed names, as a Unix time in seconds.
+	Until int64 `dynamodbav:"until"`
+}
+
+// PathSet is a set of paths: their 32-bit checksums, in ascending order. So it is small enough for the record of an
+// address, and rarely seems to have a path that was not added.
+type PathSet []byte
+
+const checksumSize = 4 // bytes
+
+// HashedPathsOf returns the paths of the files of a manifest with hashed names.
+func HashedPathsOf(m Manifest) PathSet {
+	var checksums []uint32
+	for path, f := range m.Files {
+		if f.Hashed {
+			checksums = append(checksums, checksum(path))
+		}
+	}
+	slices.Sort(checksums)
+	set := make(PathSet, 0, checksumSize*len(checksums))
+	for _, sum := range checksums {
+		set = binary.BigEndian.AppendUint32(set, sum)
+	}
+	return set
+}
+
+func checksum(path string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(path)) // never fails
+	return h.Sum32()
+}
+
+// has reports whether the set has a path.
+func (s PathSet) has(path string) bool {
+	sum, n := checksum(path), len(s)/checksumSize
+	at := func(i int) uint32 { return binary.BigEndian.Uint32(s[checksumSize*i:]) }
+	i := sort.Search(n, func(i int) bool { return at(i) >= sum })
+	return i < n && at(i) == sum
 }
 
 // Summary is the site of a project, in the attribute "site" of the project's record. So a list of projects needs no

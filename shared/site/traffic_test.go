@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/db"
 )
 
 // The expected value of a counter is the number of bytes that were served. Few views need a write.
@@ -97,7 +98,8 @@ func TestTrafficLimit(t *testing.T) {
 	f.deploy(first, map[string]content{"/index.html": {text: strings.Repeat("x", 2*mib)}, "/small": {text: "x"}})
 	f.live(first)
 	f.put("other", Address{AccountID: "usr_other", DeploymentID: first, Production: true})
-	other := newHandler(f.handler.Deps, f.random) // another instance
+	other := New(f.handler.Deps) // another instance
+	other.traffic.random = f.random
 	status := func(h *Handler, host string) int {
 		t.Helper()
 		g := &fixture{t: t, handler: h, random: f.random}
@@ -173,7 +175,8 @@ func TestTrafficMemory(t *testing.T) {
 	f := newFixture(t, nil)
 	counter := f.handler.traffic
 	for i := range maxCounters + 1 {
-		counter.learn(counterID{strings.Repeat("x", i%7), time.Unix(int64(i), 0).String()}, 1)
+		_, err := counter.learn(db.TrafficKey(strings.Repeat("x", i%7), time.Unix(int64(i), 0).String()), nil)
+		f.must(err)
 	}
 	if got := len(counter.counters); got > maxCounters {
 		t.Errorf("got %d counters, want at most %d", got, maxCounters)

@@ -33,11 +33,8 @@ func (s *Service) checkNew(ctx context.Context, caller httpapi.Caller, in NewWeb
 		}
 		return member.WorkspaceID, err
 	}
-	project, err := s.access.Project(ctx, caller.UserID, *in.ProjectID)
+	project, err := s.access.Project(ctx, caller.UserID, *in.ProjectID, workspace.ManageWebhooks)
 	if err != nil {
-		return "", err
-	}
-	if err := project.Check(workspace.ManageWebhooks); err != nil {
 		return "", err
 	}
 	if in.WorkspaceID != nil && *in.WorkspaceID != project.WorkspaceID {

@@ -177,26 +177,27 @@ func (s Access) MembershipOrPersonal(ctx context.Context, userID string, workspa
 	return s.Membership(ctx, userID, all[personal].WorkspaceID)
 }
 
-// Project reads a user's access to a project, and the items with the given keys. It makes two calls to storage. It does
-// not check the access: call Check on the result. Error: ErrProjectNotFound if the project does not exist.
-func (s Access) Project(ctx context.Context, userID, projectID string, keys ...db.Key) (ProjectAccess, error) {
-	a, err := s.Locate(ctx, projectID, keys...)
+// Project checks that a user may do an action with a project, and reads the items with the given keys. It makes two
+// calls to storage. Errors: ErrProjectNotFound, ErrDenied, ErrReadOnly.
+func (s Access) Project(
+	ctx context.Context, userID, projectID string, action Action, keys ...db.Key,
+) (ProjectAccess, error) {
+	a, err := s.Locate(ctx, projectID, s.Projects.Refs(keys...)...)
 	if err != nil {
 		return a, err
 	}
-	return a, s.Load(ctx, userID, &a)
+	return a, s.Load(ctx, userID, &a, action)
 }
 
-// ReadWith is like Project, and checks that the user may do the action. It runs read at the same time as its second
-// call. found are the items that the first call read. If access is denied, the context of read ends, so that the
-// response time does not depend on the data, and the result is empty. Errors: ErrProjectNotFound, ErrDenied, the errors
-// of read.
+// ReadWith is like Project, and runs read at the same time as its second call. found are the items that the first call
+// read. If access is denied, the context of read ends, so that the response time does not depend on the data, and the
+// result is empty. Errors: the errors of Project and of read.
 func ReadWith[T any](
 	ctx context.Context, s Access, userID, projectID string, action Action,
 	read func(ctx context.Context, found map[db.Key]db.Item) (T, error), keys ...db.Key,
 ) (a ProjectAccess, result T, err error) {
 	var none T
-	if a, err = s.Locate(ctx, projectID, keys...); err != nil {
+	if a, err = s.Locate(ctx, projectID, s.Projects.Refs(keys...)...); err != nil {
 		return a, none, err
 	}
 	readCtx, stop := context.WithCancel(ctx)
@@ -207,10 +208,7 @@ func ReadWith[T any](
 		result, err = read(readCtx, found)
 		return err
 	})
-	if err = s.Load(ctx, userID, &a); err == nil {
-		err = a.Check(action)
-	}
-	if err != nil {
+	if err = s.Load(ctx, userID, &a, action); err != nil {
 		stop()
 	}
 	readErr := reading.Wait()
@@ -220,19 +218,12 @@ func ReadWith[T any](
 	return a, result, readErr
 }
 
-// Locate makes the first call of Project: it finds the workspace of a project and reads the items with the given keys.
-// Callers that need more items from the second call use Locate and Load instead of Project. Error: ErrProjectNotFound.
-func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (ProjectAccess, error) {
-	return s.LocateWith(ctx, projectID, nil, keys...)
-}
-
-// LocateWith is like Locate, and also reads items of any tables. If the project does not exist, it returns these items
-// with ErrProjectNotFound.
-func (s Access) LocateWith(
-	ctx context.Context, projectID string, more []db.Ref, keys ...db.Key,
-) (ProjectAccess, error) {
+// Locate makes the first call of Project: it finds the workspace of a project, and reads more items, which may be in
+// any table. If the project does not exist, it returns these items with ErrProjectNotFound. Locate does not check
+// access: call Load before the project is shown or changed.
+func (s Access) Locate(ctx context.Context, projectID string, more ...db.Ref) (ProjectAccess, error) {
 	tree := db.TreeKey(projectID)
-	items, err := s.Projects.BatchGetWith(ctx, more, slices.Concat(keys, []db.Key{tree})...)
+	items, err := s.Projects.BatchGetWith(ctx, more, tree)
 	if err != nil {
 		return ProjectAccess{}, err
 	}
@@ -244,9 +235,10 @@ func (s Access) LocateWith(
 	return a, err
 }
 
-// Load makes the second call of Project: it completes the result of Locate for a user, and adds more items, which may
-// be in any table. Error: ErrProjectNotFound if the project was deleted after Locate.
-func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, more ...db.Ref) error {
+// Load makes the second call of Project: it completes the result of Locate for a user, adds more items, which may be in
+// any table, and checks the action. Errors: ErrProjectNotFound, also if the project was deleted after Locate;
+// ErrDenied, ErrReadOnly.
+func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, action Action, more ...db.Ref) error {
 	member, workspace := db.MemberKey(a.WorkspaceID, userID), db.WorkspaceKey(a.WorkspaceID)
 	project := db.ProjectKey(a.WorkspaceID, a.ProjectID)
 	items, err := s.Projects.BatchGetWith(ctx, more, member, project, workspace)
@@ -265,9 +257,11 @@ func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, more 
 	if a.Workspace, err = db.Decode[Workspace](items[workspace]); err != nil {
 		return err
 	}
-	a.Member, err = db.Decode[Membership](items[member]) // zero if there is no item
+	if a.Member, err = db.Decode[Membership](items[member]); err != nil { // zero if there is no item
+		return err
+	}
 	a.Member.ReadOnly = a.Workspace.IsReadOnly()
-	return err
+	return a.Check(action)
 }
 
 // ChangeError returns the error of a write whose condition failed because a project's record or tree has changed.

@@ -48,7 +48,7 @@ func (p *provisioner) queue(ctx context.Context, want resources.Queue) error {
 	return nil
 }
 
-// checkName returns an error if an endpoint gives a resource another URL or ARN than the template has resolved to.
+// checkName returns an error if the URL or ARN of a resource at an endpoint differs from the one in the template.
 func checkName(kind, have, want string) error {
 	if have == want {
 		return nil

@@ -10,7 +10,7 @@ import (
 
 // Positions stores the progress of mappings of streams.
 type Positions interface {
-	// Load returns what was saved for a mapping, nil if there is nothing.
+	// Load returns the saved position of a mapping, or nil if there is none.
 	Load(mapping string) ([]byte, error)
 	// Save may lose the latest positions in a crash.
 	Save(mapping string, position []byte) error

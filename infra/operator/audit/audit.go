@@ -48,7 +48,7 @@ type Record struct {
 	Reason    string `dynamodbav:"reason" json:"reason"`
 	ExpiresAt int64  `dynamodbav:"expiresAt" json:"expiresAt"` // in seconds since 1970
 
-	// IsChanged reports that the record is not the one that was stored with the act.
+	// IsChanged reports that the record was changed after the act.
 	IsChanged bool `dynamodbav:"-" json:"-"`
 }
 

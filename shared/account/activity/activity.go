@@ -4,10 +4,7 @@
 package activity
 
 import (
-	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"fmt"
 	"time"
 
 	"devplatform/shared/account/user"
@@ -73,14 +70,15 @@ type Entry struct {
 
 // Log stores the logs of all accounts in the accounts table. It is safe for concurrent use.
 type Log struct {
-	store store
-	ids   *id.Generator
-	now   clock.Clock
+	db       *db.Client
+	accounts db.Table
+	ids      *id.Generator
+	now      clock.Clock
 }
 
 // New returns a Log. It does no I/O.
 func New(client *db.Client, accounts db.Table, now clock.Clock) *Log {
-	return &Log{store: store{client: client, accounts: accounts}, ids: id.NewGenerator(now, rand.Reader), now: now}
+	return &Log{db: client, accounts: accounts, ids: id.NewGenerator(now, rand.Reader), now: now}
 }
 
 // Add returns the write that adds an entry. It belongs in the transaction of the change that the entry describes.
@@ -89,20 +87,5 @@ func (l *Log) Add(userID string, typ Type, client httpapi.RequestInfo, detail De
 		At: clock.Stamp(l.now()), Type: typ, IP: client.SourceIP, Detail: detail, ID: l.ids.New(id.Activity),
 		UserAgent: user.Printable(client.UserAgent, maxUserAgentBytes), ExpiresAt: l.now().Add(Retention).Unix(),
 	}
-	return l.store.accounts.Put(db.ActivityKey(userID, entry.ID), entry)
-}
-
-// AddFailure counts a failed login. All failed logins from a network in an hour are one entry.
-func (l *Log) AddFailure(ctx context.Context, userID string, client httpapi.RequestInfo) error {
-	hour := l.now().UTC().Truncate(time.Hour)
-	network := sha256.Sum256([]byte(httpapi.RateKey(client.SourceIP)))
-	err := l.store.count(ctx, userID, Entry{
-		At: clock.Stamp(hour), Type: LoginFailed, IP: client.SourceIP,
-		UserAgent: user.Printable(client.UserAgent, maxUserAgentBytes),
-		ID:        id.Activity.From(hour, [10]byte(network[:10])), ExpiresAt: hour.Add(Retention).Unix(),
-	})
-	if err != nil {
-		return fmt.Errorf("counting a failed login: %w", err)
-	}
-	return nil
+	return l.accounts.Put(db.ActivityKey(userID, entry.ID), entry)
 }

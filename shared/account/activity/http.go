@@ -18,7 +18,7 @@ func (l *Log) Register(r *httpapi.Routes, tag httpapi.Tag, cursors *db.Cursors) 
 	}, func(ctx context.Context, caller httpapi.Caller, in *activityInput) (out *activityOutput, err error) {
 		out = &activityOutput{}
 		read := func(ctx context.Context, after string, n int) ([]Entry, error) {
-			return l.store.list(ctx, caller.UserID, after, n)
+			return l.list(ctx, caller.UserID, after, n)
 		}
 		out.Body.Activity, out.Body.NextCursor, err = httpapi.ReadPage(ctx, cursors,
 			httpapi.ListScope(caller, "activity"), in.PageInput, read, func(e Entry) string { return e.ID })

@@ -2,39 +2,45 @@ package activity
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"devplatform/shared/account/user"
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
 )
 
-// store stores entries in the accounts table.
-type store struct {
-	client   *db.Client
-	accounts db.Table
-}
-
-// count adds one failure to an entry. It creates the entry if there is none.
-func (s store) count(ctx context.Context, userID string, e Entry) error {
+// AddFailure counts a failed login. All failed logins from a network in an hour are one entry.
+func (l *Log) AddFailure(ctx context.Context, userID string, client httpapi.RequestInfo) error {
+	hour := l.now().UTC().Truncate(time.Hour)
+	network := sha256.Sum256([]byte(httpapi.RateKey(client.SourceIP)))
+	entryID := id.Activity.From(hour, [10]byte(network[:10]))
 	update := expression.Add(expression.Name("failures"), expression.Value(1))
 	for name, value := range map[string]any{
-		"at": e.At.String(), "type": e.Type, "ip": e.IP, "userAgent": e.UserAgent, "id": e.ID, db.AttrExpiresAt: e.ExpiresAt,
+		"at": clock.Stamp(hour).String(), "type": LoginFailed, "ip": client.SourceIP, "id": entryID,
+		"userAgent": user.Printable(client.UserAgent, maxUserAgentBytes), db.AttrExpiresAt: hour.Add(Retention).Unix(),
 	} {
 		update = update.Set(expression.Name(name), expression.Value(value))
 	}
-	_, err := s.client.Do(ctx, s.accounts.Update(db.ActivityKey(userID, e.ID), update))
-	return err
+	if _, err := l.db.Do(ctx, l.accounts.Update(db.ActivityKey(userID, entryID), update)); err != nil {
+		return fmt.Errorf("counting a failed login: %w", err)
+	}
+	return nil
 }
 
 // list reads up to n entries that are older than the entry with the ID after, newest first. If after is "", it begins
 // with the newest entry.
-func (s store) list(ctx context.Context, userID, after string, n int) ([]Entry, error) {
+func (l *Log) list(ctx context.Context, userID, after string, n int) ([]Entry, error) {
 	q := db.Query{Prefix: db.ActivityOf(userID), Descending: true, Limit: n}
 	if after != "" {
 		q.After = db.ActivityKey(userID, after)
 	}
-	entries, _, err := db.List(ctx, s.accounts, q, db.DecodeByID(func(e Entry) string { return e.ID }))
+	entries, _, err := db.List(ctx, l.accounts, q, db.DecodeByID(func(e Entry) string { return e.ID }))
 	if err != nil {
 		return nil, fmt.Errorf("listing the activity of an account: %w", err)
 	}

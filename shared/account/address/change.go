@@ -50,35 +50,25 @@ func (s *Service) readChange(ctx context.Context, userID, email string) (r pendi
 	return r, err
 }
 
-// sendChange sends the mail to the address that a user wants, and commits writes in the same transaction.
-func (s *Service) sendChange(
-	ctx context.Context, r pendingChange, client httpapi.RequestInfo, writes ...db.Write,
-) error {
-	link := notice.Link{Set: r.set, To: r.email, User: r.User, Owner: r.owner, TryUndeliverable: true}
-	sent, err := s.Mails.Send(ctx, link, client)
-	if err != nil {
-		return err
-	}
-	tx := s.DB.Tx(writes...)
-	tx.Add(sent...)
-	tx.Add(s.Limiter.Mail(r.email, client)...)
-	return tx.CommitOnce(ctx)
+// link returns the mail to the address that the user wants.
+func (r pendingChange) link() notice.Link {
+	return notice.Link{Set: r.set, To: r.email, User: r.User, Owner: r.owner, TryUndeliverable: true}
 }
 
-// Request asks for another address of the caller's account. The new address gets a mail with a link, unless another
-// account has it: then its owner gets another mail. Neither the result nor the work differs. Errors:
+// handleRequest asks for another address of the caller's account. The new address gets a mail with a link, unless
+// another account has it: then its owner gets another mail. Neither the result nor the work differs. Errors:
 // MAIL_NOT_CONFIGURED, AUTH_REAUTHENTICATION_REQUIRED, VALIDATION_FAILED, AUTH_RATE_LIMITED.
-func (s *Service) Request(
-	ctx context.Context, caller httpapi.Caller, email string, client httpapi.RequestInfo,
-) error {
+func (s *Service) handleRequest(
+	ctx context.Context, caller httpapi.Caller, in *requestInput,
+) (*httpapi.DoneOutput, error) {
 	switch {
 	case !s.Mails.Outbox.Enabled():
-		return mail.ErrNotConfigured
+		return nil, mail.ErrNotConfigured
 	case !caller.IsFresh(s.Clock()):
-		return httpapi.ErrNotFresh
+		return nil, httpapi.ErrNotFresh
 	}
-	email = user.NormalizeEmail(email)
-	return db.Retry(ctx, "request a change of an address", func(ctx context.Context) error {
+	email, client := user.NormalizeEmail(in.Body.Email), httpapi.RequestInfoFrom(ctx)
+	err := db.Retry(ctx, "request a change of an address", func(ctx context.Context) error {
 		r, err := s.readChange(ctx, caller.UserID, email)
 		if err != nil {
 			return err
@@ -100,8 +90,9 @@ func (s *Service) Request(
 			return err
 		}
 		entry := s.Activity.Add(r.ID, activity.EmailRequested, client, activity.Detail{Email: email})
-		return s.sendChange(ctx, r, client, append(reported, s.Users.Change(r.User, after), entry)...)
+		return s.send(ctx, r.link(), client, append(reported, s.Users.Change(r.User, after), entry)...)
 	})
+	return httpapi.ReplyDone("A mail to the new address is on its way. The address changes when it is confirmed.", err)
 }
 
 // checkUndos returns AUTH_RATE_LIMITED if the account already has the maximum number of links that undo a change.
@@ -113,21 +104,20 @@ func (s *Service) checkUndos(st state, undos mailtoken.Set) error {
 	return attempt.TooMany(limit.Status{Limit: mailtoken.MaxUndo, Reset: wait})
 }
 
-// Change changes the address of an account to its pending address. If reject is true, it removes the pending address
-// instead. Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session;
+// handleChange changes the address of an account to its pending address. If the body has reject, it removes the pending
+// address instead. Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session;
 // AUTH_USER_EXISTS if another account has taken the address.
-func (s *Service) Change(
-	ctx context.Context, claim mailtoken.Claim, reject bool, client httpapi.RequestInfo,
-) error {
-	if err := s.Limiter.CountCode(ctx, client); err != nil {
-		return err
+func (s *Service) handleChange(ctx context.Context, in *claimInput) (*httpapi.DoneOutput, error) {
+	message, client := "Address changed.", httpapi.RequestInfoFrom(ctx)
+	if in.Body.Reject {
+		message = "The address was not changed."
 	}
-	userID, err := s.userOf(ctx, claim)
+	userID, err := s.userOf(ctx, in.claim(), client)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return db.Retry(ctx, "change an address", func(ctx context.Context) error {
-		c, err := s.match(ctx, userID, mail.Change, claim, mail.Undo)
+	return httpapi.ReplyDone(message, db.Retry(ctx, "change an address", func(ctx context.Context) error {
+		c, err := s.match(ctx, userID, mail.Change, in.claim(), mail.Undo)
 		switch {
 		case err != nil:
 			return err
@@ -136,7 +126,7 @@ func (s *Service) Change(
 		}
 		after := c.User
 		after.PendingEmail = ""
-		if reject {
+		if in.Body.Reject {
 			return s.DB.Tx(s.Users.Change(c.User, after), s.Tokens.End(c.set)).CommitOnce(ctx)
 		}
 		after.Email, after.Verified = c.token.Email, true
@@ -150,7 +140,7 @@ func (s *Service) Change(
 		tx.Add(s.Limiter.Know(after.Email, c.ID, client))
 		tx.Add(s.Activity.Add(c.ID, activity.EmailChanged, client, activity.Detail{Email: after.Email}))
 		return tx.CommitOnce(ctx)
-	})
+	}))
 }
 
 // move returns the writes that move an account from one address to another, with its password. If the old address was

@@ -11,31 +11,30 @@ import (
 	"devplatform/shared/mail"
 )
 
-// Confirm confirms the address of an account. If reject is true, it removes the address from the account instead,
-// because the reader of the mail did not create the account. Confirming the same address again succeeds. Errors:
-// AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session.
-func (s *Service) Confirm(
-	ctx context.Context, claim mailtoken.Claim, reject bool, client httpapi.RequestInfo,
-) error {
-	if err := s.Limiter.CountCode(ctx, client); err != nil {
-		return err
+// handleConfirm confirms the address of an account. If the body has reject, it removes the address from the account
+// instead, because the reader of the mail did not create the account. Confirming the same address again succeeds.
+// Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session.
+func (s *Service) handleConfirm(ctx context.Context, in *claimInput) (*httpapi.DoneOutput, error) {
+	message, client := "Address confirmed.", httpapi.RequestInfoFrom(ctx)
+	if in.Body.Reject {
+		message = "The account can no longer use this address."
 	}
-	userID, err := s.userOf(ctx, claim)
+	userID, err := s.userOf(ctx, in.claim(), client)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return db.Retry(ctx, "confirm an address", func(ctx context.Context) error {
-		c, err := s.match(ctx, userID, mail.Confirm, claim)
+	return httpapi.ReplyDone(message, db.Retry(ctx, "confirm an address", func(ctx context.Context) error {
+		c, err := s.match(ctx, userID, mail.Confirm, in.claim())
 		switch {
 		case err != nil:
 			return err
 		case c.token.Email != c.Email:
 			return mailtoken.ErrInvalid
-		case c.token.Used && !reject:
+		case c.token.Used && !in.Body.Reject:
 			return nil
 		case c.Verified:
 			return mailtoken.ErrInvalid
-		case reject:
+		case in.Body.Reject:
 			return s.reject(ctx, c, client)
 		}
 		after := c.User
@@ -44,7 +43,7 @@ func (s *Service) Confirm(
 			s.Users.Change(c.User, after), s.Tokens.Use(c.set, c.token), s.Mails.Outbox.ClearState(c.Email),
 			s.Activity.Add(c.ID, activity.EmailConfirmed, client, activity.Detail{}),
 		).CommitOnce(ctx)
-	})
+	}))
 }
 
 // reject removes the address from an account that another person created with it. It also removes the password, which
@@ -59,23 +58,25 @@ func (s *Service) reject(ctx context.Context, c match, client httpapi.RequestInf
 	return tx.CommitOnce(ctx)
 }
 
-// Resend sends the mail that the caller's account waits for: to the address to which it changes, or to its unconfirmed
-// address. Otherwise, it does nothing. Errors: MAIL_NOT_CONFIGURED, AUTH_RATE_LIMITED.
-func (s *Service) Resend(ctx context.Context, caller httpapi.Caller, client httpapi.RequestInfo) error {
+// handleResend sends the mail that the caller's account waits for: to the address to which it changes, or to its
+// unconfirmed address. Otherwise, it does nothing. Errors: MAIL_NOT_CONFIGURED, AUTH_RATE_LIMITED.
+func (s *Service) handleResend(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*httpapi.DoneOutput, error) {
 	if !s.Mails.Outbox.Enabled() {
-		return mail.ErrNotConfigured
+		return nil, mail.ErrNotConfigured
 	}
+	const message = "If the address is not confirmed yet, a mail is on its way."
 	pending := caller.Account().PendingEmail
 	if pending == "" && (caller.Account().EmailVerified || caller.Account().Email == "") {
-		return nil
+		return httpapi.ReplyDone(message, nil)
 	}
-	return db.Retry(ctx, "send a confirmation", func(ctx context.Context) error {
+	client := httpapi.RequestInfoFrom(ctx)
+	return httpapi.ReplyDone(message, db.Retry(ctx, "send a confirmation", func(ctx context.Context) error {
 		if pending != "" {
 			r, err := s.readChange(ctx, caller.UserID, pending)
 			if err != nil || r.PendingEmail != pending {
 				return err
 			}
-			return s.sendChange(ctx, r, client)
+			return s.send(ctx, r.link(), client)
 		}
 		st, err := s.read(ctx, caller.UserID, []mail.Kind{mail.Confirm})
 		if err != nil || st.Verified || st.Email == "" {
@@ -85,11 +86,6 @@ func (s *Service) Resend(ctx context.Context, caller httpapi.Caller, client http
 		if err != nil {
 			return err
 		}
-		link := notice.Link{Set: set, To: st.Email, User: st.User, TryUndeliverable: true}
-		writes, err := s.Mails.Send(ctx, link, client)
-		if err != nil {
-			return err
-		}
-		return s.DB.Tx(append(writes, s.Limiter.Mail(st.Email, client)...)...).CommitOnce(ctx)
-	})
+		return s.send(ctx, notice.Link{Set: set, To: st.Email, User: st.User, TryUndeliverable: true}, client)
+	}))
 }

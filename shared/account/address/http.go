@@ -6,15 +6,27 @@ import (
 
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/password"
 	"devplatform/shared/account/user"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/mail"
 )
 
-// Register adds the endpoints of addresses, with the tag of accounts.
+var (
+	errTaken = fault.New(fault.CodeUserExists,
+		"Another account has taken the address in the meantime. Choose another address.")
+	errSameAddress = fault.Invalid(fault.Field("email", "is already the address of the account"))
+)
+
+// Register adds the endpoints, with the tag of accounts.
 func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
-	s.registerMe(r, tag)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag, SessionFirst: true,
+		Summary: "Read the caller's account", Description: "Returns the account to which the session belongs.",
+	}, s.handleMe)
 	invalid := fault.Invalid(fault.Field("token", ruleClaim))
 	httpapi.Public(r, httpapi.Operation{
 		ID: "confirmEmail", Method: http.MethodPost, Path: "/api/auth/email/confirm", Tag: tag,
@@ -63,6 +75,30 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			"change. A mail to the address lets its reader choose a new password.",
 		Errors: []*fault.Error{mailtoken.ErrInvalid, attempt.TooMany(attempt.ExampleStatus)},
 	}, s.handleUndo)
+	s.registerReset(r, tag)
+}
+
+func (s *Service) registerReset(r *httpapi.Routes, tag httpapi.Tag) {
+	httpapi.Public(r, httpapi.Operation{
+		ID: "forgotPassword", Method: http.MethodPost, Path: "/api/auth/password/forgot", Tag: tag,
+		Status: http.StatusAccepted, Summary: "Send a mail to choose a new password",
+		Description: "The response is the same whether or not an account has the address, and so are the limits.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("email", user.CheckEmail("ada"))), mail.ErrNotConfigured,
+			attempt.TooMany(attempt.ExampleStatus),
+		},
+	}, s.handleForgot)
+	httpapi.Public(r, httpapi.Operation{
+		ID: "resetPassword", Method: http.MethodPost, Path: "/api/auth/password/reset", Tag: tag,
+		Summary: "Choose a new password with a mail",
+		Description: "Uses the link of the mail, or its code with the address. Confirms the address, and ends all sessions, " +
+			"links and codes, except for the links that undo a change of the address. If the address had never been " +
+			"confirmed, the identities at code hosts are removed. It starts no session: log in next.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("password", password.Check("short", "", ""))), mailtoken.ErrInvalid,
+			attempt.TooMany(attempt.ExampleStatus),
+		},
+	}, s.handleReset)
 }
 
 // ruleClaim is the message for a request that has both a token and a code, or neither.
@@ -105,35 +141,70 @@ type undoInput struct {
 	}
 }
 
-func (s *Service) handleConfirm(ctx context.Context, in *claimInput) (*httpapi.DoneOutput, error) {
-	message := "Address confirmed."
-	if in.Body.Reject {
-		message = "The account can no longer use this address."
+type forgotInput struct {
+	Body struct {
+		Email string `json:"email" doc:"The e-mail address of the account, ignoring case" example:"ada@example.com"`
 	}
-	return httpapi.ReplyDone(message, s.Confirm(ctx, in.claim(), in.Body.Reject, httpapi.RequestInfoFrom(ctx)))
 }
 
-func (s *Service) handleResend(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("If the address is not confirmed yet, a mail is on its way.",
-		s.Resend(ctx, caller, httpapi.RequestInfoFrom(ctx)))
+// Validate implements httpapi's validation.
+func (in *forgotInput) Validate(v *httpapi.Validation) {
+	v.Field("email", user.CheckEmail(in.Body.Email))
 }
 
-func (s *Service) handleRequest(
-	ctx context.Context, caller httpapi.Caller, in *requestInput,
-) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("A mail to the new address is on its way. The address changes when it is confirmed.",
-		s.Request(ctx, caller, in.Body.Email, httpapi.RequestInfoFrom(ctx)))
-}
-
-func (s *Service) handleChange(ctx context.Context, in *claimInput) (*httpapi.DoneOutput, error) {
-	message := "Address changed."
-	if in.Body.Reject {
-		message = "The address was not changed."
+type resetInput struct {
+	Body struct {
+		Token    string `json:"token,omitempty" maxLength:"128" doc:"The token of the link: the part after #token=" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK5Zk0wXh1mQfU2yVb7cN4sT9eR3aLjKp6dGoI8uWvYxM"`
+		Email    string `json:"email,omitempty" doc:"The e-mail address to which the mail was sent. Only with a code" example:"ada@example.com"`
+		Code     string `json:"code,omitempty" maxLength:"32" doc:"The code of the mail, instead of the token. Case and hyphens are ignored" example:"7K3M9PQR"`
+		Password string `json:"password" format:"password" doc:"8–128 characters after Unicode normalization (NFC); not one of the most common passwords, the e-mail address or the username" example:"staple staple staple"`
 	}
-	return httpapi.ReplyDone(message, s.Change(ctx, in.claim(), in.Body.Reject, httpapi.RequestInfoFrom(ctx)))
 }
 
-func (s *Service) handleUndo(ctx context.Context, in *undoInput) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("The address was restored, and all sessions have ended. A mail to the address lets you choose a new password.",
-		s.Undo(ctx, in.Body.Token, httpapi.RequestInfoFrom(ctx)))
+// Validate implements httpapi's validation.
+func (in *resetInput) Validate(v *httpapi.Validation) {
+	body := in.Body
+	v.Field("password", password.Check(body.Password, body.Email, ""))
+	switch {
+	case (body.Token == "") == (body.Code == ""):
+		v.Field("token", "is required, unless the request has a code: send either a token, or an e-mail address and a code")
+	case body.Token != "" && body.Email != "":
+		v.Field("email", "is not allowed together with a token")
+	case body.Code != "":
+		v.Field("email", user.CheckEmail(body.Email))
+	}
+}
+
+type meOutput struct {
+	Body struct {
+		ID        string          `json:"id" doc:"The ID of the user" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		Email     string          `json:"email" doc:"The e-mail address, in lower case. Empty if the owner of the address rejected the account" example:"ada@example.com"`
+		Username  string          `json:"username" doc:"The username, as entered at sign-up" example:"ada"`
+		CreatedAt clock.Timestamp `json:"createdAt" doc:"When the account was created" example:"2026-01-31T08:15:30.123Z"`
+
+		EmailVerified          bool             `json:"emailVerified" doc:"Whether the address is confirmed" example:"true"`
+		PendingEmail           *string          `json:"pendingEmail" doc:"The address to which the account changes when its mail is used; null if there is none" example:"ada@new.example.com"`
+		MailUndeliverableSince *clock.Timestamp `json:"mailUndeliverableSince" nullable:"true" doc:"Since when mail to the address is rejected; null if it arrives" example:"2026-01-31T08:15:30.123Z"`
+		Mail                   bool             `json:"mail" doc:"Whether the service sends mail" example:"true"`
+	}
+}
+
+func (s *Service) handleMe(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*meOutput, error) {
+	out, account := &meOutput{}, caller.Account()
+	out.Body.ID, out.Body.Email, out.Body.Username = caller.UserID, account.Email, account.Username
+	out.Body.CreatedAt, out.Body.EmailVerified = clock.Stamp(account.CreatedAt), account.EmailVerified
+	if account.PendingEmail != "" {
+		out.Body.PendingEmail = &account.PendingEmail
+	}
+	if out.Body.Mail = s.Mails.Outbox.Enabled(); !out.Body.Mail || account.Email == "" {
+		return out, nil
+	}
+	ref := s.Mails.Outbox.StateRef(account.Email)
+	items, err := s.DB.BatchGet(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	state, err := db.Decode[mail.AddressState](items[ref])
+	out.Body.MailUndeliverableSince = state.UndeliverableSince
+	return out, err
 }

@@ -1,5 +1,7 @@
-// Package address contains the e-mail address of an account: its confirmation, its change, and the way back after a
-// change. It must not contain passwords.
+// Package address contains the e-mail address of an account, and what its owner can do with a mail to it: the
+// confirmation of the address, its change, the way back after a change, and the reset of a forgotten password. It must
+// not reveal who has an account: a request for an unknown address reads and writes the same items as a request for a
+// known one. They are stored below the ID of a user who does not exist.
 //
 // An address belongs to the account whose ID is in the item of the address. A former address stays reserved for the
 // account in the same item, until the link that undoes the change expires. So it cannot be taken, and cannot sign in.
@@ -8,14 +10,11 @@ package address
 import (
 	"context"
 
-	"devplatform/shared/account/activity"
-	"devplatform/shared/account/attempt"
-	"devplatform/shared/account/identity"
+	"devplatform/shared/account/codehost"
 	"devplatform/shared/account/mailtoken"
 	"devplatform/shared/account/notice"
-	"devplatform/shared/account/session"
+	"devplatform/shared/account/password"
 	"devplatform/shared/account/user"
-	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/mail"
@@ -23,19 +22,11 @@ import (
 
 // Deps are the dependencies of a Service.
 type Deps struct {
-	DB         *db.Client
-	Accounts   db.Table
-	Users      user.Store
-	Sessions   *session.Service
-	Identities *identity.Service
-	Limiter    *attempt.Limiter
-	Tokens     *mailtoken.Store
-	Mails      notice.Mails
-	Activity   *activity.Log
-	Clock      clock.Clock
+	password.Deps
+	Identities *codehost.Service
 }
 
-// Service confirms and changes addresses. It is safe for concurrent use.
+// Service confirms and changes addresses, and resets passwords. It is safe for concurrent use.
 type Service struct{ Deps }
 
 // New returns a Service. It does no I/O.
@@ -43,7 +34,8 @@ func New(d Deps) *Service { return &Service{d} }
 
 // state is a user, with the sets of tokens and the addresses that were read in the same call.
 type state struct {
-	user.User // the zero User if there is no such user
+	user.User        // the zero User if there is no such user
+	userID    string // also of a user who does not exist
 	items     map[db.Ref]db.Item
 }
 
@@ -61,17 +53,20 @@ func (s *Service) read(ctx context.Context, userID string, kinds []mail.Kind, em
 		return state{}, err
 	}
 	u, err := db.Decode[user.User](items[refs[0]])
-	return state{User: u, items: items}, err
+	return state{User: u, userID: userID, items: items}, err
 }
 
 // set returns the tokens of a kind.
 func (s *Service) set(st state, kind mail.Kind) (mailtoken.Set, error) {
-	return s.Tokens.Decode(st.items, st.ID, kind)
+	return s.Tokens.Decode(st.items, st.userID, kind)
 }
 
-// userOf returns the ID of the user whose token or code a request has. A code needs a session. Error:
-// AUTH_INVALID_TOKEN.
-func (s *Service) userOf(ctx context.Context, claim mailtoken.Claim) (string, error) {
+// userOf counts an attempt to use a token or a code, and returns the ID of its user. A code needs a session. Errors:
+// AUTH_RATE_LIMITED, AUTH_INVALID_TOKEN.
+func (s *Service) userOf(ctx context.Context, claim mailtoken.Claim, client httpapi.RequestInfo) (string, error) {
+	if err := s.Limiter.CountCode(ctx, client); err != nil {
+		return "", err
+	}
 	if claim.Token != "" {
 		return mailtoken.UserOf(claim.Token), nil
 	}
@@ -94,11 +89,24 @@ func (s *Service) match(
 	if c.state, err = s.read(ctx, userID, append(others, kind)); err != nil {
 		return c, err
 	}
-	if c.set, err = s.Tokens.Decode(c.items, userID, kind); err != nil {
+	if c.set, err = s.set(c.state, kind); err != nil {
 		return c, err
 	}
 	if c.token, err = s.Tokens.Match(ctx, c.set, claim); err == nil && c.ID == "" {
 		err = mailtoken.ErrInvalid
 	}
 	return c, err
+}
+
+// send stores a mail with a link that a client requests, and commits more writes in the same transaction. Errors:
+// AUTH_RATE_LIMITED, db.ErrStale.
+func (s *Service) send(ctx context.Context, l notice.Link, client httpapi.RequestInfo, more ...db.Write) error {
+	sent, err := s.Mails.Send(ctx, l, client)
+	if err != nil {
+		return err
+	}
+	tx := s.DB.Tx(more...)
+	tx.Add(sent...)
+	tx.Add(s.Limiter.Mail(l.To, client)...)
+	return tx.CommitOnce(ctx)
 }

@@ -12,15 +12,17 @@ import (
 	"devplatform/shared/mail"
 )
 
-// Undo gives an account back to the owner of a former address. It restores the address, and ends all later changes, all
-// sessions and all other mail tokens. It removes the password, and the identities that were linked since the change. It
-// sends a mail with which the owner chooses a new password. Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID.
-func (s *Service) Undo(ctx context.Context, token string, client httpapi.RequestInfo) error {
-	if err := s.Limiter.CountCode(ctx, client); err != nil {
-		return err
+// handleUndo gives an account back to the owner of a former address. It restores the address, and ends all later
+// changes, all sessions and all other mail tokens. It removes the password, and the identities that were linked since
+// the change. It sends a mail with which the owner chooses a new password. Errors: AUTH_RATE_LIMITED,
+// AUTH_CODE_INVALID.
+func (s *Service) handleUndo(ctx context.Context, in *undoInput) (*httpapi.DoneOutput, error) {
+	claim, client := mailtoken.Claim{Token: in.Body.Token}, httpapi.RequestInfoFrom(ctx)
+	userID, err := s.userOf(ctx, claim, client)
+	if err != nil {
+		return nil, err
 	}
-	userID, claim := mailtoken.UserOf(token), mailtoken.Claim{Token: token}
-	return db.Retry(ctx, "undo a change of an address", func(ctx context.Context) error {
+	err = db.Retry(ctx, "undo a change of an address", func(ctx context.Context) error {
 		c, err := s.match(ctx, userID, mail.Undo, claim, mail.Reset)
 		if err != nil {
 			return err
@@ -42,6 +44,8 @@ func (s *Service) Undo(ctx context.Context, token string, client httpapi.Request
 		tx.Add(s.Activity.Add(c.ID, activity.EmailRestored, client, activity.Detail{Email: after.Email}))
 		return tx.CommitOnce(ctx)
 	})
+	return httpapi.ReplyDone(
+		"The address was restored, and all sessions have ended. A mail to the address lets you choose a new password.", err)
 }
 
 // restore returns the writes that make a former address the address of its account again, without a password, and that

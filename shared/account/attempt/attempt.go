@@ -76,28 +76,53 @@ func New(client *db.Client, accounts db.Table, limits Limits, now clock.Clock) *
 // CountCode counts an attempt to use a token or a code of a mail. Error: AUTH_RATE_LIMITED.
 func (l *Limiter) CountCode(ctx context.Context, client httpapi.RequestInfo) error {
 	rule := limit.Rule{Name: "code-ip", Limit: l.limits.CodeIP, Window: quarterHour}
-	_, err := l.count(ctx, l.counter(rule, network(client)))
+	_, err := l.Count(ctx, l.counter(rule, network(client)))
 	return err
 }
 
 // CountSignup counts an attempt to sign up. Error: AUTH_RATE_LIMITED.
 func (l *Limiter) CountSignup(ctx context.Context, client httpapi.RequestInfo) (limit.Attempt, error) {
 	rule := limit.Rule{Name: "signup-ip", Limit: l.limits.SignupIP, Window: time.Hour}
-	return l.count(ctx, l.counter(rule, network(client)))
+	return l.Count(ctx, l.counter(rule, network(client)))
 }
 
 // CountOAuth counts an attempt to start a sign-in with the code host. Error: AUTH_RATE_LIMITED.
 func (l *Limiter) CountOAuth(ctx context.Context, client httpapi.RequestInfo) (limit.Attempt, error) {
 	rule := limit.Rule{Name: "oauth-ip", Limit: l.limits.OAuthIP, Window: quarterHour}
-	return l.count(ctx, l.counter(rule, network(client)))
+	return l.Count(ctx, l.counter(rule, network(client)))
 }
 
-func (l *Limiter) count(ctx context.Context, counters ...limit.Counter) (limit.Attempt, error) {
+// LoginCounters are the counters of an attempt to log in.
+type LoginCounters struct{ Pair, IP, Email limit.Counter }
+
+// LoginCounters returns the counters of an attempt to log in with an e-mail address.
+func (l *Limiter) LoginCounters(email string, client httpapi.RequestInfo) LoginCounters {
+	net, limits := network(client), l.limits
+	return LoginCounters{
+		Pair: l.counter(limit.Rule{
+			Name: "login-pair", Limit: limits.LoginPair, Window: quarterHour, FailuresOnly: true,
+		}, email, net),
+		IP: l.counter(limit.Rule{Name: "login-ip", Limit: limits.LoginIP, Window: quarterHour}, net),
+		Email: l.counter(limit.Rule{
+			Name: "login-email", Limit: limits.LoginEmail, Window: quarterHour, FailuresOnly: true,
+		}, email),
+	}
+}
+
+// Count counts an attempt with all counters. Error: AUTH_RATE_LIMITED.
+func (l *Limiter) Count(ctx context.Context, counters ...limit.Counter) (limit.Attempt, error) {
 	attempt, err := l.counters.Count(ctx, counters...)
 	if errors.Is(err, limit.ErrTooMany) {
 		return attempt, TooMany(attempt.Status()).WithCause(err)
 	}
 	return attempt, err
+}
+
+// Forgive returns the writes that reset the failed logins with an e-mail address: the counter of the client's network,
+// and the counter of all networks together. The counters of other networks with this address do not change.
+func (l *Limiter) Forgive(email string, client httpapi.RequestInfo) []db.Write {
+	counters := l.LoginCounters(email, client)
+	return []db.Write{l.accounts.Delete(counters.Pair.Key()), l.accounts.Delete(counters.Email.Key())}
 }
 
 // counter returns the counter of a rule for a subject, such as an e-mail address and a network. The parts of the

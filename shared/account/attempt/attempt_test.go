@@ -25,7 +25,7 @@ func TestHashIsUnique(t *testing.T) {
 }
 
 func FuzzStored(f *testing.F) {
-	slicetest.FuzzStored(f, func(t *testing.T, item db.Item) { slicetest.DecodeStored[knownNetwork](t, item) },
+	slicetest.FuzzStored(f, func(t *testing.T, item db.Item) { slicetest.DecodeStored[Network](t, item) },
 		`{"expiresAt":{"N":"1e99"}}`, `{"expiresAt":{"N":"1935745500"}}`,
 	)
 }

@@ -4,9 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/slicetest"
 	"devplatform/shared/config"
-	"devplatform/shared/db"
 )
 
 var redirectOrigins = []config.Origin{"https://app.example.com", "http://localhost:5173"}
@@ -82,10 +80,4 @@ func FuzzCleanRedirect(f *testing.F) {
 			t.Fatalf("cleanRedirect(%q) = %q, %v; want no change", cleaned, again, ok)
 		}
 	})
-}
-
-func FuzzStored(f *testing.F) {
-	slicetest.FuzzStored(f, func(t *testing.T, item db.Item) { slicetest.DecodeStored[flowRecord](t, item) },
-		`{"verifier":{"S":"v"},"linkTo":{"S":"usr_1"},"expiresAt":{"N":"1e99"}}`, `{"generation":{"L":[]}}`,
-	)
 }

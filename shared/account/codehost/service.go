@@ -1,24 +1,17 @@
-// Package codehost contains the flow of a sign-in with a code host: it sends the browser to the code host, and checks
-// that the same browser comes back. It must not decide which account an identity belongs to: package identity does
-// that.
+// Package codehost contains the sign-in with a code host, and the users of code hosts who can sign in to an account,
+// who are called identities. It sends the browser to the code host, checks that the same browser comes back, and
+// decides which account an identity belongs to. It must not talk to code hosts: package oauth does that.
 package codehost
 
 import (
-	"context"
-	"crypto/rand"
-	"errors"
 	"log/slog"
-	"slices"
-	"strings"
+	"net/http"
 
 	"devplatform/shared/account/attempt"
-	"devplatform/shared/account/identity"
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/account/password"
-	"devplatform/shared/account/session"
-	"devplatform/shared/clock"
 	"devplatform/shared/config"
-	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
 
@@ -27,135 +20,94 @@ const CallbackPath = "/api/auth/codehost/callback"
 
 // Deps are the dependencies of a Service.
 type Deps struct {
-	DB         *db.Client
-	Accounts   db.Table
-	Provider   *oauth.Provider // nil if no code host is configured
-	Identities *identity.Service
-	Passwords  *password.Service
-	Limiter    *attempt.Limiter
-	Clock      clock.Clock
-	Logger     *slog.Logger
-	Edge       config.Edge
+	password.Deps
+	Passwords *password.Service
+	Provider  *oauth.Provider // nil if no code host is configured
+	Logger    *slog.Logger
+	Edge      config.Edge
 }
 
-// Service runs the flow. It is safe for concurrent use.
-type Service struct {
-	Deps
-	store store
-}
+// Service signs in with identities, and links, lists and removes them. It is safe for concurrent use.
+type Service struct{ Deps }
 
 // New returns a Service. It does no I/O.
-func New(d Deps) *Service {
-	return &Service{Deps: d, store: store{client: d.DB, accounts: d.Accounts}}
-}
+func New(d Deps) *Service { return &Service{d} }
 
-// Flow is a flow that has started.
-type Flow struct {
-	attempt.RateLimit
-	URL     string // the URL of the code host's authorization page
-	Binding string // the value of the cookie that binds the flow to the browser
-}
+var (
+	errNotConfigured = fault.New(fault.CodeOAuthNotConfigured,
+		"Sign-in with a code host is not configured. Please log in with your password.")
+	errBadState = fault.New(fault.CodeOAuthStateInvalid,
+		"This sign-in has expired, was already used, or began in another browser. Please start again.")
+	errCodeHost     = fault.New(fault.CodeOAuthFailed, "The sign-in at the code host failed. Please start again.")
+	errCodeHostDown = fault.New(fault.CodeServiceUnavailable,
+		"The code host is not available. Please wait, and start the sign-in again.").
+		WithHeader("Retry-After", "10")
+	errBadRedirect = fault.Invalid(fault.Field("redirect",
+		"must be a path on this site, such as /projects, or a URL of an allowed origin"))
+	// errNotNavigation is returned before the request is counted. Otherwise, images on a page of another site could use up
+	// the limit of a visitor's network.
+	errNotNavigation = fault.New(fault.CodeCSRFRejected,
+		"A sign-in cannot start in a script, an image or a frame. Open this URL as a page.")
+	errNoEmail = fault.New(fault.CodeOAuthFailed,
+		"The code host did not report a verified e-mail address. Please verify an address there, and start again.")
+	errUnverified = fault.New(fault.CodeUserExists,
+		"An account with this e-mail address exists. Please log in with its password, and then link the code host.")
+	errLinked = fault.New(fault.CodeConflict,
+		"Another account is linked to this user of the code host. Sign in with the code host to use that account.")
+	errNotFound = fault.New(fault.CodeIdentityNotFound,
+		"The identity does not exist. List your identities to see the linked ones.")
+	errLastIdentity = fault.New(fault.CodeConflict,
+		"This identity is the only way to sign in to the account. Link another one before you remove it.")
+)
 
-// Link asks Start to link an identity to the caller's account.
-type Link struct {
-	Caller   httpapi.Caller
-	Password string // empty if the caller logged in recently
-}
-
-// Start starts a sign-in with the code host, or a link if link is not nil. redirect is the path or URL to which the
-// browser returns. binding is the browser's binding cookie, if another flow is in progress. Errors:
-// AUTH_OAUTH_NOT_CONFIGURED, VALIDATION_FAILED, AUTH_RATE_LIMITED; for a link also the errors of
-// password.Service.Confirm.
-func (s *Service) Start(
-	ctx context.Context, client httpapi.RequestInfo, redirect, binding string, link *Link,
-) (Flow, error) {
-	if s.Provider == nil {
-		return Flow{}, errNotConfigured
-	}
-	redirect, ok := cleanRedirect(redirect, append(slices.Clip(s.Edge.TrustedOrigins()), originOf(client.BaseURL)))
-	if !ok {
-		return Flow{}, errBadRedirect
-	}
-	var pending identity.Pending
-	if link != nil {
-		if err := s.Passwords.Confirm(ctx, link.Caller, link.Password, client); err != nil {
-			return Flow{}, err
-		}
-		caller := link.Caller
-		pending = identity.Pending{
-			UserID: caller.UserID, SessionID: caller.SessionID, Generation: caller.Account().Generation,
-		}
-	}
-	counted, err := s.Limiter.CountOAuth(ctx, client)
-	if err != nil {
-		return Flow{}, err
-	}
-	if !isWellFormedBinding(binding) {
-		binding = rand.Text()
-	}
-	state, verifier := rand.Text(), oauth.NewVerifier()
-	err = s.store.save(ctx, state, flowRecord{
-		Verifier: verifier, Browser: attempt.Hash(binding), Redirect: redirect,
-		ExpiresAt: s.Clock().Add(stateLife).Unix(), Pending: pending,
-	})
-	return Flow{
-		RateLimit: attempt.Headers(counted.Status()), Binding: binding,
-		URL: s.Provider.AuthorizeURL(state, verifier, client.BaseURL+CallbackPath),
-	}, err
-}
-
-// isWellFormedBinding reports whether s could be a binding: a text that rand.Text returns has 26 characters of base32.
-func isWellFormedBinding(s string) bool {
-	return len(s) == 26 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
-}
-
-// Callback is the request that the browser sends when the code host redirects it to CallbackPath.
-type Callback struct {
-	State, Code string
-	Error       string // the code of the error that the code host reported, if any
-	Binding     string // the binding cookie
-	Session     string // the session token; used only to link an identity
-}
-
-// Finish finishes a flow. It returns a new session and the path or URL to which the browser is redirected. It checks
-// and deletes the state before it reads the rest of the callback. If the code host reports an error, such as
-// access_denied because the user canceled, there is no session, and the query of the redirect contains the error.
-// Errors: AUTH_OAUTH_NOT_CONFIGURED; AUTH_OAUTH_STATE_INVALID; SERVICE_UNAVAILABLE if a request to the code host
-// failed; AUTH_OAUTH_FAILED if the code host rejected it; the errors of identity.Service.Link and SignIn.
-func (s *Service) Finish(
-	ctx context.Context, client httpapi.RequestInfo, c Callback,
-) (in session.Started, redirect string, _ error) {
-	if s.Provider == nil {
-		return in, "", errNotConfigured
-	}
-	start, err := s.store.take(ctx, c.State, c.Binding)
-	if errors.Is(err, errState) {
-		return in, "", errBadState.WithCause(err)
-	}
-	if err != nil {
-		return in, "", err
-	}
-	if denied := oauth.CallbackError(c.Error); denied != nil {
-		s.Logger.InfoContext(ctx, "the code host reported an error", "cause", denied.Error())
-		return in, withError(start.Redirect, denied.Code), nil
-	}
-	if c.Code == "" {
-		return in, "", errCodeHost.WithCause(errors.New("the callback has no code"))
-	}
-	at, err := s.Provider.Identify(ctx, c.Code, start.Verifier, client.BaseURL+CallbackPath)
-	if errors.Is(err, oauth.ErrUnavailable) {
-		return in, "", errCodeHostDown.WithCause(err)
-	}
-	if err != nil {
-		return in, "", errCodeHost.WithCause(err)
-	}
-	if start.UserID == "" {
-		in, err = s.Identities.SignIn(ctx, at, client)
-		return in, start.Redirect, err
-	}
-	in, err = s.Identities.Link(ctx, c.Session, start.Pending, at, client)
-	if errors.Is(err, identity.ErrOtherSession) {
-		err = errBadState.WithCause(err)
-	}
-	return in, start.Redirect, err
+// Register adds the endpoints, with the tag of accounts.
+func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
+	httpapi.Public(r, httpapi.Operation{
+		ID: "startCodehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
+		Summary: "Sign in with the code host",
+		Description: "Starts an authorization code flow with PKCE, and redirects the browser to the code host. " +
+			"When the user has signed in there, the code host redirects the browser to GET /api/auth/codehost/callback. " +
+			"A browser must open this path as a page: a request of a script, an image or a frame is rejected.",
+		Errors: []*fault.Error{errBadRedirect, errNotNavigation, errNotConfigured, attempt.TooMany(attempt.ExampleStatus)},
+	}, s.handleStartCodeHost)
+	httpapi.Public(r, httpapi.Operation{
+		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
+		Summary: "Finish the sign-in with the code host",
+		Description: "The code host redirects the browser to this endpoint, which starts a new session. If an account " +
+			"is already linked to the identity, the session belongs to that account. Otherwise, if an account has " +
+			"the same e-mail address, and the address is verified both for the account and at the code host, the " +
+			"identity is linked to that account. Otherwise, a new account is created. If the user cancels at the code " +
+			"host, or the code host reports another error, the browser returns to the app without a new session, and " +
+			"the query parameter error has the code of the error, such as access_denied (RFC 6749 §4.1.2.1). The state " +
+			"of a failed sign-in cannot be used again.",
+		Errors: []*fault.Error{
+			errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked,
+			fault.ErrConflict, httpapi.ErrNoSession, httpapi.ErrSuspended, errCodeHostDown,
+		},
+	}, s.handleCallback)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag, SessionFirst: true,
+		Summary: "Link the code host to the caller's account",
+		Description: "Starts the same flow as a sign-in. When the flow ends, the user's identity at the code " +
+			"host is linked to the account of the caller, and a new session replaces the current one. The flow fails if " +
+			"this session has ended, or the password was changed, before it ends. " + password.ReauthenticationRule,
+		Errors: []*fault.Error{
+			errBadRedirect, errNotConfigured, password.ExampleDenied, attempt.TooMany(attempt.ExampleStatus),
+		},
+	}, s.handleLinkCodeHost)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listIdentities", Method: http.MethodGet, Path: "/api/auth/identities", Tag: tag,
+		Summary:     "List the caller's identities at code hosts",
+		Description: "Returns the users of code hosts who can sign in to the account, in the order in which they were linked.",
+	}, s.handleListIdentities)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "unlinkIdentity", Method: http.MethodDelete, Path: "/api/auth/identities/{id}", Tag: tag, SessionFirst: true,
+		Summary: "Remove an identity from the caller's account",
+		Description: "The identity can no longer sign in to the account. Sessions that it started do not end. If the " +
+			"account has no password, its last identity cannot be removed. " + password.ReauthenticationRule,
+		Errors: []*fault.Error{
+			password.ExampleDenied, errNotFound, errLastIdentity, fault.ErrConflict,
+			attempt.TooMany(attempt.ExampleStatus),
+		},
+	}, s.handleUnlinkIdentity)
 }

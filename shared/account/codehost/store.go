@@ -4,60 +4,72 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"devplatform/shared/account/attempt"
-	"devplatform/shared/account/identity"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/account/oauth"
+	"devplatform/shared/account/user"
 	"devplatform/shared/db"
 )
 
-// stateLife is how long a flow may take.
-const stateLife = 10 * time.Minute
-
-// flowRecord is the record of an unfinished flow. The attribute names are part of the data format.
-type flowRecord struct {
-	identity.Pending
-	Verifier  string `dynamodbav:"verifier"`
-	Browser   string `dynamodbav:"browser"` // hash of the binding cookie
-	Redirect  string `dynamodbav:"redirect"`
-	ExpiresAt int64  `dynamodbav:"expiresAt"`
-}
-
-// store stores unfinished flows in the accounts table.
-type store struct {
-	client   *db.Client
-	accounts db.Table
-}
-
-// save stores a flow under the hash of its state.
-func (s store) save(ctx context.Context, state string, flow flowRecord) error {
-	if _, err := s.client.Do(ctx, s.accounts.Create(db.OAuthStateKey(attempt.Hash(state)), flow)); err != nil {
-		return fmt.Errorf("storing a sign-in: %w", err)
+// owner reads the user that an identity is linked to. Error: db.ErrNotFound if it is not linked.
+func (s *Service) owner(ctx context.Context, at oauth.Identity) (user.User, error) {
+	item, err := s.Accounts.Get(ctx, db.IdentityKey(at.Provider, at.Subject))
+	if err != nil {
+		return user.User{}, fmt.Errorf("reading an identity: %w", err)
 	}
-	return nil
-}
-
-// take deletes a state and returns its flow, so that each state is used once. A request from another browser does not
-// delete the state. The delete is a transaction, so that a retry after a lost response does not count as a second use.
-// Error: errState.
-func (s store) take(ctx context.Context, state, binding string) (flowRecord, error) {
-	key := db.OAuthStateKey(attempt.Hash(state))
-	item, err := s.accounts.Get(ctx, key)
+	identity, err := db.Decode[Identity](item)
+	if err != nil {
+		return user.User{}, err
+	}
+	u, err := s.Users.Read(ctx, identity.UserID)
 	if errors.Is(err, db.ErrNotFound) {
-		return flowRecord{}, errState
+		return user.User{}, fmt.Errorf("%w: the identity belongs to a user who does not exist", db.ErrStale)
 	}
+	return u, err
+}
+
+// Endings returns the writes after which the identities of a user can be linked to other accounts, in the transaction
+// that ends the account. They do not remove the copies under the user.
+func Endings(ctx context.Context, accounts db.Table, userID string) ([]db.Write, error) {
+	identities, err := list(ctx, accounts, userID)
+	writes := make([]db.Write, len(identities))
+	for n, i := range identities {
+		isOwn := expression.AttributeNotExists(expression.Name("id")).
+			Or(expression.Name("userId").Equal(expression.Value(userID)))
+		writes[n] = accounts.Delete(db.IdentityKey(i.Provider, i.Subject)).If(isOwn)
+	}
+	return writes, err
+}
+
+// list reads the identities that are linked to a user, in the order in which they were linked.
+func list(ctx context.Context, accounts db.Table, userID string) ([]Identity, error) {
+	items, err := accounts.QueryAll(ctx, db.IdentitiesOf(userID))
 	if err != nil {
-		return flowRecord{}, fmt.Errorf("reading a sign-in: %w", err)
+		return nil, fmt.Errorf("listing identities: %w", err)
 	}
-	flow, err := db.Decode[flowRecord](item)
-	if err != nil {
-		return flowRecord{}, err
+	return db.DecodeAll(ctx, items, db.DecodeByID(func(i Identity) string { return i.ID })), nil
+}
+
+// linkTo returns the writes that link an identity. Error: user.ErrTaken if it is already linked.
+func (s *Service) linkTo(i Identity) []db.Write {
+	return []db.Write{
+		s.Accounts.Create(db.IdentityKey(i.Provider, i.Subject), i).Else(user.ErrTaken),
+		s.Accounts.Create(db.UserIdentityKey(i.UserID, i.ID), i).Else(db.ErrStale),
 	}
-	if binding == "" || flow.Browser != attempt.Hash(binding) {
-		return flowRecord{}, fmt.Errorf("%w: another browser", errState)
+}
+
+// checkLink returns the check that an identity is linked to a user. Error: db.ErrStale.
+func (s *Service) checkLink(at oauth.Identity, userID string) db.Write {
+	isLinked := expression.Name("userId").Equal(expression.Value(userID))
+	return s.Accounts.Check(db.IdentityKey(at.Provider, at.Subject), isLinked).Else(db.ErrStale)
+}
+
+// removal returns the writes that remove an identity. Error: db.ErrStale if it was removed.
+func (s *Service) removal(i Identity) []db.Write {
+	sameID := expression.Name("id").Equal(expression.Value(i.ID))
+	return []db.Write{
+		s.Accounts.Delete(db.UserIdentityKey(i.UserID, i.ID)).If(s.Accounts.Exists()).Else(db.ErrStale),
+		s.Accounts.Delete(db.IdentityKey(i.Provider, i.Subject)).If(sameID).Else(db.ErrStale),
 	}
-	if err := s.client.Tx(s.accounts.Delete(key).If(s.accounts.Exists()).Else(errState)).Commit(ctx); err != nil {
-		return flowRecord{}, fmt.Errorf("deleting a sign-in: %w", err)
-	}
-	return flow, nil
 }

@@ -1,5 +1,5 @@
 // Package deletion ends accounts. One transaction ends an account and the workspaces that only its user had. From then
-// on, nothing reads their data, and nobody can log in. The transaction also adds the removal of the account (package
+// on, nothing reads their data, and no login succeeds. The transaction also adds the removal of the account (package
 // removal), in which the Remover of this package removes the rest. The transaction decides about workspaces only by
 // their numbers of owners and members, and must not know what they contain.
 package deletion
@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"devplatform/shared/account/activity"
-	"devplatform/shared/account/identity"
+	"devplatform/shared/account/codehost"
 	"devplatform/shared/account/notice"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
@@ -54,22 +54,6 @@ func errShared(names ...string) *fault.Error {
 		strings.Join(quoted, ", ")+". First make another member an owner, remove the members, or delete the workspace.")
 }
 
-// DeleteOwn ends the account of the caller. confirm must be the username. Errors: AUTH_REAUTHENTICATION_REQUIRED,
-// VALIDATION_FAILED, AUTH_INVALID_TOKEN, CONFLICT.
-func (s *Service) DeleteOwn(ctx context.Context, caller httpapi.Caller, confirm string) error {
-	switch {
-	case !caller.IsFresh(s.Clock()):
-		return httpapi.ErrNotFresh
-	case confirm != caller.Account().Username:
-		return fault.Invalid(fault.Field("confirm", errConfirm))
-	}
-	err := s.Delete(ctx, caller.UserID)
-	if errors.Is(err, db.ErrNotFound) {
-		return httpapi.ErrNoSession.WithCause(err)
-	}
-	return err
-}
-
 const errConfirm = "must be the username of the account"
 
 // Delete ends the account of a user, as the user or an operator wants. more are further writes of the transaction.
@@ -97,7 +81,7 @@ func (s *Service) Delete(ctx context.Context, userID string, more ...db.Write) e
 		tx.Add(s.Activity.Add(userID, activity.AccountDeleted, client, activity.Detail{}))
 		tx.Add(reported...)
 		tx.Add(more...)
-		identities, err := identity.Endings(ctx, s.Accounts, userID)
+		identities, err := codehost.Endings(ctx, s.Accounts, userID)
 		if err != nil {
 			return err
 		}
@@ -169,10 +153,21 @@ type deleteOutput struct {
 	Body      httpapi.Done
 }
 
+// handleDelete ends the account of the caller. Errors: AUTH_REAUTHENTICATION_REQUIRED, VALIDATION_FAILED,
+// AUTH_INVALID_TOKEN, CONFLICT.
 func (s *Service) handleDelete(
 	ctx context.Context, caller httpapi.Caller, in *deleteInput,
 ) (*deleteOutput, error) {
-	if err := s.DeleteOwn(ctx, caller, in.Body.Confirm); err != nil {
+	switch {
+	case !caller.IsFresh(s.Clock()):
+		return nil, httpapi.ErrNotFresh
+	case in.Body.Confirm != caller.Account().Username:
+		return nil, fault.Invalid(fault.Field("confirm", errConfirm))
+	}
+	if err := s.Delete(ctx, caller.UserID); err != nil {
+		if errors.Is(err, db.ErrNotFound) {
+			err = httpapi.ErrNoSession.WithCause(err)
+		}
 		return nil, err
 	}
 	done := httpapi.Done{Success: true, Message: "Account deleted. Its data is removed within 24 hours."}

@@ -11,7 +11,7 @@ import (
 	"devplatform/infra/accounttest"
 	"devplatform/infra/mailtest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/account/identity"
+	"devplatform/shared/account/codehost"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -123,7 +123,7 @@ func TestLargeAccount(t *testing.T) {
 	}
 	const identities = 250
 	for n := range identities {
-		i := identity.Identity{
+		i := codehost.Identity{
 			ID: w.IDs.New(id.Identity), UserID: ada.ID, Provider: "github", Subject: fmt.Sprint(n),
 			LinkedAt: clock.Stamp(w.Clock.Now()),
 		}

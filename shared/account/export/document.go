@@ -111,7 +111,7 @@ func (d document) encode(ctx context.Context, e *jsontext.Encoder) error {
 // sections returns the lists of the document. The names of most fields are the names of the stored attributes.
 func (d document) sections() []section { return append(d.ofAccount(), d.ofWork()...) }
 
-// ofAccount returns the lists of what gives access to the account, and of what happened to it.
+// ofAccount returns the lists of the credentials and sessions of the account, and of its activity.
 func (d document) ofAccount() []section {
 	t, userID := d.Tables, d.user.ID
 	return []section{

@@ -89,45 +89,6 @@ func newStore(client *db.Client, accounts, projects db.Table) archive.Store {
 	}
 }
 
-// Start starts an export. Errors: AUTH_REAUTHENTICATION_REQUIRED, AUTH_INVALID_TOKEN, RATE_LIMITED.
-func (s *Service) Start(ctx context.Context, caller httpapi.Caller) (archive.ExportRef, error) {
-	now := s.Clock()
-	if !caller.IsFresh(now) {
-		return archive.ExportRef{}, httpapi.ErrNotFresh
-	}
-	r := archive.NewRecord(s.IDs.New(id.Export), now)
-	j := job.New(Kind, caller.UserID, r.ID, caller.UserID, now)
-	rule := limit.Rule{Name: "account-exports", Limit: dailyLimit, Window: 24 * time.Hour}
-	err := s.DB.Tx(
-		s.Users.Exists(caller.UserID).Else(httpapi.ErrNoSession), s.counters.Write(rule, caller.UserID),
-		s.store.Put(caller.UserID, r, archive.Record{}), s.store.Jobs.Add(j),
-	).Commit(ctx)
-	if err != nil {
-		return archive.ExportRef{}, err
-	}
-	if err := j.Send(ctx, s.Send); err != nil { // the sweep sends it
-		s.Logger.WarnContext(ctx, "the message for an export was not sent", "export", r.ID, "cause", err.Error())
-	}
-	return r.Ref(), nil
-}
-
-// Get returns an export of the caller, with the URL of its document if it is ready. Error: EXPORT_NOT_FOUND.
-func (s *Service) Get(ctx context.Context, caller httpapi.Caller, exportID string) (archive.ExportItem, error) {
-	key := db.AccountExportKey(caller.UserID, exportID)
-	items, err := s.Accounts.BatchGet(ctx, key)
-	if err != nil {
-		return archive.ExportItem{}, err
-	}
-	if items[key] == nil {
-		return archive.ExportItem{}, errNotFound
-	}
-	r, err := db.Decode[archive.Record](items[key])
-	if err != nil {
-		return archive.ExportItem{}, err
-	}
-	return r.Item(ctx, s.Bucket, filename, contentType, s.Clock())
-}
-
 // Register adds the endpoints, with the tag of accounts.
 func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 	const path = "/api/auth/export"
@@ -150,12 +111,26 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 
 type startOutput struct{ Body archive.ExportRef }
 
+// handleStart starts an export. Errors: AUTH_REAUTHENTICATION_REQUIRED, AUTH_INVALID_TOKEN, RATE_LIMITED.
 func (s *Service) handleStart(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*startOutput, error) {
-	started, err := s.Start(ctx, caller)
+	now := s.Clock()
+	if !caller.IsFresh(now) {
+		return nil, httpapi.ErrNotFresh
+	}
+	r := archive.NewRecord(s.IDs.New(id.Export), now)
+	j := job.New(Kind, caller.UserID, r.ID, caller.UserID, now)
+	rule := limit.Rule{Name: "account-exports", Limit: dailyLimit, Window: 24 * time.Hour}
+	err := s.DB.Tx(
+		s.Users.Exists(caller.UserID).Else(httpapi.ErrNoSession), s.counters.Write(rule, caller.UserID),
+		s.store.Put(caller.UserID, r, archive.Record{}), s.store.Jobs.Add(j),
+	).Commit(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &startOutput{started}, nil
+	if err := j.Send(ctx, s.Send); err != nil { // the sweep sends it
+		s.Logger.WarnContext(ctx, "the message for an export was not sent", "export", r.ID, "cause", err.Error())
+	}
+	return &startOutput{r.Ref()}, nil
 }
 
 type getInput struct {
@@ -164,8 +139,21 @@ type getInput struct {
 
 type getOutput struct{ Body archive.ExportItem }
 
+// handleGet returns an export of the caller, with the URL of its document if it is ready. Error: EXPORT_NOT_FOUND.
 func (s *Service) handleGet(ctx context.Context, caller httpapi.Caller, in *getInput) (*getOutput, error) {
-	item, err := s.Get(ctx, caller, in.ID)
+	key := db.AccountExportKey(caller.UserID, in.ID)
+	items, err := s.Accounts.BatchGet(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if items[key] == nil {
+		return nil, errNotFound
+	}
+	r, err := db.Decode[archive.Record](items[key])
+	if err != nil {
+		return nil, err
+	}
+	item, err := r.Item(ctx, s.Bucket, filename, contentType, s.Clock())
 	if err != nil {
 		return nil, err
 	}

@@ -7,35 +7,32 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// store changes the credentials in the accounts table.
-type store struct{ accounts db.Table }
-
 // replaceHash returns the write that replaces the checked hash of a password. Error: db.ErrStale if the hash is no
 // longer the stored one.
-func (s store) replaceHash(c checkResult, newHash string, update expression.UpdateBuilder) db.Write {
+func (s *Service) replaceHash(c checked, newHash string, update expression.UpdateBuilder) db.Write {
 	hash := expression.Name("passwordHash")
-	return s.accounts.Update(db.EmailKey(c.email), update.Set(hash, expression.Value(newHash))).
+	return s.Accounts.Update(db.EmailKey(c.email), update.Set(hash, expression.Value(newHash))).
 		If(hash.Equal(expression.Value(c.credential.PasswordHash))).Else(db.ErrStale)
 }
 
 // rehash returns the write that stores a new hash of the same password. Error: db.ErrStale.
-func (s store) rehash(c checkResult, newHash string) db.Write {
+func (s *Service) rehash(c checked, newHash string) db.Write {
 	return s.replaceHash(c, newHash, expression.UpdateBuilder{})
 }
 
 // change returns the writes that store the hash of a new password, and start a new generation, to which only the
 // caller's session belongs. Error: db.ErrStale if the password was changed after it was checked.
-func (s store) change(caller httpapi.Caller, c checkResult, newHash string) []db.Write {
+func (s *Service) change(caller httpapi.Caller, c checked, newHash string) []db.Write {
 	generation := expression.Name("generation")
 	next := func() expression.UpdateBuilder { // each write needs its own builder, because Set changes it
 		return expression.Set(generation, expression.Value(c.credential.Generation+1))
 	}
 	ofUser := next().Add(expression.Name("revision"), expression.Value(1)).Remove(expression.Name("pendingEmail"))
-	unchanged := generation.Equal(expression.Value(c.credential.Generation))
+	isUnchanged := generation.Equal(expression.Value(c.credential.Generation))
 	return []db.Write{
 		s.replaceHash(c, newHash, next()),
-		s.accounts.Update(db.UserKey(caller.UserID), ofUser).If(unchanged).Else(db.ErrStale),
-		s.accounts.Update(db.SessionKey(caller.UserID, caller.SessionID), next()).
-			If(s.accounts.Exists()).If(unchanged).Else(db.ErrStale),
+		s.Accounts.Update(db.UserKey(caller.UserID), ofUser).If(isUnchanged).Else(db.ErrStale),
+		s.Accounts.Update(db.SessionKey(caller.UserID, caller.SessionID), next()).
+			If(s.Accounts.Exists()).If(isUnchanged).Else(db.ErrStale),
 	}
 }

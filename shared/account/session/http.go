@@ -1,13 +1,21 @@
 package session
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 
+	"devplatform/shared/account/activity"
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
+
+var errNotFound = fault.New(fault.CodeSessionNotFound,
+	"The session does not exist, or it has ended. List your sessions to see the active ones.")
 
 // Register adds the endpoints of sessions, with the tag of accounts.
 func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
@@ -67,9 +75,14 @@ func (s Session) item(current string) SessionItem {
 	}
 }
 
+// handleLogout ignores a token that is not valid.
 func (s *Service) handleLogout(ctx context.Context, _ *struct{}) (*logoutOutput, error) {
 	if token := httpapi.SessionToken(ctx); token != "" {
-		if err := s.Logout(ctx, token); err != nil {
+		claims, err := s.verify(ctx, token)
+		if err == nil {
+			_, err = s.db.Do(ctx, s.accounts.Delete(db.SessionKey(claims.Subject, claims.SessionID)))
+		}
+		if err != nil && !errors.Is(err, errToken) {
 			return nil, err
 		}
 	}
@@ -77,18 +90,75 @@ func (s *Service) handleLogout(ctx context.Context, _ *struct{}) (*logoutOutput,
 	return &logoutOutput{SetCookie: httpapi.ClearedCookies(ctx), Body: done}, nil
 }
 
+// maxPage is the maximum number of sessions in a page if the request has no limit. More do not fit into a response. A
+// user whose program logs in before every request can have this many.
+const maxPage = 20_000
+
 func (s *Service) handleListSessions(
 	ctx context.Context, caller httpapi.Caller, in *sessionsInput,
 ) (out *sessionsOutput, err error) {
+	in.Limit = cmp.Or(in.Limit, maxPage)
 	out = &sessionsOutput{}
-	out.Body.Sessions, out.Body.NextCursor, err = s.ListSessions(ctx, caller, in.PageInput)
+	out.Body.Sessions, out.Body.NextCursor, err = httpapi.ReadPage(ctx, s.cursors, httpapi.ListScope(caller, "sessions"),
+		in.PageInput, func(ctx context.Context, after string, n int) ([]SessionItem, error) {
+			return s.active(ctx, caller, after, n)
+		}, func(i SessionItem) string { return i.ID })
 	return out, err
+}
+
+// active reads up to n active sessions of the caller, newest first. They are older than the session after. If after is
+// "", the first one is the newest session.
+func (s *Service) active(ctx context.Context, caller httpapi.Caller, after string, n int) ([]SessionItem, error) {
+	u, err := s.users.Read(ctx, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	const fewestRead = 1000 // in one call: many sessions of old generations can be between active ones
+	q := db.Query{Prefix: db.SessionsOf(u.ID), Descending: true, Limit: max(n, fewestRead)}
+	if after != "" {
+		q.After = db.SessionKey(u.ID, after)
+	}
+	now, active := s.now(), []SessionItem{}
+	for {
+		sessions, next, err := db.List(ctx, s.accounts, q, db.DecodeByID(func(s Session) string { return s.ID }))
+		if err != nil {
+			return nil, fmt.Errorf("listing sessions: %w", err)
+		}
+		for _, session := range sessions {
+			if session.isActive(u, now) {
+				active = append(active, session.item(caller.SessionID))
+			}
+		}
+		if len(active) >= n || next.IsZero() {
+			return active[:min(n, len(active))], nil
+		}
+		q.After = next
+	}
 }
 
 func (s *Service) handleEndSession(
 	ctx context.Context, caller httpapi.Caller, in *endSessionInput,
 ) (*logoutOutput, error) {
-	if err := s.EndSession(ctx, caller, in.ID, httpapi.RequestInfoFrom(ctx)); err != nil {
+	sessionRef, userRef := s.refs(caller.UserID, in.ID)
+	items, err := s.db.BatchGet(ctx, sessionRef, userRef)
+	if err != nil {
+		return nil, err
+	}
+	session, u, err := decode(items[sessionRef], items[userRef])
+	if err == nil && !session.isActive(u, s.now()) {
+		err = db.ErrNotFound
+	}
+	if err == nil { // in a transaction, so that a retry after a lost response does not return an error
+		ended, client := activity.Detail{SessionID: in.ID}, httpapi.RequestInfoFrom(ctx)
+		err = s.db.Tx(
+			s.accounts.Delete(db.SessionKey(u.ID, in.ID)).If(s.accounts.Exists()).Else(db.ErrNotFound),
+			s.log.Add(u.ID, activity.SessionEnded, client, ended),
+		).Commit(ctx)
+	}
+	if errors.Is(err, db.ErrNotFound) {
+		return nil, errNotFound.WithCause(err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	out := &logoutOutput{Body: httpapi.Done{Success: true, Message: "Session ended."}}

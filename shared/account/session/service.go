@@ -17,13 +17,14 @@ import (
 // Service authenticates requests, and starts, lists and ends sessions. Every Lambda function that serves the API uses
 // it. It is safe for concurrent use.
 type Service struct {
-	store   store
-	users   user.Store
-	keys    *config.Keys
-	cursors *db.Cursors
-	log     *activity.Log
-	now     clock.Clock
-	logger  *slog.Logger
+	db       *db.Client
+	accounts db.Table
+	users    user.Store
+	keys     *config.Keys
+	cursors  *db.Cursors
+	log      *activity.Log
+	now      clock.Clock
+	logger   *slog.Logger
 }
 
 var _ httpapi.Authenticator = (*Service)(nil)
@@ -34,8 +35,8 @@ func New(
 ) *Service {
 	accounts := client.Table(tables.Accounts)
 	return &Service{
-		store: store{client: client, accounts: accounts}, users: user.NewStore(client, tables),
-		log: activity.New(client, accounts, now), keys: keys, cursors: db.NewCursors(keys), now: now, logger: logger,
+		db: client, accounts: accounts, users: user.NewStore(client, tables), keys: keys, cursors: db.NewCursors(keys),
+		log: activity.New(client, accounts, now), now: now, logger: logger,
 	}
 }
 
@@ -49,12 +50,18 @@ func (s *Service) Authenticate(ctx context.Context, token string) (context.Conte
 		return ctx, httpapi.Caller{}, err
 	}
 	caller := httpapi.NewCaller(claims.Subject, claims.SessionID)
-	guarded := s.store.guard(ctx, caller, func(session Session, u user.User) error {
+	sessionRef, userRef := s.refs(claims.Subject, claims.SessionID)
+	guarded := s.db.WithGuard(ctx, func(items map[db.Ref]db.Item) error {
+		session, u, err := decode(items[sessionRef], items[userRef])
 		now := s.now()
-		if !session.isActive(u, now) {
+		switch {
+		case errors.Is(err, db.ErrNotFound):
+			return httpapi.ErrNoSession.WithCause(err)
+		case err != nil:
+			return err
+		case !session.isActive(u, now):
 			return httpapi.ErrNoSession
-		}
-		if u.SuspendedAt != nil {
+		case u.SuspendedAt != nil:
 			return httpapi.ErrSuspended
 		}
 		caller.Confirm(httpapi.Account{
@@ -62,8 +69,24 @@ func (s *Service) Authenticate(ctx context.Context, token string) (context.Conte
 			CreatedAt: u.CreatedAt.Time(), LoggedInAt: session.CreatedAt.Time(), Generation: session.Generation,
 		}, s.renew(ctx, session, now))
 		return nil
-	})
+	}, sessionRef, userRef)
 	return guarded, caller, nil
+}
+
+// refs returns the references of a session and its user.
+func (s *Service) refs(userID, sessionID string) (session, user db.Ref) {
+	return s.accounts.Ref(db.SessionKey(userID, sessionID)), s.accounts.Ref(db.UserKey(userID))
+}
+
+// decode decodes a session and its user. Error: db.ErrNotFound if one of them does not exist.
+func decode(sessionItem, userItem db.Item) (session Session, u user.User, err error) {
+	if sessionItem == nil || userItem == nil {
+		return Session{}, user.User{}, db.ErrNotFound
+	}
+	if session, err = db.Decode[Session](sessionItem); err == nil {
+		u, err = db.Decode[user.User](userItem)
+	}
+	return session, u, err
 }
 
 // AuthenticateNow is like Authenticate, but reads the session immediately. It is for endpoints that also serve requests
@@ -85,10 +108,10 @@ func (s *Service) renew(ctx context.Context, session Session, now time.Time) *ht
 	renewed := session.afterUse(now)
 	token, err := s.sign(ctx, renewed, now)
 	if err == nil {
-		err = s.store.renew(ctx, session, renewed)
+		_, err = s.db.Do(ctx, s.renewal(session, renewed))
 	}
 	if err != nil {
-		if !errors.Is(err, db.ErrStale) {
+		if !errors.Is(err, db.ErrStale) { // another request has renewed or ended the session
 			s.logger.WarnContext(ctx, "session was not renewed", "session", session.ID, "error", err)
 		}
 		return nil

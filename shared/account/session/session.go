@@ -3,16 +3,13 @@
 package session
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
 
@@ -24,9 +21,6 @@ const (
 )
 
 const maxUserAgentBytes = 256
-
-var errNotFound = fault.New(fault.CodeSessionNotFound,
-	"The session does not exist, or it has ended. List your sessions to see the active ones.")
 
 // Session is one signed-in client. The attribute names are part of the data format.
 type Session struct {
@@ -42,21 +36,27 @@ type Session struct {
 	IP         string          `dynamodbav:"ip,omitempty"` // the source address at sign-in
 }
 
-// Started is a session to store, and the token for the client.
+// Started is a new session, and the token for the client.
 type Started struct {
 	Session
 	Token string
 }
 
-// New returns a new session of a user. The caller stores it with Create, in the transaction of the sign-in.
-func (s *Service) New(ctx context.Context, id string, u user.User, client httpapi.RequestInfo) (Started, error) {
+// Start returns a new session of a user, and the writes that store it with an entry in the user's activity. They belong
+// in the transaction of the sign-in. Error of the writes: db.ErrStale.
+func (s *Service) Start(
+	ctx context.Context, id string, u user.User, client httpapi.RequestInfo,
+) (Started, []db.Write, error) {
 	now := s.now()
 	session := Session{
 		ID: id, UserID: u.ID, Generation: u.Generation, CreatedAt: clock.Stamp(now),
 		UserAgent: user.Printable(client.UserAgent, maxUserAgentBytes), IP: client.SourceIP,
 	}.afterUse(now)
 	token, err := s.sign(ctx, session, session.CreatedAt.Time())
-	return Started{session, token}, err
+	return Started{session, token}, []db.Write{
+		s.accounts.Create(db.SessionKey(u.ID, id), session).Else(db.ErrStale),
+		s.log.Add(u.ID, activity.Login, client, activity.Detail{SessionID: id}),
+	}, err
 }
 
 // Cookies returns the Set-Cookie values that give the token to the client of the current request.
@@ -76,60 +76,4 @@ func (s Session) expires() time.Time { return time.Unix(s.ExpiresAt, 0).UTC() }
 // isActive reports whether the session has not expired, and belongs to the current generation of the user.
 func (s Session) isActive(u user.User, now time.Time) bool {
 	return now.Before(s.expires()) && s.Generation == u.Generation
-}
-
-// maxPage is the maximum number of sessions in a page if the request has no limit. More do not fit into a response. A
-// user whose program logs in before every request can have this many.
-const maxPage = 20_000
-
-// ListSessions returns a page of the caller's active sessions, newest first, and the cursor of the next page. Error:
-// VALIDATION_FAILED if the cursor is not from this list.
-func (s *Service) ListSessions(
-	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,
-) ([]SessionItem, string, error) {
-	page.Limit = cmp.Or(page.Limit, maxPage)
-	read := func(ctx context.Context, after string, n int) ([]SessionItem, error) {
-		u, err := s.users.Read(ctx, caller.UserID)
-		if err != nil {
-			return nil, err
-		}
-		sessions, err := s.store.active(ctx, u, after, n, s.now())
-		items := make([]SessionItem, len(sessions))
-		for i, session := range sessions {
-			items[i] = session.item(caller.SessionID)
-		}
-		return items, err
-	}
-	return httpapi.ReadPage(ctx, s.cursors, httpapi.ListScope(caller, "sessions"), page, read,
-		func(i SessionItem) string { return i.ID })
-}
-
-// EndSession ends one of the caller's sessions. Error: SESSION_NOT_FOUND.
-func (s *Service) EndSession(
-	ctx context.Context, caller httpapi.Caller, sessionID string, client httpapi.RequestInfo,
-) error {
-	session, u, err := s.store.read(ctx, caller.UserID, sessionID)
-	if err == nil && !session.isActive(u, s.now()) {
-		err = db.ErrNotFound
-	}
-	if err == nil {
-		ended := activity.Detail{SessionID: sessionID}
-		err = s.store.endExisting(ctx, session, s.log.Add(u.ID, activity.SessionEnded, client, ended))
-	}
-	if errors.Is(err, db.ErrNotFound) {
-		return errNotFound.WithCause(err)
-	}
-	return err
-}
-
-// Logout ends the session of a token. It ignores a token that is not valid.
-func (s *Service) Logout(ctx context.Context, token string) error {
-	claims, err := s.verify(ctx, token)
-	if errors.Is(err, errToken) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return s.store.end(ctx, claims.Subject, claims.SessionID)
 }

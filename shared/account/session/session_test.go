@@ -40,10 +40,10 @@ func (s *Service) token(t *testing.T, username string) string {
 	t.Helper()
 	ids := id.NewGenerator(s.now, rand.Reader)
 	u := user.User{ID: ids.New(id.User), Email: username + "@example.com", Username: username}
-	started, err := s.New(t.Context(), ids.New(id.Session), u, httpapi.RequestInfo{})
+	started, writes, err := s.Start(t.Context(), ids.New(id.Session), u, httpapi.RequestInfo{})
 	if err == nil {
-		tx := s.store.client.Tx(s.users.Create(u, user.Credential{UserID: u.ID}, ids.New(id.Workspace))...)
-		tx.Add(s.Create(started.Session))
+		tx := s.db.Tx(s.users.Create(u, user.Credential{UserID: u.ID}, ids.New(id.Workspace))...)
+		tx.Add(writes...)
 		err = tx.Commit(t.Context())
 	}
 	if err != nil {

@@ -27,7 +27,7 @@ type usernameRecord struct {
 	ExpiresAt int64 `dynamodbav:"expiresAt,omitempty"`
 }
 
-// usernameReserved is the time for which nobody can have the username of an account that has ended.
+// usernameReserved is how long the username of a deleted account stays reserved.
 const usernameReserved = 90 * 24 * time.Hour
 
 // Ended is what the removal of an account that has ended needs to know about its user. The attribute names are part of

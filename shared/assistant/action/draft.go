@@ -3,9 +3,7 @@ package action
 import (
 	"context"
 	"maps"
-	"unicode/utf8"
 
-	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
 	"devplatform/shared/project/path"
 )
@@ -17,14 +15,26 @@ import (
 // detect concurrent changes of the stored files. The batch of operations detects them when it is executed, because its
 // operations contain the ETags of the files.
 type Draft struct {
-	overlay
+	stored Files
+	// changed contains the state of each changed path. order lists these paths in the order of their first change.
+	changed map[string]state
+	order   []string
 	actions []Action
 	batch   []file.Operation
 }
 
+// state is the state of a path after the changes.
+type state struct {
+	exists bool // whether a file exists at the path
+	// origin is the stored path of a file whose content did not change. It is the old path if the file was renamed. If
+	// origin is empty, the content is new and is in the field content.
+	origin  string
+	content string
+}
+
 // NewDraft returns a draft of the stored files without changes.
 func NewDraft(stored Files) *Draft {
-	return &Draft{overlay: overlay{stored: stored, changed: map[string]state{}}}
+	return &Draft{stored: stored, changed: map[string]state{}}
 }
 
 // Actions returns the applied actions in order. The search and replacement texts of an edit have CR LF line endings if
@@ -96,101 +106,58 @@ func (d *Draft) Apply(ctx context.Context, a Action) (err error) {
 	return nil
 }
 
-func (d *Draft) create(ctx context.Context, a *Action) error {
-	if err := checkPath("path", a.Path, path.CheckNew); err != nil {
-		return err
+// operations returns the operations that change the stored files, in the order in which the paths were first changed.
+// Each path belongs to at most one operation. A file whose content did not change is renamed if storage has no file at
+// its new path, and there is no file at its old path after the changes. Otherwise its content is written to the new
+// path.
+func (d *Draft) operations(ctx context.Context) (operations []file.Operation, err error) {
+	changed, isRenamed := maps.Clone(d.changed), map[string]bool{} // by old path
+	for _, p := range d.order {
+		s := changed[p]
+		if !s.exists || s.origin == "" || s.origin == p {
+			continue
+		}
+		_, replaces, err := d.stored.Stat(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if !replaces && !changed[s.origin].exists {
+			isRenamed[s.origin] = true
+			continue
+		}
+		content, isText, err := d.stored.Read(ctx, s.origin)
+		if err != nil {
+			return nil, err
+		}
+		if !isText {
+			return nil, problemf("%s is a binary file, or larger than 1 MiB. One answer can't rename it to the path of another file, "+
+				"and can't rename it and create a new file at its old path.", s.origin)
+		}
+		changed[p] = state{exists: true, content: content}
 	}
-	if err := d.checkFree(ctx, a.Path); err != nil {
-		return err
+	for _, p := range d.order {
+		s, etagPath := changed[p], p
+		if s.exists && s.origin != "" {
+			etagPath = s.origin
+		}
+		etag, stored, err := d.stored.Stat(ctx, etagPath)
+		if err != nil {
+			return nil, err
+		}
+		op := file.Operation{Path: p, ETag: &etag}
+		switch {
+		case s.exists && s.origin == p, !s.exists && !stored, !s.exists && isRenamed[p]:
+			continue
+		case s.exists && s.origin != "":
+			op.Action, op.Path, op.To = file.Rename, s.origin, p
+		case s.exists && stored:
+			op.Action, op.Content = file.Update, &s.content
+		case s.exists:
+			op.Action, op.Content, op.ETag = file.Create, &s.content, nil
+		default:
+			op.Action = file.Delete
+		}
+		operations = append(operations, op)
 	}
-	return d.setText(a.Path, a.Content)
-}
-
-func (d *Draft) rename(ctx context.Context, a *Action) error {
-	if a.To == nil {
-		return problemf(`rename_file requires the new path in the field "to".`)
-	}
-	if err := checkPath("to", *a.To, path.CheckNew); err != nil {
-		return err
-	}
-	if *a.To == a.Path {
-		return problemf(`%s can't be renamed to itself: the field "to" must be another path.`, a.Path)
-	}
-	old, err := d.existingFile(ctx, a.Path)
-	if err != nil {
-		return err
-	}
-	d.set(a.Path, state{}) // first, because /a may be renamed to /a/b
-	if err := d.checkFree(ctx, *a.To); err != nil {
-		return err
-	}
-	d.set(*a.To, old)
-	return nil
-}
-
-func (d *Draft) edit(ctx context.Context, a *Action) error {
-	if a.Search == nil || a.Replace == nil {
-		return problemf("edit_file requires both search and replace.")
-	}
-	before, err := d.Text(ctx, a.Path)
-	if err != nil {
-		return err
-	}
-	if lineEnding(before) == crlf {
-		search, replace := toCRLF(*a.Search), toCRLF(*a.Replace)
-		a.Search, a.Replace = &search, &replace
-	}
-	after, err := replaceOnce(a.Path, before, *a.Search, *a.Replace)
-	if err != nil {
-		return err
-	}
-	return d.setText(a.Path, &after)
-}
-
-func (d *Draft) addDependency(ctx context.Context, a *Action) error {
-	manifest, err := manifestAt(a.Path)
-	if err != nil {
-		return err
-	}
-	packages, err := manifest.packages(a.Packages)
-	if err != nil {
-		return err
-	}
-	before, err := d.Text(ctx, a.Path)
-	if err != nil {
-		return err
-	}
-	if len(before) > maxManifest {
-		return problemf("%s is larger than %d KiB, so add_dependency cannot change it: use edit_file.", a.Path,
-			maxManifest>>10)
-	}
-	after, err := manifest.edit(before, packages)
-	if err != nil {
-		return problemf("%s could not be changed: %s.", a.Path, err.Error())
-	}
-	return d.setText(a.Path, &after)
-}
-
-// setText sets the content of a file. It returns a problem if the content is missing, too long or not UTF-8.
-func (d *Draft) setText(path string, text *string) error {
-	switch {
-	case text == nil:
-		return problemf("The content is missing.")
-	case len(*text) > content.MaxBytes:
-		return problemf("The content would be %d bytes long; a file can have at most 1 MiB.", len(*text))
-	case !utf8.ValidString(*text):
-		return problemf("The content is not UTF-8 text.")
-	}
-	d.set(path, state{exists: true, content: *text})
-	return nil
-}
-
-// checkPath returns a problem if text is not a valid path: check is path.Check or path.CheckNew. A valid path has no
-// line breaks or other control characters, so after this check the text of a problem may contain the path without
-// quotes.
-func checkPath(field, text string, check func(path string) string) error {
-	if rule := check(text); rule != "" {
-		return problemf("%s %s is not a valid file path: it %s.", field, shortQuote(text), rule)
-	}
-	return nil
+	return operations, nil
 }

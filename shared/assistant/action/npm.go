@@ -1,6 +1,7 @@
 package action
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"regexp"
@@ -8,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/tailscale/hujson"
 )
 
 var (
@@ -46,108 +46,118 @@ func readNpmPackage(text string) (d dependency, rule string) {
 	return d, ""
 }
 
-// editPackageJSON is the edit of a package.json. Like npm itself, it keeps the order of the members. Unlike npm, it
-// also keeps all white space.
+// editPackageJSON is the edit of a package.json. Like npm itself, it keeps the order of the members, and writes the file
+// and its sections with one member on each line.
 func editPackageJSON(content string, packages []dependency) (string, error) {
-	text, hasMark := strings.CutPrefix(content, byteOrderMark)
-	invalid := errors.New("it is not valid JSON; repair it first, with edit_file")
-	if !jsontext.Value(text).IsValid() { // hujson also accepts comments, duplicate names, and nesting without a limit
-		return "", invalid
+	text := strings.TrimPrefix(content, byteOrderMark)
+	if !jsontext.Value(text).IsValid() {
+		return "", errors.New("it is not valid JSON; repair it first, with edit_file")
 	}
-	file, err := hujson.Parse([]byte(text))
-	if err != nil {
-		return "", invalid
-	}
-	root, ok := file.Value.(*hujson.Object)
+	root, ok := readMembers(jsontext.Value(text))
 	if !ok {
 		return "", errors.New("it is not a JSON object")
 	}
-	missing, err := setRanges(&file, packages)
-	if err != nil {
-		return "", err
-	}
-	if len(missing) > 0 {
-		appendPackages(&file, root, missing)
-	}
-	if text = file.String(); hasMark {
-		text = byteOrderMark + text
-	}
-	return text, nil
-}
-
-// setRanges sets the ranges of the packages that the file has, and returns the missing packages.
-func setRanges(file *hujson.Value, packages []dependency) (missing []dependency, err error) {
-	ranges := map[string]*hujson.Value{}
-	for _, section := range slices.Backward(npmSections) { // the first section that has a package wins
-		value := file.Find("/" + section)
-		if value == nil {
+	sections, existing := map[string][]member{}, map[string]*member{}
+	for _, name := range slices.Backward(npmSections) { // the first section that has a package wins
+		at := slices.IndexFunc(root, func(m member) bool { return m.name == name })
+		if at < 0 {
 			continue
 		}
-		object, ok := value.Value.(*hujson.Object)
-		if !ok {
-			return nil, errors.New("its " + section + " is not an object")
+		if sections[name], ok = readMembers(root[at].value); !ok {
+			return "", errors.New("its " + name + " is not an object")
 		}
-		for i := range object.Members {
-			name, _ := object.Members[i].Name.Value.(hujson.Literal) // the names of JSON are strings
-			ranges[name.String()] = &object.Members[i].Value
+		for i := range sections[name] {
+			existing[sections[name][i].name] = &sections[name][i]
 		}
 	}
+	var missing []member
+	isChanged := false
 	for _, d := range packages {
-		value, exists := ranges[d.name]
+		found, version := existing[d.name], jsontext.Value(quote(cmp.Or(d.version, "latest")))
 		switch {
-		case !exists:
-			missing = append(missing, d)
-		case d.version == "":
-		case value.Value.Kind() != '"':
-			return nil, errors.New("it has a range that is not a string, for " + d.name)
+		case found == nil:
+			missing = append(missing, member{d.name, jsontext.Value(quote(d.name)), version})
+		case d.version == "" || bytes.Equal(found.value, version):
+			continue
+		case found.value.Kind() != '"':
+			return "", errors.New("it has a range that is not a string, for " + d.name)
 		default:
-			value.Value = hujson.String(d.version)
+			found.value = version
+		}
+		isChanged = true
+	}
+	if !isChanged {
+		return content, nil
+	}
+	if first := npmSections[0]; len(missing) > 0 {
+		if _, exists := sections[first]; !exists {
+			root = append(root, member{name: first, quoted: jsontext.Value(quote(first))})
+		}
+		sections[first] = append(sections[first], missing...)
+	}
+	newline, indent := whiteSpaceOf(text)
+	for i := range root {
+		if section, isSection := sections[root[i].name]; isSection {
+			root[i].value = writeMembers(section, newline+indent, indent)
 		}
 	}
-	return missing, nil
+	mark, end := content[:len(content)-len(text)], text[len(strings.TrimRight(text, " \t\r\n")):]
+	return mark + string(writeMembers(root, newline, indent)) + end, nil
 }
 
-// appendPackages appends packages to the first section. setRanges has checked that the section is an object, if it
-// exists. A new section, and packages in an empty section, copy the white space of the root's first member.
-func appendPackages(file *hujson.Value, root *hujson.Object, packages []dependency) {
-	if len(root.Members) == 0 {
-		root.AfterExtra = hujson.Extra("\n")
-	}
-	sample := hujson.ObjectMember{
-		Name:  hujson.Value{BeforeExtra: hujson.Extra("\n  ")},
-		Value: hujson.Value{BeforeExtra: hujson.Extra(" ")},
-	}
-	if len(root.Members) > 0 {
-		sample = root.Members[0]
-	}
-	if file.Find("/"+npmSections[0]) == nil {
-		appendMember(root, sample, npmSections[0], &hujson.Object{})
-	}
-	section, _ := file.Find("/" + npmSections[0]).Value.(*hujson.Object)
-	if len(section.Members) == 0 {
-		section.AfterExtra = sample.Name.BeforeExtra
-		sample.Name.BeforeExtra = doubleIndentation(sample.Name.BeforeExtra)
-	}
-	for _, d := range packages {
-		appendMember(section, sample, d.name, hujson.String(cmp.Or(d.version, "latest")))
-	}
+// member is a member of a JSON object. quoted and value are its name and its value as they are in the file.
+type member struct {
+	name          string
+	quoted, value jsontext.Value
 }
 
-// appendMember appends a member, which copies the white space of the last member, or of sample in an empty object.
-func appendMember(object *hujson.Object, sample hujson.ObjectMember, name string, value hujson.ValueTrimmed) {
-	if n := len(object.Members); n > 0 {
-		sample = object.Members[n-1]
+// readMembers returns the members of an object in order. ok is false if the value is not an object.
+func readMembers(value jsontext.Value) (all []member, ok bool) {
+	d := jsontext.NewDecoder(bytes.NewReader(value))
+	if first, err := d.ReadToken(); err != nil || first.Kind() != '{' {
+		return nil, false
 	}
-	sample.Name.Value, sample.Value.Value = hujson.String(name), value
-	sample.Value.AfterExtra = nil
-	object.Members = append(object.Members, sample)
+	for d.PeekKind() == '"' {
+		quoted, err := d.ReadValue()
+		if err != nil {
+			return nil, false
+		}
+		m := member{quoted: quoted.Clone()}
+		name, err := jsontext.AppendUnquote(nil, quoted)
+		if err != nil {
+			return nil, false
+		}
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, false
+		}
+		m.name, m.value = string(name), value.Clone()
+		all = append(all, m)
+	}
+	return all, true
 }
 
-// doubleIndentation doubles the indentation after the line break. White space without a line break is not changed.
-func doubleIndentation(space hujson.Extra) hujson.Extra {
-	lineBreak := strings.LastIndexByte(string(space), '\n')
-	if lineBreak < 0 {
-		return space
+// writeMembers returns an object with one member on each line. newline also contains the indentation of the object.
+func writeMembers(members []member, newline, indent string) jsontext.Value {
+	if len(members) == 0 {
+		return jsontext.Value("{}")
 	}
-	return append(slices.Clip(space), space[lineBreak+1:]...)
+	lines := make([]string, len(members))
+	for i, m := range members {
+		lines[i] = newline + indent + string(m.quoted) + ": " + string(m.value)
+	}
+	return jsontext.Value("{" + strings.Join(lines, ",") + newline + "}")
+}
+
+// whiteSpaceOf returns the line ending of a package.json and the indentation of its first member. If the file has none,
+// they are the defaults of npm. A longer indentation than npm's is not used, because every line would repeat it.
+func whiteSpaceOf(text string) (newline, indent string) {
+	const maxIndent = 10
+	newline, indent = cmp.Or(lineEnding(text), "\n"), "  "
+	_, members, _ := strings.Cut(text, "{")
+	before := members[:len(members)-len(strings.TrimLeft(members, " \t\r\n"))]
+	if n := len(before) - strings.LastIndexByte(before, '\n') - 1; n < len(before) && n > 0 && n <= maxIndent {
+		indent = before[len(before)-n:]
+	}
+	return newline, indent
 }

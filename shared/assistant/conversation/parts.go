@@ -42,13 +42,36 @@ type messageBody struct {
 	Usage   model.Usage     `json:"usage,omitzero"`
 }
 
-// parts returns the items of a message in order, without their keys.
+// parts returns the items of a message in order, without their keys. If the message is too large to store, parts removes
+// the code, which is also in the content or in an action, then the last actions, and finally the end of the content.
 func (m Message) parts() ([]db.Item, error) {
-	chunks, err := m.pack()
-	if err != nil {
-		return nil, err
+	body := messageBody{m.Content, m.Code, m.Actions, m.Model, m.Usage}
+	for {
+		// A model may have stopped in the middle of a character.
+		data, err := json.Marshal(body, jsontext.AllowInvalidUTF8(true))
+		if err != nil {
+			return nil, fmt.Errorf("conversation: encode message %q: %w", m.ID, err)
+		}
+		chunks, err := content.Pack(data)
+		if err == nil {
+			return m.partsOf(chunks)
+		}
+		switch {
+		case !errors.Is(err, content.ErrTooLarge), body.Content == "" && len(body.Actions) == 0 && body.Code == "":
+			return nil, err // or the name of the model is too long
+		case body.Code != "":
+			body.Code = ""
+		case len(body.Actions) > 0:
+			body.Actions = body.Actions[:len(body.Actions)-1]
+		default:
+			body.Content = strings.ToValidUTF8(body.Content[:len(body.Content)/2], "")
+		}
 	}
-	items := make([]db.Item, len(chunks))
+}
+
+// partsOf returns an item for each chunk of the message's body. The first one also has the message's other fields.
+func (m Message) partsOf(chunks [][]byte) (items []db.Item, err error) {
+	items = make([]db.Item, len(chunks))
 	for n, chunk := range chunks {
 		part := partRecord{CreatedAt: m.CreatedAt, Body: chunk}
 		if n == 0 {
@@ -59,33 +82,6 @@ func (m Message) parts() ([]db.Item, error) {
 		}
 	}
 	return items, nil
-}
-
-// pack returns the body of the message in chunks. If the body is too large to store, pack removes the code, which is
-// also in the content or in an action, then the last actions, and finally the end of the content.
-func (m Message) pack() ([][]byte, error) {
-	body := messageBody{m.Content, m.Code, m.Actions, m.Model, m.Usage}
-	for {
-		// A model may have stopped in the middle of a character.
-		data, err := json.Marshal(body, jsontext.AllowInvalidUTF8(true))
-		if err != nil {
-			return nil, fmt.Errorf("conversation: encode message %q: %w", m.ID, err)
-		}
-		chunks, err := content.Pack(data)
-		if !errors.Is(err, content.ErrTooLarge) {
-			return chunks, err
-		}
-		switch {
-		case body.Code != "":
-			body.Code = ""
-		case len(body.Actions) > 0:
-			body.Actions = body.Actions[:len(body.Actions)-1]
-		case body.Content == "": // the name of the model is too long
-			return nil, err
-		default:
-			body.Content = strings.ToValidUTF8(body.Content[:len(body.Content)/2], "")
-		}
-	}
 }
 
 // assembler builds messages from their parts. The parts must be added in the ascending or descending order of their

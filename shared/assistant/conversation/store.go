@@ -53,49 +53,37 @@ const (
 	deletePageSize = 200
 )
 
-// Recall reads the memory of a conversation in one call. The memory is empty if there are no messages.
+// Recall reads the memory of a conversation in one call: the summary and the latest complete messages. The memory is
+// empty if there are no messages.
 func (s Store) Recall(ctx context.Context, projectID string) (Memory, error) {
-	summary, messages, err := s.latest(ctx, projectID, recallItems)
+	page, err := s.table.Query(ctx, db.Query{
+		Prefix: db.ProjectPartition(projectID), Descending: true, Limit: recallItems, Once: true,
+	})
 	if err != nil {
 		return Memory{}, err
 	}
-	omitUpTo := max(summary.UpTo, summary.ClearedUpTo) // summarized or cleared
-	last := omitUpTo
-	if n := len(messages); n > 0 {
-		last = max(last, messages[n-1].ID)
-	}
-	for len(messages) > 0 && messages[0].ID <= omitUpTo {
-		messages = messages[1:]
-	}
-	return Memory{
-		Summary: summary.Text, SummaryUpTo: summary.UpTo, ClearedUpTo: summary.ClearedUpTo,
-		Turns: pairTurns(messages), Last: last,
-	}, nil
-}
-
-// latest reads the summary and the latest complete messages, oldest first. It reads at most the given number of items,
-// in one call.
-func (s Store) latest(
-	ctx context.Context, projectID string, items int,
-) (summary summaryRecord, latest []Message, err error) {
-	page, err := s.table.Query(ctx, db.Query{
-		Prefix: db.ProjectPartition(projectID), Descending: true, Limit: items, Once: true,
-	})
-	if err != nil {
-		return summary, nil, err
-	}
+	var summary summaryRecord
 	var a assembler
 	for _, item := range page.Items {
 		if db.KeyOf(item) == db.SummaryKey(projectID) {
 			if summary, err = db.Decode[summaryRecord](item); err != nil {
-				return summary, nil, err
+				return Memory{}, err
 			}
 		} else {
 			a.add(ctx, db.MessagesOf(projectID), item)
 		}
 	}
-	slices.Reverse(a.messages)
-	return summary, a.messages, nil
+	omitUpTo := max(summary.UpTo, summary.ClearedUpTo) // summarized or cleared
+	memory := Memory{
+		Summary: summary.Text, SummaryUpTo: summary.UpTo, ClearedUpTo: summary.ClearedUpTo, Last: omitUpTo,
+	}
+	if len(a.messages) > 0 {
+		memory.Last = max(omitUpTo, a.messages[0].ID)
+	}
+	recent := slices.DeleteFunc(a.messages, func(m Message) bool { return m.ID <= omitUpTo })
+	slices.Reverse(recent)
+	memory.Turns = pairTurns(recent)
+	return memory, nil
 }
 
 // Messages reads up to n messages that are not cleared, oldest first. The parameter named "after" is the ID of the last

@@ -50,16 +50,14 @@ func TestPagesContainAllMessages(t *testing.T) {
 	f := newFixture(t)
 	rapid.Check(t, func(t *rapid.T) {
 		projectID := f.ids.New(id.Project)
-		want := f.storeMessages(t, projectID)
+		want, turns := f.storeMessages(t, projectID)
 		pageSize := rapid.IntRange(1, 6).Draw(t, "page size")
 		maxBytes := rapid.IntRange(0, 500).Draw(t, "bytes")
 		if diff := cmp.Diff(want, f.readPages(t, projectID, pageSize, maxBytes)); diff != "" {
 			t.Fatalf("messages in pages of %d (-want +got):\n%s", pageSize, diff)
 		}
-		_, latest, err := f.store.latest(context.Background(), projectID, 1000)
-		check(t, err)
-		if diff := cmp.Diff(want, contentsOf(latest)); diff != "" {
-			t.Fatalf("latest messages (-want +got):\n%s", diff)
+		if diff := cmp.Diff(turns, f.recall(t, projectID)); diff != "" {
+			t.Fatalf("recalled messages (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -69,8 +67,8 @@ func TestDamagedMessages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	projectID := f.ids.New(id.Project)
-	put := func(text, part string, item db.Item) {
-		m := Message{ID: f.ids.New(id.Message), Role: model.User, Content: text}
+	put := func(messageID, text, part string, item db.Item) {
+		m := Message{ID: messageID, Role: model.User, Content: text}
 		parts, err := m.parts()
 		check(t, err)
 		maps.Copy(parts[0], item)
@@ -79,52 +77,72 @@ func TestDamagedMessages(t *testing.T) {
 		_, err = f.client.Do(t.Context(), f.table.Put(key, parts[0]))
 		check(t, err)
 	}
-	put("first", "0", nil)
-	put("damaged", "0", db.Item{"createdAt": &types.AttributeValueMemberS{Value: "yesterday"}})
-	put("damaged", "0", db.Item{"body": &types.AttributeValueMemberB{Value: []byte("not packed")}})
-	put("damaged", "0", db.Item{"chunks": &types.AttributeValueMemberN{Value: "4000000000000000000"}})
-	put("damaged", "last", nil)
-	put("second", "0", nil)
+	for _, item := range []db.Item{
+		{"createdAt": &types.AttributeValueMemberS{Value: "yesterday"}},
+		{"body": &types.AttributeValueMemberB{Value: []byte("not packed")}},
+		{"chunks": &types.AttributeValueMemberN{Value: "4000000000000000000"}},
+	} {
+		put(f.ids.New(id.Message), "damaged", "0", item)
+	}
+	put(f.ids.New(id.Message), "damaged", "last", nil)
+	questionID, answerID := NewTurnIDs(f.ids, "")
+	put(questionID, "first", "0", nil)
+	put(answerID, "second", "0", nil)
 	messages, err := f.store.Messages(t.Context(), projectID, "", 100)
 	if diff := cmp.Diff([]string{"first", "second"}, contentsOf(messages)); err != nil || diff != "" {
 		t.Errorf("messages, %v (-want +got):\n%s", err, diff)
 	}
-	_, latest, err := f.store.latest(t.Context(), projectID, 100)
-	if diff := cmp.Diff([]string{"first", "second"}, contentsOf(latest)); err != nil || diff != "" {
-		t.Errorf("latest messages, %v (-want +got):\n%s", err, diff)
+	if diff := cmp.Diff([]string{"first", "second"}, f.recall(t, projectID)); diff != "" {
+		t.Errorf("recalled messages (-want +got):\n%s", diff)
 	}
 }
 
-// storeMessages stores random messages and returns the contents of the complete ones, in order.
-func (f *fixture) storeMessages(t *rapid.T, projectID string) []string {
-	complete := []string{}
+// storeMessages stores random messages. It returns the contents of the complete ones, and of those whose turn is complete,
+// in order.
+func (f *fixture) storeMessages(t *rapid.T, projectID string) (complete, turns []string) {
+	complete, turns = []string{}, []string{}
 	var writes []db.Write
-	for range rapid.IntRange(0, 12).Draw(t, "messages") {
-		text := randomText(rapid.IntRange(0, 100).Draw(t, "size"))
-		message := Message{ID: f.ids.New(id.Message), Role: model.User, Content: text}
-		parts, err := message.parts()
-		check(t, err)
-		parts = split(t, parts[0], rapid.IntRange(1, 3).Draw(t, "parts"))
-		deleted := rapid.SampledFrom([]int{-1, -1, -1, -1, 0, 1, 2}).Draw(t, "deleted part") // -1: none
-		if deleted >= len(parts) {
-			deleted = -1
-		}
-		if deleted < 0 {
-			complete = append(complete, text)
-		}
-		if rapid.IntRange(0, 9).Draw(t, "extra part") == 0 { // a part that does not belong to the message
-			parts = append(parts, parts[len(parts)-1])
-		}
-		for n, part := range parts {
-			if n != deleted {
-				writes = append(writes, f.table.Put(db.MessageKey(projectID, message.ID, n), part))
+	for range rapid.IntRange(0, 4).Draw(t, "turns") {
+		questionID, answerID := NewTurnIDs(f.ids, "")
+		before := len(complete)
+		for _, messageID := range []string{questionID, answerID} {
+			text := randomText(rapid.IntRange(0, 100).Draw(t, "size"))
+			parts, err := Message{ID: messageID, Role: model.User, Content: text}.parts()
+			check(t, err)
+			parts = split(t, parts[0], rapid.IntRange(1, 3).Draw(t, "parts"))
+			deleted := rapid.SampledFrom([]int{-1, -1, -1, -1, 0, 1, 2}).Draw(t, "deleted part") // -1: none
+			if deleted < 0 || deleted >= len(parts) {
+				deleted = -1
+				complete = append(complete, text)
 			}
+			if rapid.IntRange(0, 9).Draw(t, "extra part") == 0 { // a part that does not belong to the message
+				parts = append(parts, parts[len(parts)-1])
+			}
+			for n, part := range parts {
+				if n != deleted {
+					writes = append(writes, f.table.Put(db.MessageKey(projectID, messageID, n), part))
+				}
+			}
+		}
+		if turn := complete[before:]; len(turn) == 2 {
+			turns = append(turns, turn...)
 		}
 	}
 	if len(writes) > 0 {
 		check(t, f.client.Tx(writes...).Commit(context.Background()))
 	}
-	return complete
+	return complete, turns
+}
+
+// recall returns the contents of the messages that Recall reads.
+func (f *fixture) recall(t rapid.TB, projectID string) []string {
+	memory, err := f.store.Recall(context.Background(), projectID)
+	check(t, err)
+	texts := []string{}
+	for _, turn := range memory.Turns {
+		texts = append(texts, turn.Question.Content, turn.Answer.Content)
+	}
+	return texts
 }
 
 // readPages reads all messages of a project in pages of at most pageSize messages, and returns their contents. Like

@@ -23,8 +23,19 @@ var (
 // maxOccurrences is the maximum number of occurrences of a file name that are checked in a message.
 const maxOccurrences = 100
 
-// maxJoining is the maximum number of bytes before and after a name that are searched for the rest of its word.
-const maxJoining = 64
+// maxWork limits the comparisons of a call of Mentioned. A comparison costs the bytes of the path and checkCost. A usual
+// message needs a small part of it. If a message needs more, the files whose names come last are not found.
+const (
+	maxWork   = 2 << 20
+	checkCost = 128
+)
+
+// The characters in joining belong to a word only if they are between its other characters. maxJoining is the maximum
+// number of them before and after a name that are searched for the rest of its word.
+const (
+	joining    = "._-"
+	maxJoining = 64
+)
 
 // mention is a part of a message that may name a file.
 type mention struct{ start, end int }
@@ -36,16 +47,28 @@ type mention struct{ start, end int }
 func Mentioned(message string, paths []string) []string {
 	text := url.ReplaceAllString(norm.NFC.String(message), " ")
 	index := suffixarray.New([]byte(text))
-	byFileName := map[string][]string{}
+	byFileName, costs, names := map[string][]string{}, map[string]int{}, []string{}
 	for _, p := range paths {
 		name := p[strings.LastIndexByte(p, '/')+1:]
+		if byFileName[name] == nil {
+			names = append(names, name)
+		}
 		byFileName[name] = append(byFileName[name], p)
+		costs[name] += len(p) + checkCost
 	}
 	named := map[mention]string{} // empty if the mention is ambiguous
-	for name, same := range byFileName {
+	work := 0
+	for _, name := range names {
 		for _, at := range index.Lookup([]byte(name), maxOccurrences) {
-			for _, p := range same {
-				m, isMention := mentionOf(p, text, at+len(name))
+			end := at + len(name)
+			if !isWordEnd(text, end) {
+				continue
+			}
+			if work += costs[name]; work > maxWork {
+				return outermost(named)
+			}
+			for _, p := range byFileName[name] {
+				m, isMention := mentionOf(p, text, end)
 				other, exists := named[m]
 				switch {
 				case !isMention:
@@ -60,8 +83,15 @@ func Mentioned(message string, paths []string) []string {
 	return outermost(named)
 }
 
+// isWordEnd reports whether a word ends at a position in the text.
+func isWordEnd(text string, end int) bool {
+	after := text[end:min(end+maxJoining, len(text))]
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, joining))
+	return !isWordRune(next)
+}
+
 // mentionOf returns the part of the text that names the path. end is the position after the path's file name in the
-// text.
+// text, where a word ends.
 func mentionOf(p, text string, end int) (m mention, ok bool) {
 	n := commonSuffix(p, text[:end])
 	name := p[len(p)-n:]
@@ -78,10 +108,8 @@ func mentionOf(p, text string, end int) (m mention, ok bool) {
 	if mustBeQuoted && (!isQuote(previous) || !isQuote(next)) {
 		return m, false
 	}
-	const joining = "._-" // these characters belong to a word only if they are between its other characters
 	previous, _ = utf8.DecodeLastRuneInString(strings.TrimRight(before[max(0, len(before)-maxJoining):], joining))
-	next, _ = utf8.DecodeRuneInString(strings.TrimLeft(after[:min(maxJoining, len(after))], joining))
-	return m, !isWordRune(previous) && !isWordRune(next)
+	return m, !isWordRune(previous)
 }
 
 // isWhole reports whether the mention is the whole path, with or without its first slash.

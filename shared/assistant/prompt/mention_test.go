@@ -2,11 +2,9 @@ package prompt_test
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -151,25 +149,68 @@ func TestMentionsAreWholeNames(t *testing.T) {
 	})
 }
 
-// A message of characters that join words does not cost more than other messages, even if files have such names.
-func TestMentionedInJoiningCharacters(t *testing.T) {
+// A message that would need too much work is searched only for the first names. What is found is not ambiguous.
+func TestMentionedStopsAtLimit(t *testing.T) {
 	t.Parallel()
-	const size, maxFactor = 32_000, 100
-	paths := make([]string, 999)
-	for i := range paths {
-		paths[i] = fmt.Sprintf("/%d/...", i)
+	known := []string{"/first.ts"}
+	for i := range 5000 {
+		known = append(known, fmt.Sprintf("/%d/many.ts", i))
 	}
-	took := func(message string) time.Duration {
-		began := time.Now()
-		prompt.Mentioned(message, paths)
-		return time.Since(began)
+	known = append(known, "/last.ts")
+	few := "Change first.ts, 7/many.ts and last.ts."
+	if got, want := prompt.Mentioned(few, known), []string{"/first.ts", "/7/many.ts", "/last.ts"}; !slices.Equal(got, want) {
+		t.Errorf("a usual message: got %q, want %q", got, want)
 	}
-	usual, joining := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
-	for range 3 { // in turns
-		usual = min(usual, took(strings.Repeat("a.ts ", size/5)))
-		joining = min(joining, took(strings.Repeat(".", size)))
+	many := strings.Repeat("See many.ts. ", 100) + few
+	for _, p := range prompt.Mentioned(many, known) {
+		if p != "/first.ts" && p != "/7/many.ts" {
+			t.Errorf("a message that names a file 100 times: got %q, which is ambiguous or behind the limit", p)
+		}
 	}
-	if joining > maxFactor*usual {
-		t.Errorf("took %v, and %v for a usual message of the same size, want at most %d times as long", joining, usual, maxFactor)
+}
+
+// BenchmarkMentioned measures the time for the largest messages and 5,000 files with paths of the maximum length. It
+// should be less than 20 ms.
+func BenchmarkMentioned(b *testing.B) {
+	const files, size = 5000, 32_000 // in characters
+	type project struct {
+		message string
+		paths   []string
+	}
+	newProject := func(word string, pathOf func(i int) string) project {
+		p := project{message: string([]rune(strings.Repeat(word, size))[:size])}
+		for i := range files {
+			p.paths = append(p.paths, pathOf(i))
+		}
+		return p
+	}
+	folders := strings.Repeat("/a", 125)
+	// substrings has different parts of a repeated text of 83 characters as file names.
+	substrings := func(alphabet rune) project {
+		period := make([]rune, 83)
+		for i := range period {
+			period[i] = alphabet + rune(i*i%83%23)
+		}
+		text := []rune(strings.Repeat(string(period), 2))
+		return newProject(string(period), func(i int) string { return folders + "/" + string(text[i%83:i%83+1+i/83]) })
+	}
+	for name, p := range map[string]project{
+		"usual": newProject("Change src/app.tsx. ", func(i int) string {
+			return fmt.Sprintf("/src/component%d/index.tsx", i)
+		}),
+		"equal names": newProject(folders+folders[:250]+" ", func(i int) string {
+			return fmt.Sprintf("/%04d", i) + folders + folders
+		}),
+		"links":   newProject("a://b ", func(i int) string { return fmt.Sprintf("/%04d", i) + folders + "/b" }),
+		"joining": newProject(".", func(i int) string { return fmt.Sprintf("/%d/...", i) }),
+		"letters": substrings('a'),
+		"words":   substrings('一'),
+		"large":   substrings(0x20000),
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				prompt.Mentioned(p.message, p.paths)
+			}
+		})
 	}
 }

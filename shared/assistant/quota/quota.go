@@ -122,13 +122,6 @@ func (l Limits) ExampleInProgress() *fault.Error {
 var ErrInUse = fault.New(fault.CodeConflict,
 	"The answer could not be started because of a conflict. Please send the request again.")
 
-// shortage describes a reservation for which too few tokens remain: of the user, of all users together in the shard of
-// the reservation, or of both.
-type shortage struct {
-	user   *Usage // of the user if too few of the user's tokens remain, otherwise nil
-	global bool
-}
-
 // errExceeded returns the QUOTA_EXCEEDED error for a shortage. left is the number of remaining tokens.
 func (l Limits) errExceeded(s shortage, m Month, left int) *fault.Error {
 	var message string

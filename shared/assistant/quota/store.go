@@ -2,6 +2,7 @@ package quota
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -71,17 +72,16 @@ func (l *Ledger) setEnd(userID, messageID string, end ending, at time.Time) db.W
 	return l.table.Update(db.GenerationKey(userID, messageID), update).If(l.table.Exists())
 }
 
-// release returns the transaction that releases the tokens that a generation has reserved. Its error is errEnded if the
-// generation has ended.
-func (l *Ledger) release(userID string, g generation, at time.Time) *db.Tx {
-	giveBack := expression.Add(expression.Name(attrTaken), expression.Value(-g.Tokens))
-	hasNotEnded := expression.AttributeNotExists(expression.Name(attrEnd))
-	tx := l.client.Tx(l.setEnd(userID, g.ID, endReleased, at).If(hasNotEnded).Else(errEnded),
-		l.table.Update(db.UsageKey(userID, g.Month), giveBack))
-	if g.Shard > 0 {
-		tx.Add(l.table.Update(db.GlobalUsageKey(g.Month, g.Shard), giveBack))
+// Usage returns the usage of a user in a month.
+func (l *Ledger) Usage(ctx context.Context, userID string, m Month) (usage Usage, err error) {
+	item, err := l.table.Get(ctx, db.UsageKey(userID, m.String()))
+	if errors.Is(err, db.ErrNotFound) {
+		return usage, nil
 	}
-	return tx
+	if err != nil {
+		return usage, err
+	}
+	return db.Decode[Usage](item)
 }
 
 // globalUsage returns the used and reserved tokens of all users in a month, for each shard, beginning with shard 1. It

@@ -93,22 +93,21 @@ func (f *fixture) process(through httpDoer) *clients {
 	client, logger, builds := db.Wrap(sdk, f.Clock.Now), slog.New(f.Log), queue.Wrap(queues).Queue(f.queue)
 	projects, sites := client.Table(f.Tables.Projects), client.Table(f.sites)
 	outbox := event.Outbox{Events: client.Table(f.Tables.Events), IDs: f.IDs}
+	store := deployment.Store{
+		DB: client, Projects: projects, Sites: sites, Outbox: outbox, Origin: origin, MaxBuilds: maxBuilds,
+		MaxOutput: 1 << 30,
+	}
 	c := &clients{bucket: objectstore.Wrap(s3test.Of(objects)).Bucket(f.Bucket)}
 	c.deployments = deployment.New(deployment.Deps{
-		DB: client, Projects: projects, Sites: sites, Outbox: outbox, Cursors: db.NewCursors(slicetest.Keys(f.Clock.Now)),
-		Bucket: c.bucket, Send: builds.SendOne, IDs: f.IDs, Clock: f.Clock.Now, Logger: logger, Origin: origin,
-		Limits: deployment.DefaultLimits(),
+		Store: store, Cursors: db.NewCursors(slicetest.Keys(f.Clock.Now)), Bucket: c.bucket, Send: builds.SendOne,
+		IDs: f.IDs, Clock: f.Clock.Now, Logger: logger, Limits: config.Defaults[deployment.Limits](),
 	})
 	var files *file.Service
 	files, c.project = f.NewServices(client, objects, func(d *project.Deps) {
 		d.RemoveSite = c.deployments.RemoveSite
 	})
 	c.builder = worker.New(worker.Deps{
-		Store: deployment.Store{
-			DB: client, Projects: projects, Sites: sites, Outbox: outbox, Origin: origin, MaxBuilds: maxBuilds,
-			MaxOutput: 1 << 30,
-		},
-		Files: files, Bucket: c.bucket, Clock: f.Clock.Now, Logger: logger,
+		Store: store, Files: files, Bucket: c.bucket, Clock: f.Clock.Now, Logger: logger,
 		Packages: npm.New(npm.Deps{Bucket: c.bucket, Clock: f.Clock.Now, Logger: logger}),
 	})
 	c.jobs = job.Store{DB: client, Projects: projects}

@@ -5,7 +5,6 @@ package apigateway
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -55,51 +54,34 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return data, nil
 }
 
+// Errors of events that cannot be converted to requests.
+var (
+	errNotEvent   = fault.New(fault.CodeValidationFailed, "event: must be a proxy event of API Gateway")
+	errNotRequest = fault.New(fault.CodeValidationFailed, "request: must have a valid method, path, headers and body")
+)
+
 // request converts an event to an HTTP request, with the gateway's RequestInfo in its context. If the event is invalid,
 // it returns a request that the router rejects with the error.
 func (h *Handler) request(ctx context.Context, payload []byte) *http.Request {
 	var event events.APIGatewayProxyRequest
-	err := json.Unmarshal(payload, &event)
-	if err != nil {
-		err = errNotEvent.WithCause(err)
+	reject := func(err error) *http.Request {
+		r := &http.Request{Method: event.HTTPMethod, URL: &url.URL{Path: "/"}, Header: http.Header{}}
+		return r.WithContext(httpapi.WithRequestInfo(httpapi.WithRejection(ctx, err), infoOf(r, event)))
 	}
-	var r *http.Request
-	if err == nil {
-		r, err = h.convert(ctx, event)
-	}
-	if err != nil {
-		rejected := &http.Request{Method: event.HTTPMethod, URL: &url.URL{Path: "/"}, Header: http.Header{}}
-		r = rejected.WithContext(httpapi.WithRejection(ctx, err))
-	}
-	return r.WithContext(httpapi.WithRequestInfo(r.Context(), infoOf(r, event)))
-}
-
-var (
-	errNotEvent   = fault.New(fault.CodeValidationFailed, "event: must be a proxy event of API Gateway")
-	errNotRequest = fault.New(fault.CodeValidationFailed, "request: must have a valid method, path and headers")
-)
-
-func (h *Handler) convert(ctx context.Context, event events.APIGatewayProxyRequest) (*http.Request, error) {
-	if event.HTTPMethod == "" {
-		return nil, errNotEvent
+	if err := json.Unmarshal(payload, &event); err != nil || event.HTTPMethod == "" {
+		return reject(errNotEvent.WithCause(err))
 	}
 	path, err := escapedPath(event.Path)
 	if err != nil {
-		return nil, err
+		return reject(err)
 	}
-	event.Path = path
-	if event.IsBase64Encoded {
-		body, err := base64.StdEncoding.DecodeString(event.Body)
-		if err != nil {
-			return nil, fault.Invalid(fault.Field(fault.WholeBody, "is not valid base64")).WithCause(err)
-		}
-		event.Body, event.IsBase64Encoded = string(body), false
-	}
-	r, err := h.events.EventToRequestWithContext(ctx, event)
+	escaped := event
+	escaped.Path = path
+	r, err := h.events.EventToRequestWithContext(ctx, escaped)
 	if err != nil {
-		return nil, errNotRequest.WithCause(err)
+		return reject(errNotRequest.WithCause(err))
 	}
-	return r, nil
+	return r.WithContext(httpapi.WithRequestInfo(r.Context(), infoOf(r, event)))
 }
 
 // escapedPath returns an event's path, escaped as in a URL. It returns ROUTE_NOT_FOUND if the path is not valid in a

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -231,33 +230,18 @@ func TestLazyWaitsUntilBuilt(t *testing.T) {
 	}
 }
 
-// A panic while a service is built fails the requests that wait for it, and not the process. A later request builds it.
-func TestLazyAfterAPanic(t *testing.T) {
+// A panic makes the invocation fail, and not the process.
+func TestPanics(t *testing.T) {
 	t.Parallel()
-	var broken atomic.Bool
-	broken.Store(true)
-	lazy := httpapi.Lazy(func() http.Handler {
-		if broken.Load() {
-			panic("broken")
+	for name, handler := range map[string]http.Handler{
+		"of a handler":                          http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }),
+		"of the function that builds a handler": httpapi.Lazy(func() http.Handler { panic("broken") }),
+	} {
+		for range 2 {
+			out, err := apigateway.New(handler).Invoke(t.Context(), []byte(`{"httpMethod":"GET","path":"/"}`))
+			if out != nil || err == nil || !strings.Contains(err.Error(), "panic: broken") {
+				t.Errorf("panic %s: got %s, error %v, want the panic as an error", name, out, err)
+			}
 		}
-		router, _ := edgetest.NewRouter(config.Edge{})
-		return router
-	})
-	for range 2 {
-		response, _ := edgetest.Invoke(t, lazy, edgetest.Event("GET", "/api/list"))
-		edgetest.WantError(t, response, http.StatusInternalServerError, fault.CodeInternal)
-	}
-	broken.Store(false)
-	if response, _ := edgetest.Invoke(t, lazy, edgetest.Event("GET", "/api/list")); response.Status != http.StatusOK {
-		t.Errorf("got %d %s, want 200", response.Status, response.Body)
-	}
-}
-
-func TestPanicOfHandler(t *testing.T) {
-	t.Parallel()
-	broken := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") })
-	out, err := apigateway.New(broken).Invoke(t.Context(), []byte(`{"httpMethod":"GET","path":"/"}`))
-	if out != nil || err == nil || !strings.Contains(err.Error(), "panic: broken") {
-		t.Errorf("got %s, error %v, want the panic as an error", out, err)
 	}
 }

@@ -27,22 +27,22 @@ type StreamFunction func(context.Context, jsontext.Value) (*events.APIGatewayPro
 // disconnected. If the router panics after the first flush, reading the body fails with an error.
 //
 // NewStream returns a function and not a type with an Invoke method, because Invoke can only return complete responses.
-func NewStream(handler http.Handler) StreamFunction { return newStream(handler, unbounded) }
+func NewStream(handler http.Handler) StreamFunction { return NewBoundedStream(handler, math.MaxInt) }
 
 // NewBoundedStream is like NewStream for a router whose responses are large. The buffer of a response contains about
 // maxUnread bytes. If it is full, the response starts, and Write waits until the client has read more. If the request's
 // context ends while the buffer is full, Write returns an error.
 func NewBoundedStream(handler http.Handler, maxUnread int) StreamFunction {
-	return newStream(handler, maxUnread)
-}
-
-func newStream(handler http.Handler, maxUnread int) StreamFunction {
 	requests := New(handler)
 	return func(ctx context.Context, payload jsontext.Value) (*events.APIGatewayProxyStreamingResponse, error) {
 		ctx, finish := lambdafn.WithMargin(ctx)
 		ctx, cancel := context.WithCancel(ctx)
 		r := requests.request(ctx, payload)
-		s := newStreamedResponse(r.Method == http.MethodHead, maxUnread, cancel, finish)
+		s := &streamedResponse{
+			header: http.Header{}, noBody: r.Method == http.MethodHead, maxUnread: maxUnread, cancel: cancel, finish: finish,
+			begun: make(chan struct{}), ended: make(chan struct{}),
+		}
+		s.more.L = &s.mu
 		async.WhenDone(ctx, s.expire)
 		async.Go(func() error {
 			handler.ServeHTTP(s, r)
@@ -76,18 +76,6 @@ type streamedResponse struct {
 	err    error // the result of Read at the end of the body; nil while the handler may write more
 	// isClosed reports whether the reader has closed the body, and isExpired whether the context of the request has ended.
 	isClosed, isExpired bool
-}
-
-// unbounded is the value of maxUnread with which Write never waits.
-const unbounded = math.MaxInt
-
-func newStreamedResponse(noBody bool, maxUnread int, cancel context.CancelFunc, finish func()) *streamedResponse {
-	s := &streamedResponse{
-		header: http.Header{}, noBody: noBody, maxUnread: maxUnread, cancel: cancel, finish: finish,
-		begun: make(chan struct{}), ended: make(chan struct{}),
-	}
-	s.more.L = &s.mu
-	return s
 }
 
 // end ends the body after the handler has returned. panicked is the handler's panic, or nil. If the handler panicked

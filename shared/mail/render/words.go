@@ -83,15 +83,6 @@ var allWords = map[mail.Kind]words{
 		before:  "The account {name} at {provider} can no longer sign in to your account {username} at {service}.",
 		after:   secureAccount,
 	},
-	mail.TokenCreated: {
-		subject: "A token was created for your account at {service}",
-		before:  "The token {name} was created for your account {username} at {service}. Programs can use it in your name.",
-		after:   secureAccount,
-	},
-	mail.TokenRevoked: {
-		subject: "A token of your account at {service} was revoked",
-		before:  "The token {name} of your account {username} at {service} was revoked. Programs can no longer use it.",
-	},
 	mail.AccountDeleted: {
 		subject: "Your account at {service} was deleted",
 		before: "Your account {username} at {service} was deleted, with the workspaces that only you had. " +

@@ -94,10 +94,7 @@ func (s *Service) exportOfFiles(ctx context.Context, caller httpapi.Caller, proj
 	}
 	id := exportID(projectID, tree.Changes)
 	key := db.ExportKey(projectID, id)
-	if err := s.store.Load(ctx, caller.UserID, &access, s.store.Projects.Ref(key)); err != nil {
-		return archive.Record{}, err
-	}
-	if err := access.Check(workspace.Read); err != nil {
+	if err := s.store.Load(ctx, caller.UserID, &access, workspace.Read, s.store.Projects.Ref(key)); err != nil {
 		return archive.Record{}, err
 	}
 	r, err := db.Decode[archive.Record](access.Items[key])
@@ -111,11 +108,8 @@ func (s *Service) Get(
 	ctx context.Context, caller httpapi.Caller, projectID, exportID string,
 ) (archive.ExportItem, error) {
 	key := db.ExportKey(projectID, exportID)
-	access, err := s.store.Project(ctx, caller.UserID, projectID, key)
+	access, err := s.store.Project(ctx, caller.UserID, projectID, workspace.Read, key)
 	if err != nil {
-		return archive.ExportItem{}, err
-	}
-	if err := access.Check(workspace.Read); err != nil {
 		return archive.ExportItem{}, err
 	}
 	if access.Items[key] == nil {

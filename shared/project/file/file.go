@@ -1,9 +1,10 @@
 // Package file reads, saves and deletes the files of a project, applies batches of changes, and lists the versions of a
 // file.
 //
-// Calls run in one direction: handlers (http*.go) call the Service (change.go, upload.go, read.go, history.go,
-// view.go). The Service calls pure functions that plan changes (operation.go, plan.go), and the store, which reads and
-// writes data. Package workspace decides whether a user may see or change a project.
+// Every change takes the same path. A handler (http_*.go) calls apply (change.go), which reads the state of the project
+// (store_change.go), makes a plan with a pure function (change.go), and commits it (store_change.go). Package workspace
+// decides whether the user may change the project. The steps in other files matter only for some requests: collision.go
+// for new files, content.go for large contents, limits.go for projects without room, upload.go for uploads.
 package file
 
 import (

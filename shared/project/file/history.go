@@ -3,9 +3,7 @@ package file
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
 	"strings"
-	"time"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -43,26 +41,18 @@ func (s *Service) History(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
 ) ([]VersionItem, string, error) {
 	scope := httpapi.ListScope(caller, "versions", projectID, path)
+	current := db.FileKey(projectID, path)
 	read := func(ctx context.Context, after string, n int) ([]VersionItem, error) {
-		return s.readVersions(ctx, caller.UserID, projectID, path, after, n)
+		versions := func(ctx context.Context, found map[db.Key]db.Item) ([]VersionItem, error) {
+			return s.versionsAfter(ctx, projectID, path, found[current], after, n)
+		}
+		_, items, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.Read, versions, current)
+		if err == nil && len(items) == 0 && after == "" {
+			err = errNotFound
+		}
+		return items, err
 	}
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, VersionItem.position)
-}
-
-// readVersions returns up to n versions that come after a position, for a user who may read them. While it reads the
-// versions, it checks the user's access. Errors: the errors of History.
-func (s *Service) readVersions(
-	ctx context.Context, userID, projectID, path, after string, n int,
-) ([]VersionItem, error) {
-	current := db.FileKey(projectID, path)
-	read := func(ctx context.Context, found map[db.Key]db.Item) ([]VersionItem, error) {
-		return s.versionsAfter(ctx, projectID, path, found[current], after, n)
-	}
-	_, items, err := workspace.ReadWith(ctx, s.store.Access, userID, projectID, workspace.Read, read, current)
-	if err == nil && len(items) == 0 && after == "" {
-		err = errNotFound
-	}
-	return items, err
 }
 
 // DeleteVersion deletes an old version of the file at a path. Its content can no longer be read, unless another version
@@ -71,10 +61,7 @@ func (s *Service) readVersions(
 func (s *Service) DeleteVersion(ctx context.Context, caller httpapi.Caller, projectID, path, version string) error {
 	current, replaced := db.FileKey(projectID, path), db.VersionKey(projectID, pathHash(path), version)
 	return db.Retry(ctx, "delete a version", func(ctx context.Context) error {
-		access, err := s.store.Project(ctx, caller.UserID, projectID, current, replaced)
-		if err == nil {
-			err = access.Check(workspace.Write)
-		}
+		access, err := s.store.Project(ctx, caller.UserID, projectID, workspace.Write, current, replaced)
 		if err != nil {
 			return err
 		}
@@ -99,38 +86,6 @@ func (s *Service) DeleteVersion(ctx context.Context, caller httpapi.Caller, proj
 	})
 }
 
-const (
-	// minRecount is the minimum time between two recounts of a project's old versions. Without it, every request that
-	// exceeds the quota would read thousands of records.
-	minRecount = time.Minute
-	// maxRecount is the time after which a recount is always possible.
-	maxRecount = 24 * time.Hour
-)
-
-// recountOld counts the bytes of a project's old versions and stores the result in the tree. tree is the tree as it was
-// read before. On success, recountOld returns db.ErrStale, because plans that are based on tree are no longer valid.
-//
-// Expired versions are not counted, whether or not DynamoDB has deleted them. They expire before OldRecountAt, which is
-// after the read. So DeleteVersion never subtracts a version that is not in OldBytes, and OldBytes is never too small.
-func (s *Service) recountOld(ctx context.Context, projectID string, tree Tree) error {
-	if err := s.store.postponeRecount(ctx, projectID, tree, s.now().Add(minRecount).Unix()); err != nil {
-		return err
-	}
-	bytes, expiresAt, err := s.store.countOld(ctx, projectID)
-	if err != nil {
-		return err
-	}
-	now := s.now()
-	recountAt := now.Add(maxRecount).Unix()
-	if expiresAt > 0 {
-		recountAt = max(min(expiresAt, recountAt), now.Add(minRecount).Unix())
-	}
-	if err := s.store.setOldBytes(ctx, projectID, tree, bytes, recountAt); err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: the old versions were counted", db.ErrStale)
-}
-
 // versionsAfter returns up to n versions that come after a position. current is the file's record, or nil if the file
 // does not exist.
 func (s *Service) versionsAfter(
@@ -150,7 +105,9 @@ func (s *Service) versionsAfter(
 	case wasCurrent && f.Version != seen:
 		after = seen // this version was replaced after the previous page was read
 	}
-	replaced, err := s.store.versions(ctx, projectID, path, after, n-len(items))
+	prefix := db.VersionsOf(projectID, pathHash(path))
+	q := db.Query{Prefix: prefix, After: prefix.After(after), Limit: n - len(items), Descending: true}
+	replaced, _, err := db.List(ctx, s.store.Projects, q, db.DecodeByID(func(f File) string { return f.Version }))
 	for _, version := range replaced {
 		items = append(items, version.versionItem(false))
 	}

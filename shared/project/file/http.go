@@ -27,7 +27,6 @@ type InProject struct {
 // Register adds the endpoints of files.
 func (s *Service) Register(r *httpapi.Routes) {
 	s.registerFiles(r)
-	s.registerBatch(r)
 	s.registerHistory(r)
 	s.registerUploads(r)
 }

@@ -1,10 +1,15 @@
 package file
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"devplatform/shared/config"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/limit"
 )
 
 // The limits of a batch. They keep its transaction within DynamoDB's 100 actions and 4 MB.
@@ -66,4 +71,45 @@ func inMiB(bytes int) string {
 		return fmt.Sprintf("%d MiB", bytes>>20)
 	}
 	return fmt.Sprintf("%d bytes", bytes)
+}
+
+// checkQuotas returns an error if the project or the user would exceed a quota. The transaction checks the quotas
+// again, because other requests may write at the same time. Errors: QUOTA_EXCEEDED; errMustRecount.
+func (p plan) checkQuotas(stored state, quotas Quotas) error {
+	switch {
+	case p.add.Files > 0 && p.tree.Files+p.add.Files > quotas.Files:
+		return errFileQuota(quotas)
+	case p.add.Bytes > 0 && p.tree.Bytes+p.add.Bytes > quotas.Bytes:
+		return errStorageQuota(quotas)
+	case p.written > stored.writable:
+		return errWrittenQuota(quotas)
+	case p.add.OldBytes == 0, p.tree.OldBytes+p.add.OldBytes <= quotas.OldBytes:
+		return nil
+	case p.at.Unix() >= p.tree.OldRecountAt:
+		return errMustRecount
+	default:
+		return errOldQuota(quotas)
+	}
+}
+
+// countWritten returns the write that counts the bytes that a user writes on a day (UTC). Error: QUOTA_EXCEEDED.
+func (s store) countWritten(userID string, at time.Time, n int) db.Write {
+	return s.counters.Add(s.writtenRule(), userID, at, n).Else(errWrittenQuota(s.quotas))
+}
+
+func (s store) writtenRule() limit.Rule {
+	return limit.Rule{Name: "written", Limit: s.quotas.WrittenPerDay, Window: 24 * time.Hour}
+}
+
+// makeRoom handles the error of an attempt to write. If the project has no room, but old versions or uploads may have
+// expired, makeRoom no longer counts them, and returns db.ErrStale, so that the caller makes another attempt. In all
+// other cases, it returns err. tree is the tree on which the attempt was based.
+func (s *Service) makeRoom(ctx context.Context, projectID string, tree Tree, err error) error {
+	switch {
+	case errors.Is(err, errMustRecount):
+		return s.store.recountOld(ctx, projectID, tree, s.now)
+	case errors.Is(err, errNoRoom) && tree.Uploads > 0:
+		return s.releaseExpired(ctx, projectID, tree, err)
+	}
+	return err
 }

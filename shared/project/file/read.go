@@ -32,7 +32,7 @@ func (s *Service) Read(
 ) (f File, data []byte, err error) {
 	// The content is read at the same time as the caller's access to it.
 	err = retryRead(ctx, "read a file", func(ctx context.Context) error {
-		access, err := s.store.Locate(ctx, projectID, in.keys(projectID)...)
+		access, err := s.store.Locate(ctx, projectID, s.store.Projects.Refs(in.keys(projectID)...)...)
 		if err != nil {
 			return err
 		}
@@ -45,11 +45,12 @@ func (s *Service) Read(
 		objectCtx, stop := context.WithCancel(ctx)
 		defer stop()
 		waitForObject := s.store.startObject(objectCtx, projectID, wanted)
-		err = s.store.Load(ctx, caller.UserID, &access, s.store.contents.Ref(wanted.ChunkKey(projectID)))
-		if err == nil {
-			err = access.Check(in.action())
+		action := workspace.View
+		if in.Version != "" {
+			action = workspace.Read
 		}
-		if err != nil {
+		chunk := s.store.contents.Ref(wanted.ChunkKey(projectID))
+		if err = s.store.Load(ctx, caller.UserID, &access, action, chunk); err != nil {
 			stop() // without access, the response time must not show that there is an object
 		}
 		object, objectErr := waitForObject()
@@ -60,14 +61,6 @@ func (s *Service) Read(
 		return err
 	})
 	return f, data, err
-}
-
-// action returns the action that a caller must be allowed to do to read the selected version.
-func (in Selection) action() workspace.Action {
-	if in.Version != "" {
-		return workspace.Read
-	}
-	return workspace.View
 }
 
 // keys returns the keys of the records that can be the selected version.
@@ -85,18 +78,6 @@ func retryRead(ctx context.Context, operation string, read func(context.Context)
 		return fmt.Errorf("%w: %v", db.ErrUnavailable, err) //nolint:errorlint // no longer a conflict
 	}
 	return err
-}
-
-// find reads the record of the selected version, and checks the caller's access.
-func (s *Service) find(ctx context.Context, caller httpapi.Caller, projectID string, in Selection) (File, error) {
-	access, err := s.store.Project(ctx, caller.UserID, projectID, in.keys(projectID)...)
-	if err == nil {
-		err = access.Check(in.action())
-	}
-	if err != nil {
-		return File{}, err
-	}
-	return in.choose(projectID, access.Items)
 }
 
 // choose returns the selected version. Errors: FILE_NOT_FOUND.

@@ -29,11 +29,9 @@ type Deps struct {
 // for concurrent use.
 type Service struct {
 	store   store
-	outbox  event.Outbox
 	cursors *db.Cursors
 	ids     *id.Generator
 	now     clock.Clock
-	quotas  Quotas
 }
 
 // New returns a Service. It makes no calls to storage.
@@ -41,9 +39,9 @@ func New(d Deps) *Service {
 	return &Service{
 		store: store{
 			Access: workspace.Access{Projects: d.Projects}, client: d.DB, contents: d.Contents, bucket: d.Bucket,
-			quotas: d.Quotas, counters: limit.New(d.DB, d.Projects, d.Clock),
+			quotas: d.Quotas, counters: limit.New(d.DB, d.Projects, d.Clock), outbox: d.Outbox,
 		},
-		outbox: d.Outbox, cursors: d.Cursors, ids: d.IDs, now: d.Clock, quotas: d.Quotas,
+		cursors: d.Cursors, ids: d.IDs, now: d.Clock,
 	}
 }
 

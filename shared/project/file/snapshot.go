@@ -12,7 +12,6 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/workspace"
-	"devplatform/shared/workspace/record"
 )
 
 // Snapshot is all files of a project at one moment, in path order. The contents of the files remain readable for
@@ -35,7 +34,7 @@ const maxReadings = 5
 func (s *Service) Snapshot(ctx context.Context, projectID string) (*Snapshot, error) {
 	snapshot := &Snapshot{projectID: projectID, store: s.store}
 	err := db.RetryUpTo(ctx, maxReadings, "snapshot", func(ctx context.Context) error {
-		before, err := s.store.tree(ctx, projectID)
+		before, err := s.store.tree(ctx, projectID, "")
 		if err != nil {
 			return err
 		}
@@ -48,7 +47,7 @@ func (s *Service) Snapshot(ctx context.Context, projectID string) (*Snapshot, er
 		if err != nil {
 			return err
 		}
-		after, err := s.store.treeInUse(ctx, projectID, before.WorkspaceID)
+		after, err := s.store.tree(ctx, projectID, before.WorkspaceID)
 		snapshot.changes = after.Changes
 		if err == nil && after.Changes != before.Changes {
 			return fmt.Errorf("%w: files changed while they were listed", db.ErrStale)
@@ -58,29 +57,16 @@ func (s *Service) Snapshot(ctx context.Context, projectID string) (*Snapshot, er
 	return snapshot, err
 }
 
-// tree reads the tree of a project. Error: PROJECT_NOT_FOUND.
-func (s store) tree(ctx context.Context, projectID string) (Tree, error) {
-	access, err := s.Locate(ctx, projectID)
-	if err != nil {
-		return Tree{}, err
-	}
-	return db.Decode[Tree](access.Items[db.TreeKey(projectID)])
-}
-
-// treeInUse is like tree, and also checks that the workspace has not ended. It makes one call to storage. Error:
-// PROJECT_NOT_FOUND.
-func (s store) treeInUse(ctx context.Context, projectID, workspaceID string) (Tree, error) {
+// tree reads the tree of a project. If workspaceID is not "", it also checks that the workspace has not ended. It makes
+// one call to storage. Error: PROJECT_NOT_FOUND.
+func (s store) tree(ctx context.Context, projectID, workspaceID string) (Tree, error) {
 	key := db.WorkspaceKey(workspaceID)
-	access, err := s.Locate(ctx, projectID, key)
+	access, err := s.Locate(ctx, projectID, s.Projects.Ref(key))
 	if err != nil {
 		return Tree{}, err
 	}
-	w, err := record.Decode(access.Items[key])
-	if err == nil && w == nil {
-		err = workspace.ErrProjectNotFound
-	}
-	if err != nil {
-		return Tree{}, err
+	if workspaceID != "" && access.Items[key] == nil {
+		return Tree{}, workspace.ErrProjectNotFound
 	}
 	return db.Decode[Tree](access.Items[db.TreeKey(projectID)])
 }
@@ -157,7 +143,7 @@ func (s *Snapshot) visitLarge(ctx context.Context, f File, visit func(f File, da
 // errMissing returns the error for a content that does not exist: PROJECT_NOT_FOUND if the project was deleted,
 // db.ErrConflict if files have changed.
 func (s *Snapshot) errMissing(ctx context.Context, f File) error {
-	tree, err := s.store.tree(ctx, s.projectID)
+	tree, err := s.store.tree(ctx, s.projectID, "")
 	if err == nil && tree.Changes != s.changes {
 		err = db.ErrConflict
 	}

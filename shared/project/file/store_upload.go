@@ -1,22 +1,13 @@
 package file
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
-	"devplatform/shared/contenttype"
 	"devplatform/shared/db"
-	"devplatform/shared/id"
-	"devplatform/shared/objectstore"
-	"devplatform/shared/project/content"
 	"devplatform/shared/workspace"
 )
 
@@ -93,43 +84,4 @@ func (s store) settleWrite(projectID string, u *upload, status uploadStatus, ver
 		update = update.Set(expression.Name("version"), expression.Value(version))
 	}
 	return s.Projects.Update(db.UploadKey(projectID, u.ID), update).If(attrStatus.Equal(expression.Value(u.Status)))
-}
-
-// decodeUpload decodes the record of an upload. Error: UPLOAD_NOT_FOUND if item is nil.
-func decodeUpload(uploadID string, item db.Item) (*upload, error) {
-	if item == nil {
-		return nil, errUploadNotFound
-	}
-	u, err := db.Decode[upload](item)
-	u.ID = uploadID
-	if err == nil && !id.Upload.Valid(uploadID) {
-		err = fmt.Errorf("file: the ID of a stored upload is not valid: %q", uploadID)
-	}
-	return &u, err
-}
-
-// readUpload returns the content that a client has sent to the URL of an upload. S3 has compared its size and its hash
-// with the announced ones. Content that clients receive in JSON is text if it is UTF-8. Larger content is not read: it
-// is text if its media type says so. Errors: CONFLICT if there is no such object; db.ErrUnavailable.
-func (s store) readUpload(ctx context.Context, projectID string, u *upload) (*packedContent, error) {
-	packed := u.toContent(Base64)
-	key := packed.ref().ObjectKey(projectID)
-	var size int
-	var isText bool
-	var err error
-	if u.Size > content.MaxBytes {
-		size, err = s.bucket.Size(ctx, key)
-		isText = strings.HasPrefix(cmp.Or(u.ContentType, contenttype.Of(u.Path, false)), "text/")
-	} else {
-		var data []byte
-		data, err = s.bucket.Get(ctx, key)
-		size, isText = len(data), utf8.Valid(data)
-	}
-	if isText {
-		packed.encoding = UTF8
-	}
-	if errors.Is(err, objectstore.ErrNotFound) || err == nil && size != u.Size {
-		return nil, errNotUploaded
-	}
-	return packed, storageError(err)
 }

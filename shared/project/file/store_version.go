@@ -2,21 +2,15 @@ package file
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/workspace"
 )
-
-// versions returns up to limit replaced versions of the file at a path, newest first. It starts after a position in the
-// history.
-func (s store) versions(ctx context.Context, projectID, path, position string, limit int) ([]File, error) {
-	prefix := db.VersionsOf(projectID, pathHash(path))
-	q := db.Query{Prefix: prefix, After: prefix.After(position), Limit: limit, Descending: true}
-	files, _, err := db.List(ctx, s.Projects, q, db.DecodeByID(func(f File) string { return f.Version }))
-	return files, err
-}
 
 // deleteVersion deletes the record of a replaced version, and subtracts its size from the tree's OldBytes if it is
 // included there. Call it within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale.
@@ -32,33 +26,46 @@ func (s store) deleteVersion(ctx context.Context, projectID string, version db.K
 	).CommitOnce(ctx)
 }
 
-// countOld returns the total size of a project's old versions that have not expired, and the time at which the first of
-// them expires, in seconds since 1970. The time is 0 if there are none. It makes one call per MB of records.
-func (s store) countOld(ctx context.Context, projectID string) (bytes int, expiresAt int64, err error) {
-	err = db.EachRecord(ctx, s.Projects, db.AllVersionsOf(projectID), db.Decode[File], func(f File) {
+const (
+	// minRecount is the minimum time between two recounts of a project's old versions. Without it, every request that
+	// exceeds the quota would read thousands of records.
+	minRecount = time.Minute
+	// maxRecount is the time after which a recount is always possible.
+	maxRecount = 24 * time.Hour
+)
+
+// recountOld counts the bytes of a project's old versions and stores the result in the tree, if no file or version has
+// changed since tree was read. It makes one call per MB of records. On success, it returns db.ErrStale, because plans
+// that are based on tree are no longer valid.
+//
+// Expired versions are not counted, whether or not DynamoDB has deleted them. They expire before OldRecountAt, which is
+// after the read. So DeleteVersion never subtracts a version that is not in OldBytes, and OldBytes is never too small.
+func (s store) recountOld(ctx context.Context, projectID string, tree Tree, now clock.Clock) error {
+	key := db.TreeKey(projectID)
+	postpone := expression.Set(attrOldRecountAt, expression.Value(now().Add(minRecount).Unix()))
+	if _, err := s.client.DoOnce(ctx, s.Projects.Update(key, postpone).
+		If(attrOldRecountAt.Equal(expression.Value(tree.OldRecountAt)))); err != nil {
+		return err // db.ErrStale if another request counts them
+	}
+	bytes, expiresAt := 0, int64(0) // expiresAt is when the first version expires, 0 if there are none
+	err := db.EachRecord(ctx, s.Projects, db.AllVersionsOf(projectID), db.Decode[File], func(f File) {
 		bytes += f.Size
 		if expiresAt == 0 || f.ExpiresAt < expiresAt {
 			expiresAt = f.ExpiresAt
 		}
 	}, "size")
-	return bytes, expiresAt, err
-}
-
-// postponeRecount changes the time from which the old versions may be counted again. Error: db.ErrStale if another
-// request has changed it after tree was read.
-func (s store) postponeRecount(ctx context.Context, projectID string, tree Tree, recountAt int64) error {
-	_, err := s.client.DoOnce(ctx, s.Projects.Update(db.TreeKey(projectID),
-		expression.Set(attrOldRecountAt, expression.Value(recountAt))).
-		If(attrOldRecountAt.Equal(expression.Value(tree.OldRecountAt))))
-	return err
-}
-
-// setOldBytes stores the result of a recount, if no file or version has changed since tree was read.
-// Error: db.ErrStale.
-func (s store) setOldBytes(ctx context.Context, projectID string, tree Tree, bytes int, recountAt int64) error {
-	set := expression.Set(attrOldBytes, expression.Value(bytes)).
-		Set(attrOldRecountAt, expression.Value(recountAt))
-	unchanged := attrChanges.Equal(expression.Value(tree.Changes))
-	_, err := s.client.DoOnce(ctx, s.Projects.Update(db.TreeKey(projectID), set).If(s.Projects.Exists()).If(unchanged))
-	return err
+	if err != nil {
+		return err
+	}
+	counted := now()
+	recountAt := counted.Add(maxRecount).Unix()
+	if expiresAt > 0 {
+		recountAt = max(min(expiresAt, recountAt), counted.Add(minRecount).Unix())
+	}
+	set := expression.Set(attrOldBytes, expression.Value(bytes)).Set(attrOldRecountAt, expression.Value(recountAt))
+	if _, err := s.client.DoOnce(ctx, s.Projects.Update(key, set).
+		If(s.Projects.Exists()).If(attrChanges.Equal(expression.Value(tree.Changes)))); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: the old versions were counted", db.ErrStale)
 }

@@ -1,12 +1,16 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/contenttype"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
@@ -69,14 +73,6 @@ type upload struct {
 func (u *upload) isOpen() bool      { return u != nil && u.Status == uploadOpen }
 func (u *upload) isCompleted() bool { return u != nil && u.Status == uploadCompleted }
 
-// reservedBytes returns the number of bytes that the upload has reserved. It returns 0 for nil.
-func (u *upload) reservedBytes() int {
-	if !u.isOpen() {
-		return 0
-	}
-	return u.Size
-}
-
 // urlExpiresAt returns the time at which the URL and the reservation expire.
 func (u *upload) urlExpiresAt() time.Time { return u.AnnouncedAt.Time().Add(uploadTime) }
 
@@ -130,40 +126,24 @@ func (s *Service) Announce(
 		}
 		by := author{userID: caller.UserID, at: s.now(), newVersion: s.newVersion}
 		u.AnnouncedAt = clock.Stamp(by.at)
-		_, err = planFiles(ops, stored, by, s.quotas)
-		if errors.Is(err, errMustRecount) {
-			return s.recountOld(ctx, projectID, stored.tree)
-		}
-		if err == nil {
-			err = u.checkReservation(stored.tree, s.quotas)
-		}
-		if err == nil {
+		_, err = planFiles(ops, stored, by, s.store.quotas)
+		switch {
+		case err != nil:
+		case stored.tree.Uploads >= maxOpenUploads:
+			err = errTooManyUploads.WithCause(errNoRoom)
+		case stored.tree.Bytes+u.Size > s.store.quotas.Bytes:
+			err = errStorageQuota(s.store.quotas)
+		default:
 			err = s.store.announce(ctx, projectID, u)
 		}
-		return s.releaseExpired(ctx, projectID, stored.tree, err)
+		return s.makeRoom(ctx, projectID, stored.tree, err)
 	})
 	out.ID, out.ExpiresAt = u.ID, u.urlExpiresAt()
 	return out, err
 }
 
-// checkReservation returns an error if the project has no room for the upload. The transaction checks it again.
-func (u *upload) checkReservation(tree Tree, quotas Quotas) error {
-	switch {
-	case tree.Uploads >= maxOpenUploads:
-		return errTooManyUploads.WithCause(errNoRoom)
-	case tree.Bytes+u.Size > quotas.Bytes:
-		return errStorageQuota(quotas)
-	}
-	return nil
-}
-
-// releaseExpired handles the error of an attempt to write. If err is errNoRoom and uploads of the project have expired,
-// it releases the uploads and returns db.ErrStale, so that the caller makes another attempt. In all other cases, it
-// returns err. tree is the tree on which the attempt was based.
+// releaseExpired is the step of makeRoom for uploads. If none has expired, it returns err.
 func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tree, err error) error {
-	if !errors.Is(err, errNoRoom) || tree.Uploads == 0 {
-		return err
-	}
 	open, readErr := s.store.openUploads(ctx, projectID)
 	if readErr != nil {
 		return readErr
@@ -199,10 +179,7 @@ func (s *Service) Complete(
 	ctx context.Context, caller httpapi.Caller, projectID, uploadID string, condition httpapi.Preconditions,
 ) (f File, isNew bool, err error) {
 	key := db.UploadKey(projectID, uploadID)
-	access, err := s.store.Project(ctx, caller.UserID, projectID, key)
-	if err == nil {
-		err = access.Check(workspace.Write)
-	}
+	access, err := s.store.Project(ctx, caller.UserID, projectID, workspace.Write, key)
 	if err != nil {
 		return File{}, false, err
 	}
@@ -211,7 +188,11 @@ func (s *Service) Complete(
 		return File{}, false, err
 	}
 	if u.isCompleted() {
-		f, err := s.find(ctx, caller, projectID, Selection{Path: u.Path, Version: u.Version})
+		completed := Selection{Path: u.Path, Version: u.Version}
+		access, err := s.store.Project(ctx, caller.UserID, projectID, workspace.Read, completed.keys(projectID)...)
+		if err == nil {
+			f, err = completed.choose(projectID, access.Items)
+		}
 		return f, false, err
 	}
 	if s.now().Sub(u.AnnouncedAt.Time()) > completionTime {
@@ -229,5 +210,44 @@ func (s *Service) Complete(
 	if err != nil {
 		return File{}, false, err
 	}
-	return p.results()[0], p.creates, nil
+	return p.results()[0], p.creates(), nil
+}
+
+// decodeUpload decodes the record of an upload. Error: UPLOAD_NOT_FOUND if item is nil.
+func decodeUpload(uploadID string, item db.Item) (*upload, error) {
+	if item == nil {
+		return nil, errUploadNotFound
+	}
+	u, err := db.Decode[upload](item)
+	u.ID = uploadID
+	if err == nil && !id.Upload.Valid(uploadID) {
+		err = fmt.Errorf("file: the ID of a stored upload is not valid: %q", uploadID)
+	}
+	return &u, err
+}
+
+// readUpload returns the content that a client has sent to the URL of an upload. S3 has compared its size and its hash
+// with the announced ones. Content that clients receive in JSON is text if it is UTF-8. Larger content is not read: it
+// is text if its media type says so. Errors: CONFLICT if there is no such object; db.ErrUnavailable.
+func (s store) readUpload(ctx context.Context, projectID string, u *upload) (*packedContent, error) {
+	packed := u.toContent(Base64)
+	key := packed.ref().ObjectKey(projectID)
+	var size int
+	var isText bool
+	var err error
+	if u.Size > content.MaxBytes {
+		size, err = s.bucket.Size(ctx, key)
+		isText = strings.HasPrefix(cmp.Or(u.ContentType, contenttype.Of(u.Path, false)), "text/")
+	} else {
+		var data []byte
+		data, err = s.bucket.Get(ctx, key)
+		size, isText = len(data), utf8.Valid(data)
+	}
+	if isText {
+		packed.encoding = UTF8
+	}
+	if errors.Is(err, objectstore.ErrNotFound) || err == nil && size != u.Size {
+		return nil, errNotUploaded
+	}
+	return packed, storageError(err)
 }

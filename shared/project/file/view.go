@@ -31,18 +31,14 @@ func (s *Service) Open(
 // Locate makes the first call of Open, and also reads more items. If the project does not exist, it returns these items
 // with PROJECT_NOT_FOUND.
 func (s *Service) Locate(ctx context.Context, projectID string, more ...db.Ref) (workspace.ProjectAccess, error) {
-	return s.store.LocateWith(ctx, projectID, more)
+	return s.store.Locate(ctx, projectID, more...)
 }
 
 // OpenLocated makes the second call of Open, for the result of Locate.
 func (s *Service) OpenLocated(
 	ctx context.Context, caller httpapi.Caller, access workspace.ProjectAccess, action workspace.Action,
 ) (Project, error) {
-	err := s.store.Load(ctx, caller.UserID, &access)
-	if err == nil {
-		err = access.Check(action)
-	}
-	if err != nil {
+	if err := s.store.Load(ctx, caller.UserID, &access, action); err != nil {
 		return Project{}, err
 	}
 	p, err := db.Decode[Project](access.Items[db.ProjectKey(access.WorkspaceID, access.ProjectID)])

@@ -3,9 +3,8 @@
 // each request. The result of a rule depends only on the rule, the path and the query. So the package must not depend
 // on HTTP, deployments and storage.
 //
-//	pattern.go    the patterns of paths, which both files use
-//	redirects.go  parses _redirects
-//	location.go   builds the target of a redirect
+//	rule.go       the lines and the patterns of paths, which both files have
+//	redirects.go  parses _redirects, and builds the target of a redirect
 //	headers.go    parses _headers, and chooses the headers of a response
 //
 // Rules come from users, and paths from visitors. A visitor must not be able to choose the host of a redirect, to add a
@@ -15,7 +14,12 @@ package rule
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -97,4 +101,139 @@ func (p *parser) allWarnings() []Warning {
 		return append(p.warnings, Warning{p.first, text})
 	}
 	return p.warnings
+}
+
+// A pattern is a path whose segments can be placeholders, such as "/blog/:slug". "*" at its end matches the rest of the
+// path, which may be empty. Both have values: of the placeholder, and of "splat". A slash at the end of a pattern or of
+// a path does not matter.
+//
+// Patterns are stored decoded, in the form in which they are compared with a path. parsePattern refuses patterns that
+// would be ambiguous in this form.
+
+var (
+	errNotUTF8 = errors.New("it is not valid UTF-8")
+	errPath    = errors.New("the path must begin with one slash")
+	errQuery   = errors.New("a path has no query and no fragment, so write ? and # as %3F and %23")
+	errEscape  = errors.New("% must be followed by two hexadecimal digits")
+	errBlank   = errors.New("a path has no blanks, so write them as %20")
+	errSplat   = errors.New("* is allowed once, at the end of the path")
+	errColon   = errors.New("a placeholder such as :name is a whole segment of the path, with letters, digits and _")
+	errDots    = errors.New("the segments . and .. are not allowed")
+	errControl = errors.New("control characters and backslashes are not allowed")
+)
+
+// splat is the name of the value of "*".
+const splat = "splat"
+
+var placeholderName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// parsePattern checks a pattern, and returns the form that is stored.
+func parsePattern(text string) (string, error) {
+	switch {
+	case !strings.HasPrefix(text, "/") || strings.Contains(text, "//"):
+		return "", errPath
+	case strings.ContainsAny(text, "?#"):
+		return "", errQuery
+	case strings.ContainsFunc(text, unicode.IsSpace):
+		return "", errBlank
+	case len(text) > maxPattern:
+		return "", fmt.Errorf("the path is longer than %d bytes", maxPattern)
+	}
+	rest, hasSplat := strings.CutSuffix(text, "*")
+	names := map[string]bool{splat: hasSplat}
+	segments := strings.Split(rest[1:], "/")
+	for i, segment := range segments {
+		if name, ok := strings.CutPrefix(segment, ":"); ok {
+			switch {
+			case !placeholderName.MatchString(name) || hasSplat && i == len(segments)-1:
+				return "", errColon
+			case names[name]:
+				return "", fmt.Errorf("the placeholder :%s occurs twice", name)
+			}
+			names[name] = true
+			continue
+		}
+		var err error
+		if segments[i], err = parseSegment(segment); err != nil {
+			return "", err
+		}
+	}
+	pattern := "/" + strings.Join(segments, "/")
+	if hasSplat {
+		return pattern + "*", nil
+	}
+	if pattern != "/" {
+		pattern = strings.TrimSuffix(pattern, "/")
+	}
+	return pattern, nil
+}
+
+// parseSegment decodes a segment that is not a placeholder.
+func parseSegment(text string) (string, error) {
+	if strings.Contains(text, "*") {
+		return "", errSplat
+	}
+	segment, err := url.PathUnescape(text)
+	switch {
+	case err != nil:
+		return "", errEscape
+	case hasControl(segment):
+		return "", errControl
+	case isDots(segment):
+		return "", errDots
+	case strings.HasPrefix(segment, ":"):
+		return "", errColon
+	case strings.ContainsAny(segment, "/*"):
+		return "", errors.New("%2F and %2A are not allowed in this path")
+	}
+	return segment, nil
+}
+
+// hasControl reports whether a text has characters that browsers remove from URLs, or read as a slash.
+func hasControl(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' })
+}
+
+func isDots(segment string) bool { return segment == "." || segment == ".." }
+
+// value is the value of a placeholder, not escaped.
+type value struct{ name, text string }
+
+// match reports whether a pattern matches a path. If values is not nil, it appends the values of the placeholders.
+func match(pattern, path string, values *[]value) bool {
+	if pattern == "" || path == "" || path[0] != '/' {
+		return false
+	}
+	pattern, path = pattern[1:], path[1:]
+	for {
+		segment, patternRest, isPatternMore := strings.Cut(pattern, "/")
+		if prefix, ok := strings.CutSuffix(segment, "*"); ok && !isPatternMore {
+			rest, ok := strings.CutPrefix(path, prefix)
+			addValue(values, splat, rest)
+			return ok
+		}
+		part, pathRest, isPathMore := strings.Cut(path, "/")
+		switch name, isPlaceholder := strings.CutPrefix(segment, ":"); {
+		case isPlaceholder && part != "":
+			addValue(values, name, part)
+		case isPlaceholder || segment != part:
+			return false
+		}
+		switch {
+		case !isPatternMore:
+			return !isPathMore || pathRest == ""
+		case !isPathMore && patternRest == "*":
+			addValue(values, splat, "")
+			return true
+		case !isPathMore:
+			return false
+		}
+		pattern, path = patternRest, pathRest
+	}
+}
+
+func addValue(values *[]value, name, text string) {
+	if values != nil {
+		*values = append(*values, value{name, text})
+	}
 }

@@ -1,0 +1,156 @@
+package codehost
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"devplatform/shared/account/activity"
+	"devplatform/shared/account/oauth"
+	"devplatform/shared/account/password"
+	"devplatform/shared/account/user"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
+	"devplatform/shared/mail"
+)
+
+// maxUsernameBytes is the maximum length of a stored username of a code host. Longer usernames are cut.
+const maxUsernameBytes = 128
+
+// Identity is a user of a code host who can sign in to an account. It is stored twice: under the user of the code host,
+// and under the user of this service. The attribute names are part of the data format.
+type Identity struct {
+	ID       string          `json:"id" dynamodbav:"id" doc:"The ID of the identity" example:"idn_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	UserID   string          `json:"-" dynamodbav:"userId"`
+	Provider string          `json:"provider" dynamodbav:"provider" doc:"The code host: github, gitlab or bitbucket for the public services, otherwise the kind and the location of the installation" example:"github"`
+	Subject  string          `json:"-" dynamodbav:"subject"` // the code host's ID of its user
+	Username string          `json:"username" dynamodbav:"login,omitempty" doc:"The username at the code host when the identity was linked; can be empty" example:"ada"`
+	LinkedAt clock.Timestamp `json:"linkedAt" dynamodbav:"linkedAt" doc:"When the identity was linked" example:"2026-01-31T08:15:30.123Z"`
+}
+
+// identity returns the identity that links a user of a code host to a user.
+func (s *Service) identity(u user.User, at oauth.Identity) Identity {
+	return Identity{
+		ID: s.IDs.New(id.Identity), UserID: u.ID, Provider: at.Provider, Subject: at.Subject,
+		Username: user.Printable(at.Login, maxUsernameBytes), LinkedAt: clock.Stamp(s.Clock()),
+	}
+}
+
+type identitiesInput struct{ httpapi.PageInput }
+
+type identitiesOutput struct {
+	Body struct {
+		Identities []Identity `json:"identities" nullable:"false" doc:"The identities, in the order in which they were linked"`
+		NextCursor string     `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
+	}
+}
+
+type unlinkInput struct {
+	ID   string `path:"id" doc:"The ID of the identity" example:"idn_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Body *password.Reauthentication
+}
+
+// Validate implements httpapi's validation.
+func (in *unlinkInput) Validate(v *httpapi.Validation) { in.Body.Validate(v) }
+
+func (s *Service) handleListIdentities(
+	ctx context.Context, caller httpapi.Caller, in *identitiesInput,
+) (out *identitiesOutput, err error) {
+	out = &identitiesOutput{}
+	scope := httpapi.ListScope(caller, "identities")
+	after, err := s.Cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	identities, err := list(ctx, s.Accounts, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	identities = slices.DeleteFunc(identities, func(i Identity) bool { return i.ID <= after })
+	out.Body.Identities, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.Cursors, scope, identities, in.Limit,
+		func(i Identity) string { return i.ID })
+	return out, err
+}
+
+// handleUnlinkIdentity removes an identity from the caller's account. If another request changes the identities at the
+// same time, it tries again. Errors: the errors of password.Service.Confirm; IDENTITY_NOT_FOUND; CONFLICT if the
+// account has no password and no other identity.
+func (s *Service) handleUnlinkIdentity(
+	ctx context.Context, caller httpapi.Caller, in *unlinkInput,
+) (*httpapi.DoneOutput, error) {
+	client := httpapi.RequestInfoFrom(ctx)
+	if err := s.Passwords.Confirm(ctx, caller, in.Body, client); err != nil {
+		return nil, err
+	}
+	err := db.Retry(ctx, "remove an identity", func(ctx context.Context) error {
+		identities, err := list(ctx, s.Accounts, caller.UserID)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(identities, func(i Identity) bool { return i.ID == in.ID })
+		if i < 0 {
+			return errNotFound
+		}
+		credential, err := s.Users.Credential(ctx, caller.Account().Email)
+		if err != nil && !errors.Is(err, db.ErrNotFound) { // an account without an address has no password
+			return err
+		}
+		identity := identities[i]
+		tx := s.DB.Tx(s.removal(identity)...)
+		if others := slices.Delete(identities, i, i+1); credential.PasswordHash == "" {
+			if len(others) == 0 {
+				return errLastIdentity
+			}
+			// Of two requests that remove the last two identities, one fails.
+			otherKey := db.UserIdentityKey(caller.UserID, others[0].ID)
+			tx.Add(s.Accounts.Check(otherKey, s.Accounts.Exists()).Else(db.ErrStale))
+		}
+		u := user.User{ID: caller.UserID, Email: caller.Account().Email, Username: caller.Account().Username}
+		reported, err := s.report(ctx, mail.IdentityRemoved, activity.IdentityRemoved, u, identity, client)
+		if err != nil {
+			return err
+		}
+		tx.Add(reported...)
+		return tx.Commit(ctx)
+	})
+	return httpapi.ReplyDone("Identity removed. Sessions that it started have not ended.", err)
+}
+
+// report returns the writes that report a linked or removed identity to the user: an entry in the activity log and a
+// mail.
+func (s *Service) report(
+	ctx context.Context, kind mail.Kind, entry activity.Type, u user.User, i Identity, client httpapi.RequestInfo,
+) ([]db.Write, error) {
+	values := map[string]string{"provider": i.Provider, "name": i.Username}
+	reported, err := s.Mails.Report(ctx, kind, u, client, values)
+	detail := activity.Detail{Provider: i.Provider, Username: i.Username}
+	return append(reported, s.Activity.Add(u.ID, entry, client, detail)), err
+}
+
+// maxRemoval is the maximum number of identities that Removal removes in the transaction of the caller.
+const maxRemoval = 30
+
+// Removal returns the writes that remove the identities that were linked to a user at a time or later. The transaction
+// must also contain user.Store.Change for a user who was read before, so that it fails if an identity was linked in the
+// meantime. If there are more identities than fit, Removal removes the rest itself. Error of the writes: db.ErrStale.
+func (s *Service) Removal(ctx context.Context, userID string, since time.Time) ([]db.Write, error) {
+	identities, err := list(ctx, s.Accounts, userID)
+	if err != nil {
+		return nil, err
+	}
+	identities = slices.DeleteFunc(identities, func(i Identity) bool { return i.LinkedAt.Time().Before(since) })
+	var writes []db.Write
+	for n, i := range identities {
+		if n > 0 && n%maxRemoval == 0 {
+			if err := s.DB.Tx(writes...).Commit(ctx); err != nil {
+				return nil, err
+			}
+			writes = nil
+		}
+		writes = append(writes, s.removal(i)...)
+	}
+	return writes, nil
+}

@@ -1,0 +1,172 @@
+package password
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/mailtoken"
+	"devplatform/shared/account/user"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
+	"devplatform/shared/limit"
+)
+
+var errWrongPassword = fault.New(fault.CodeInvalidCredentials, "Invalid e-mail address or password.")
+
+func (s *Service) registerLogin(r *httpapi.Routes, tag httpapi.Tag) {
+	httpapi.Public(r, httpapi.Operation{
+		ID: "login", Method: http.MethodPost, Path: "/api/auth/login", Tag: tag,
+		Summary: "Start a session",
+		Description: "While a rate limit is exceeded, a correct password is rejected too. AUTH_SUSPENDED is returned only " +
+			"after a correct password.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("password", "is required")),
+			attempt.ExampleStatus.WithHeaders(errWrongPassword), attempt.ExampleStatus.WithHeaders(httpapi.ErrSuspended),
+			attempt.TooMany(attempt.ExampleStatus),
+		},
+	}, s.handleLogin)
+}
+
+type loginInput struct {
+	Body struct {
+		Email    string `json:"email" doc:"The e-mail address of the account, ignoring case; at most 1,024 bytes" example:"ada@example.com"`
+		Password string `json:"password" format:"password" doc:"The password of the account; at most 1,024 bytes" example:"correct horse battery"`
+	}
+}
+
+// Validate implements httpapi's validation.
+func (in *loginInput) Validate(v *httpapi.Validation) {
+	v.Field("email", checkLogin(in.Body.Email))
+	v.Field("password", checkLogin(in.Body.Password))
+}
+
+type loginOutput struct {
+	attempt.RateLimit
+	SetCookie []string `header:"Set-Cookie" doc:"The session cookie"`
+	Body      struct {
+		Success bool   `json:"success" doc:"Always true" example:"true"`
+		UserID  string `json:"userId" doc:"The ID of the user" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	}
+}
+
+// handleLogin checks a password and starts a session. For an unknown e-mail address, it does the same work, counts the
+// attempt in the same way, and returns the same error as for a wrong password. Errors: AUTH_RATE_LIMITED,
+// AUTH_INVALID_CREDENTIALS; AUTH_SUSPENDED if the password is correct.
+func (s *Service) handleLogin(ctx context.Context, in *loginInput) (*loginOutput, error) {
+	client := httpapi.RequestInfoFrom(ctx)
+	c, err := s.check(ctx, user.NormalizeEmail(in.Body.Email), in.Body.Password, client)
+	if err != nil {
+		return nil, err
+	}
+	if c.credential.Suspended {
+		if err := s.DB.Tx(c.Refunds()...).Commit(ctx); err != nil {
+			return nil, err
+		}
+		return nil, c.RefundedStatus().WithHeaders(httpapi.ErrSuspended)
+	}
+	u := user.User{ID: c.credential.UserID, Generation: c.credential.Generation}
+	started, writes, err := s.Sessions.Start(ctx, s.IDs.New(id.Session), u, client)
+	if err != nil {
+		return nil, err
+	}
+	writes = append(writes, c.Refunds()...)
+	if c.network.IsDue(u.ID, s.Clock()) {
+		writes = append(writes, s.Limiter.Know(c.email, u.ID, client))
+	}
+	optional, err := s.optionalWrites(ctx, c, in.Body.Password, client)
+	if err != nil {
+		return nil, err
+	}
+	err = s.DB.Tx(slices.Concat(writes, optional)...).Commit(ctx)
+	if errors.Is(err, db.ErrStale) && len(optional) > 0 {
+		// Another login made these writes first, or the password was changed. If it was changed, this session belongs to
+		// the old generation, and is never accepted.
+		err = s.DB.Tx(writes...).Commit(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &loginOutput{RateLimit: attempt.Headers(c.RefundedStatus()), SetCookie: started.Cookies(ctx)}
+	out.Body.Success, out.Body.UserID = true, u.ID
+	return out, nil
+}
+
+// checked is an attempt to log in, with the stored data that it read.
+type checked struct {
+	limit.Attempt
+
+	email      string
+	credential user.Credential // zero if there is no such account
+	network    attempt.Network // of the client, as stored under the address
+	isOutdated bool            // the hash has other parameters than new hashes
+}
+
+// check counts an attempt and then checks the password. While a limit is reached, it rejects the correct password too,
+// because otherwise an attacker could continue to guess. This rejection costs one read. The limit for the e-mail
+// address does not apply to networks that are known to the account, so that an attacker in another network cannot lock
+// out the user. Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
+func (s *Service) check(
+	ctx context.Context, email, password string, client httpapi.RequestInfo,
+) (c checked, err error) {
+	c.email = email
+	by := s.Limiter.LoginCounters(email, client)
+	emailKey, networkKey := db.EmailKey(email), attempt.NetworkKey(email, client)
+	items, err := s.Accounts.BatchGet(ctx, emailKey, networkKey, by.Pair.Key(), by.IP.Key(), by.Email.Key())
+	if err != nil {
+		return c, err
+	}
+	for _, counter := range []*limit.Counter{&by.Pair, &by.IP, &by.Email} {
+		err = errors.Join(err, counter.Load(items[counter.Key()]))
+	}
+	var credentialErr, networkErr error
+	c.credential, credentialErr = db.Decode[user.Credential](items[emailKey])
+	c.network, networkErr = db.Decode[attempt.Network](items[networkKey])
+	if err = errors.Join(err, credentialErr, networkErr); err != nil {
+		return c, err
+	}
+	userID, counters := c.credential.UserID, []limit.Counter{by.Pair, by.IP}
+	if !c.network.IsKnownTo(userID) {
+		counters = append(counters, by.Email)
+	}
+	if c.Attempt, err = s.Limiter.Count(ctx, counters...); err != nil {
+		return c, err
+	}
+	verdict, err := s.Hasher.Verify(ctx, c.credential.PasswordHash, password)
+	if err != nil {
+		return c, err
+	}
+	if c.isOutdated = verdict.Outdated; verdict.OK {
+		return c, nil
+	}
+	if userID == "" || c.credential.Reserved {
+		userID = mailtoken.UnknownUser(email)
+	}
+	if err := s.Activity.AddFailure(ctx, userID, client); err != nil {
+		return c, err
+	}
+	return c, c.Status().WithHeaders(errWrongPassword)
+}
+
+// optionalWrites returns the writes of a login that are not necessary for it: the mail about an unknown network, or a
+// new hash of the same password. Usually, there are none. Error of the writes: db.ErrStale if a concurrent login has
+// made them.
+func (s *Service) optionalWrites(
+	ctx context.Context, c checked, password string, client httpapi.RequestInfo,
+) ([]db.Write, error) {
+	if !c.network.IsKnownTo(c.credential.UserID) {
+		writes, err := s.Mails.NewNetwork(ctx, c.email, c.credential, client, s.Clock())
+		if err != nil || len(writes) > 0 {
+			return writes, err
+		}
+	}
+	if !c.isOutdated {
+		return nil, nil
+	}
+	hash, err := s.Hasher.Hash(ctx, password)
+	return []db.Write{s.rehash(c, hash)}, err
+}

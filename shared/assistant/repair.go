@@ -1,0 +1,166 @@
+package assistant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/assistant/quota"
+	"devplatform/shared/excerpt"
+)
+
+// retryShorter sends a request that was too long for the model again, with a smaller prompt, and then also with a
+// smaller limit for the answer.
+func (t *turn) retryShorter(ctx context.Context) {
+	for _, limit := range []int{maxOutput, smallOutput} {
+		if !isTooLong(t.cause) || t.answer.size > 0 {
+			return
+		}
+		t.budget = prompt.DefaultBudget().Tight()
+		t.request = t.prompt.Request(t.budget, min(limit, t.request.MaxOutput))
+		t.cause = t.callModel(ctx, t.reservation, t.request, t.answer)
+	}
+}
+
+// repair sends the problems of the failed calls to the model once, so that the model can correct the calls. It adds the
+// remaining failures to the text. If the repair request fails, the answer stays valid.
+func (t *turn) repair(ctx context.Context) {
+	if t.cause != nil {
+		return
+	}
+	first := t.answer.round
+	remaining := first.failures
+	if request, ok := t.repairRequest(ctx); ok {
+		t.answer.round = round{repair: true}
+		err := t.callModel(ctx, t.reservation, request, t.answer)
+		remaining = remainingFailures(first, t.answer.round)
+		switch {
+		case errors.Is(err, quota.ErrCancelled):
+			t.cause = err
+		case err != nil:
+			t.logger.WarnContext(ctx, "the failed tool calls were not repaired",
+				"messageId", t.reservation.MessageID, "cause", err.Error())
+		}
+	}
+	t.answer.finishText(remaining)
+}
+
+// repairRequest returns the request that repairs the failed calls. It shows the files of these calls that the model has
+// not seen completely. ok is false if no call failed, if the only failed call was cut off together with the answer, if
+// the answer has reached its maximum size, or if too few reserved tokens remain.
+func (t *turn) repairRequest(ctx context.Context) (request model.Request, ok bool) {
+	a := t.answer
+	if len(a.round.failures) == 0 || a.hasOnlyCutOffCall() || a.size > maxAnswer {
+		return request, false
+	}
+	left := 0
+	build := func(files []prompt.Document, fileTokens int) {
+		request = prompt.Repair(t.request, a.text.String(), a.round.calls, a.round.results, files, fileTokens)
+		left = t.answerTokens - a.usage.Input - a.usage.Output - prompt.Tokens(request)
+	}
+	build(nil, 0)
+	if files := a.unseenFiles(ctx); len(files) > 0 {
+		build(files, min(t.budget.Named, left/2)) // the other half is for the answer
+	}
+	request.MaxOutput = min(t.request.MaxOutput, left)
+	return request, left >= minOutput
+}
+
+// hasOnlyCutOffCall reports whether the last call is the only one that failed, and failed because the answer reached
+// its maximum length. A repair would not help: the call would be as long again, and the answer would still not be
+// applied.
+func (a *answer) hasOnlyCutOffCall() bool {
+	failures, results := a.round.failures, a.round.results
+	return a.stop == model.StopLength && len(failures) == 1 && failures[0].path == "" && results[len(results)-1].Failed
+}
+
+// unseenFiles returns the files of the failed calls that the model has not seen completely, as the answer has changed
+// them. It ignores errors, because the repair does not depend on these files.
+func (a *answer) unseenFiles(ctx context.Context) []prompt.Document {
+	var files []prompt.Document
+	added := map[string]bool{}
+	for _, f := range a.round.failures {
+		if f.path == "" || a.seen[f.path] || added[f.path] {
+			continue
+		}
+		added[f.path] = true
+		if text, err := a.draft.Text(ctx, f.path); err == nil {
+			files = append(files, prompt.Document{Path: f.path, Content: text})
+		}
+	}
+	return files
+}
+
+// remainingFailures returns the failures of the first round that the repair did not fix, followed by new failures of
+// the repair. If a call failed in both rounds, only its second failure is returned. Each action of the repair fixes
+// one failure: a failure with the same path or, if the input of the failed call was not valid, a failure of the same
+// tool. A failed call of the repair is ignored if the same action succeeded in the first round.
+func remainingFailures(first, repair round) (remaining []failure) {
+	failedPaths, accepted, fixes := map[string]bool{}, map[string]bool{}, map[string]int{} // fixes by failure.key
+	for _, f := range first.failures {
+		failedPaths[f.path] = true
+	}
+	for _, a := range first.actions {
+		accepted[a.Brief()] = true
+	}
+	for _, fix := range repair.actions {
+		f := failure{tool: string(fix.Type)}
+		if failedPaths[fix.Path] {
+			f.path = fix.Path
+		}
+		fixes[f.key()]++
+	}
+	failedAgain := slices.Clone(repair.failures)
+	for _, f := range first.failures {
+		if fixes[f.key()] > 0 {
+			fixes[f.key()]--
+			continue
+		}
+		second := slices.IndexFunc(failedAgain, func(other failure) bool { return other.key() == f.key() })
+		if second >= 0 {
+			f = failedAgain[second]
+			failedAgain = slices.Delete(failedAgain, second, second+1)
+		}
+		remaining = append(remaining, f)
+	}
+	for _, f := range failedAgain {
+		if !failedPaths[f.path] && !accepted[f.brief] {
+			remaining = append(remaining, f)
+		}
+	}
+	return remaining
+}
+
+// finishText completes the text. If the model wrote no text, it adds a list of the actions. It also adds a note about
+// each failed call, and a note if the answer was cut off.
+func (a *answer) finishText(failures []failure) {
+	if a.isBlank() && len(a.draft.Actions()) > 0 {
+		var briefs []string
+		for _, accepted := range a.draft.Actions() {
+			briefs = append(briefs, "- `"+accepted.Brief()+"`")
+		}
+		a.addText("These are the changes:\n\n" + strings.Join(briefs, "\n"))
+	}
+	for _, f := range failures {
+		a.addNote(fmt.Sprintf("Left out: `%s`: %s", quoteLine(f.brief), quoteLine(f.problem.Text)))
+	}
+	if a.stop == model.StopLength {
+		a.addNote(cutOff + " Its changes are not applied. Ask for fewer changes at once.")
+	}
+}
+
+// cutOff is the note of an answer that reached the maximum length.
+const cutOff = "The answer was cut off here: it reached the maximum length."
+
+// addNote adds a paragraph that the model did not write.
+func (a *answer) addNote(text string) { a.addText("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
+
+// quoteLine returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that
+// the model wrote, which can have any length.
+func quoteLine(text string) string {
+	return excerpt.WithEllipsis(strings.Join(strings.Fields(text), " "), 300)
+}
