@@ -134,7 +134,7 @@ func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error)
 		}
 	}
 	l.enqueue(ctx, pending...)
-	return len(pending), cmp.Or(errs...) //nolint:wrapcheck // an error of storage
+	return len(pending), cmp.Or(errs...)
 }
 
 // Test sends an event to a webhook, even if the webhook is not active, and returns the delivery with its only attempt.
