@@ -25,19 +25,21 @@ func (s *Service) checkWorkspace(
 // checkNew returns the ID of the workspace of a new webhook: the project's workspace if the request names a project,
 // otherwise the requested workspace, or the caller's personal workspace if none is requested. It returns an error if
 // the caller may not manage webhooks there.
-func (s *Service) checkNew(ctx context.Context, caller httpapi.Caller, in NewWebhook) (workspaceID string, err error) {
-	if in.ProjectID == nil {
-		member, err := s.access.MembershipOrPersonal(ctx, caller.UserID, in.WorkspaceID)
+func (s *Service) checkNew(
+	ctx context.Context, caller httpapi.Caller, workspaceID, projectID *string,
+) (string, error) {
+	if projectID == nil {
+		member, err := s.access.MembershipOrPersonal(ctx, caller.UserID, workspaceID)
 		if err == nil {
 			err = member.Check(workspace.ManageWebhooks)
 		}
 		return member.WorkspaceID, err
 	}
-	project, err := s.access.Project(ctx, caller.UserID, *in.ProjectID, workspace.ManageWebhooks)
+	project, err := s.access.Project(ctx, caller.UserID, *projectID, workspace.ManageWebhooks)
 	if err != nil {
 		return "", err
 	}
-	if in.WorkspaceID != nil && *in.WorkspaceID != project.WorkspaceID {
+	if workspaceID != nil && *workspaceID != project.WorkspaceID {
 		return "", errOtherWorkspace
 	}
 	return project.WorkspaceID, nil

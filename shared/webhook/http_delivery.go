@@ -1,16 +1,21 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
+	"devplatform/shared/limit"
 	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/workspace"
 )
@@ -29,12 +34,12 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 			"A delivery can appear later than its event if its endpoint is new, slow or failing, or if its workspace has many " +
 			"deliveries.",
 		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied},
-	}, s.handleListDeliveries)
+	}, s.listDeliveries)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readDelivery", Method: http.MethodGet, Path: deliveryPath, Tag: tag,
 		Summary: "Read a delivery with its payload", Description: "Every attempt sends exactly this payload, byte for byte.",
 		Errors: []*fault.Error{errNoWebhook, errNoDelivery, workspace.ErrDenied},
-	}, s.handleReadDelivery)
+	}, s.readDelivery)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Status: http.StatusAccepted,
 		Summary: "Send a delivery again",
@@ -42,7 +47,7 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 			"active. If the attempt fails and the webhook is active, the delivery is retried like a new one. " +
 			"The attempt does not wait for the next planned attempt to a failing endpoint. " + callLimits,
 		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
-	}, s.handleRedeliver)
+	}, s.redeliver)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag,
 		Status: http.StatusAccepted, Summary: "Send the failed deliveries of a period again",
@@ -53,7 +58,7 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 		Errors: []*fault.Error{
 			errBadPeriod, errNoWebhook, workspace.ErrDenied, errInactive, errOften,
 		},
-	}, s.handleRecoverDeliveries)
+	}, s.recoverDeliveries)
 }
 
 // RegisterTest adds the operation that tests a webhook. Another function serves it, because a test takes as long as an
@@ -70,7 +75,7 @@ func (s *Service) RegisterTest(r *httpapi.Routes) {
 			DefaultLimits().errUserTests().WithHeader("Retry-After", "29"),
 			DefaultLimits().errWorkspaceTests().WithHeader("Retry-After", "29"),
 		},
-	}, s.handleTestWebhook)
+	}, s.testWebhook)
 }
 
 // InDelivery is embedded in the inputs of endpoints of one delivery.
@@ -198,19 +203,43 @@ type recoverOutput struct {
 	}
 }
 
-func (s *Service) handleListDeliveries(
+// listDeliveries returns a page of the deliveries of a webhook, newest first. See delivery.Log.List.
+func (s *Service) listDeliveries(
 	ctx context.Context, caller httpapi.Caller, in *deliveryListInput,
 ) (*deliveryListOutput, error) {
-	var err error
+	scope := httpapi.ListScope(caller, "deliveries", in.WebhookID, string(in.Status))
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	limit := cmp.Or(in.Limit, httpapi.DefaultLimit)
+	var deliveries []delivery.Delivery
+	var last string
+	err = s.readIfAllowed(ctx, caller, in.WebhookID, workspace.ReadWebhooks, func(string) (err error) {
+		deliveries, last, err = s.log.List(ctx, in.WebhookID, in.Status, after, limit+1)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	now, items := s.now(), make([]DeliveryItem, len(deliveries))
+	for i, d := range deliveries {
+		items[i] = deliveryItem(d, now)
+	}
 	out := &deliveryListOutput{}
-	out.Body.Deliveries, out.Body.NextCursor, err = s.ListDeliveries(ctx, caller, in.WebhookID, in.Status, in.PageInput)
+	out.Body.Deliveries, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, limit,
+		func(item DeliveryItem) string { return item.ID })
+	if err == nil && out.Body.NextCursor == "" && last != "" { // filtered by status: the log has more deliveries
+		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, last)
+	}
 	return out, err
 }
 
-func (s *Service) handleReadDelivery(
+// readDelivery returns a delivery with the event as it is sent.
+func (s *Service) readDelivery(
 	ctx context.Context, caller httpapi.Caller, in *InDelivery,
 ) (*deliveryReadOutput, error) {
-	d, err := s.deliveryFor(ctx, caller, in.WebhookID, in.DeliveryID, workspace.ReadWebhooks)
+	d, err := s.deliveryFor(ctx, caller, in, workspace.ReadWebhooks)
 	if err != nil {
 		return nil, err
 	}
@@ -219,24 +248,41 @@ func (s *Service) handleReadDelivery(
 	return out, nil
 }
 
-func (s *Service) handleRedeliver(
-	ctx context.Context, caller httpapi.Caller, in *InDelivery,
-) (*deliveryOutput, error) {
-	d, err := s.Redeliver(ctx, caller, in.WebhookID, in.DeliveryID)
+// redeliver sends a delivery again. See delivery.Log.Redeliver.
+func (s *Service) redeliver(ctx context.Context, caller httpapi.Caller, in *InDelivery) (*deliveryOutput, error) {
+	d, err := s.deliveryFor(ctx, caller, in, workspace.ManageWebhooks)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := s.limits.Count(ctx, s.counters("redeliver", caller, in.WebhookID)...); err != nil {
+		return nil, err
+	}
+	if d, err = s.log.Redeliver(ctx, d); err != nil {
+		return nil, deliveryError(err)
 	}
 	return &deliveryOutput{deliveryItem(d, s.now())}, nil
 }
 
-func (s *Service) handleRecoverDeliveries(
+// recoverDeliveries sends deliveries again: those that failed or wait after a failed attempt, and whose events occurred
+// between since and until. See delivery.Log.Recover. Error: errInactive.
+func (s *Service) recoverDeliveries(
 	ctx context.Context, caller httpapi.Caller, in *recoverInput,
 ) (*recoverOutput, error) {
 	until := s.now()
 	if in.Body.Until != nil {
 		until = *in.Body.Until
 	}
-	recovery, err := s.RecoverDeliveries(ctx, caller, in.WebhookID, in.Body.Since, until)
+	w, err := s.webhookFor(ctx, caller, in.WebhookID, workspace.ManageWebhooks)
+	if err != nil {
+		return nil, err
+	}
+	if !w.Active {
+		return nil, errInactive
+	}
+	if _, err := s.limits.Count(ctx, s.counters("recover", caller, in.WebhookID)...); err != nil {
+		return nil, err
+	}
+	recovery, err := s.log.Recover(ctx, in.WebhookID, in.Body.Since, until)
 	if err != nil {
 		return nil, err
 	}
@@ -245,16 +291,78 @@ func (s *Service) handleRecoverDeliveries(
 	return out, nil
 }
 
-func (s *Service) handleTestWebhook(ctx context.Context, caller httpapi.Caller, in *testInput) (*testOutput, error) {
+// testWebhook sends an example event to a webhook and returns the only attempt of its delivery. See delivery.Log.Test.
+func (s *Service) testWebhook(ctx context.Context, caller httpapi.Caller, in *testInput) (*testOutput, error) {
 	kind := event.WebhookTest
 	if in.Body != nil && in.Body.Type != "" {
 		kind = event.Type(in.Body.Type)
 	}
-	d, err := s.TestWebhook(ctx, caller, in.WebhookID, kind)
+	w, err := s.webhookFor(ctx, caller, in.WebhookID, workspace.ManageWebhooks)
+	if err != nil {
+		return nil, err
+	}
+	test, err := s.limits.Begin(ctx, s.testsInProgress(caller, w), s.counters("test", caller, in.WebhookID)...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err := test.End(ctx); err != nil {
+			s.logger.WarnContext(ctx, "a test counts as in progress until its lease expires", "webhook", w.ID, "error", err)
+		}
+	}()
+	now, e := s.now(), event.Record{ID: s.ids.New(id.Event), Type: kind}
+	e.Payload, err = event.Example(kind, event.ExampleValues{
+		EventID: e.ID, At: now, Actor: event.Actor{ID: caller.UserID, Username: caller.Account().Username},
+		WorkspaceID: w.WorkspaceID, ProjectID: w.ProjectID, Webhook: event.Webhook{ID: w.ID, URL: w.URL},
+	})
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.log.Test(ctx, w, e, now)
 	if err != nil {
 		return nil, err
 	}
 	out := &testOutput{}
 	out.Body.AttemptItem, out.Body.DeliveryID = attemptItem(d.Attempts[0]), d.ID
 	return out, nil
+}
+
+// deliveryFor reads a delivery of a webhook with which the caller may do an action.
+func (s *Service) deliveryFor(
+	ctx context.Context, caller httpapi.Caller, in *InDelivery, action workspace.Action,
+) (d delivery.Delivery, err error) {
+	err = s.readIfAllowed(ctx, caller, in.WebhookID, action, func(string) (err error) {
+		d, err = s.log.Read(ctx, in.WebhookID, in.DeliveryID)
+		return err
+	})
+	return d, deliveryError(err)
+}
+
+// deliveryError turns db.ErrNotFound into errNoDelivery.
+func deliveryError(err error) error {
+	if errors.Is(err, db.ErrNotFound) {
+		return errNoDelivery.WithCause(err)
+	}
+	return err
+}
+
+// testsInProgress returns the tests of the caller and of the webhook's workspace that are in progress.
+func (s *Service) testsInProgress(caller httpapi.Caller, w delivery.Webhook) []limit.Operations {
+	ofUser := limit.OperationRule{
+		Name: "webhook-test-user", Limit: s.quotas.UserTests, Lease: testLease, Full: s.quotas.errUserTests(),
+	}
+	ofWorkspace := limit.OperationRule{
+		Name: "webhook-test-workspace", Limit: s.quotas.WorkspaceTests, Lease: testLease,
+		Full: s.quotas.errWorkspaceTests(),
+	}
+	return []limit.Operations{
+		s.limits.Operations(ofUser, caller.UserID), s.limits.Operations(ofWorkspace, w.WorkspaceID),
+	}
+}
+
+// counters returns the counters of an operation on a webhook: the counters of the webhook and of the caller.
+func (s *Service) counters(operation string, caller httpapi.Caller, webhookID string) []limit.Counter {
+	ofWebhook := limit.Rule{Name: "webhook-" + operation, Limit: maxOperations, Window: limitWindow}
+	ofUser := limit.Rule{Name: "webhook-" + operation + "-user", Limit: s.quotas.UserCalls, Window: limitWindow}
+	return []limit.Counter{s.limits.Counter(ofWebhook, webhookID), s.limits.Counter(ofUser, caller.UserID)}
 }

@@ -1,15 +1,20 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
 	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/webhook/signature"
@@ -31,19 +36,19 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 			errBadURL, errBadSecret, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull,
 			DefaultLimits().errAccount(), fault.ErrConflict,
 		},
-	}, s.handleCreateWebhook)
+	}, s.createWebhook)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listWebhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag,
 		Summary:     "List the webhooks of every workspace that the caller administers",
 		Description: "If workspaceId is set, members of that workspace who are not admins or owners receive 403.",
 		Errors:      []*fault.Error{workspace.ErrNotFound, workspace.ErrDenied},
-	}, s.handleListWebhooks)
+	}, s.listWebhooks)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readWebhook", Method: http.MethodGet, Path: webhookPath, Tag: tag,
 		Summary:     "Read a webhook",
 		Description: "Requires the role of an admin or owner of the workspace. The response does not contain the secret.",
 		Errors:      []*fault.Error{errNoWebhook, workspace.ErrDenied},
-	}, s.handleReadWebhook)
+	}, s.readWebhook)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag,
 		Summary: "Change a webhook's settings",
@@ -54,13 +59,13 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 			"the old one stays valid for 24 hours. During this time, the header webhook-signature contains one signature " +
 			"for each of the two secrets.",
 		Errors: []*fault.Error{errBadURL, errBadSecret, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
-	}, s.handleUpdateWebhook)
+	}, s.updateWebhook)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteWebhook", Method: http.MethodDelete, Path: webhookPath, Tag: tag,
 		Summary:     "Delete a webhook",
 		Description: deleteDescription,
 		Errors:      []*fault.Error{errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
-	}, s.handleDeleteWebhook)
+	}, s.deleteWebhook)
 }
 
 // deleteDescription describes what happens to the deliveries of a deleted webhook.
@@ -207,31 +212,90 @@ type webhookReadOutput struct{ Body WebhookItem }
 
 type webhookOutput struct{ Body WebhookWithSecret }
 
-func (s *Service) handleCreateWebhook(
+// createWebhook creates a webhook.
+func (s *Service) createWebhook(
 	ctx context.Context, caller httpapi.Caller, in *newWebhookInput,
 ) (*webhookOutput, error) {
-	w, secret, err := s.CreateWebhook(ctx, caller, NewWebhook{
-		WorkspaceID: in.Body.WorkspaceID, ProjectID: in.Body.ProjectID, URL: in.Body.URL, Events: unique(in.Body.Events),
-		Secret: in.Body.Secret.Value, Description: in.Body.Description, Active: in.Body.Active == nil || *in.Body.Active,
-	})
+	if err := checkURL(in.Body.URL, s.allowPrivate); err != nil {
+		return nil, err
+	}
+	workspaceID, err := s.checkNew(ctx, caller, in.Body.WorkspaceID, in.Body.ProjectID)
 	if err != nil {
 		return nil, err
 	}
-	return &webhookOutput{WebhookWithSecret{webhookItem(w), secret}}, nil
+	at := clock.Stamp(s.now())
+	w := delivery.Webhook{
+		ID: s.ids.New(id.Webhook), WorkspaceID: workspaceID, URL: in.Body.URL, Events: unique(in.Body.Events),
+		Description: in.Body.Description, Active: in.Body.Active == nil || *in.Body.Active,
+		CreatedBy: caller.UserID, CreatedByName: caller.Account().Username, CreatedAt: at, UpdatedAt: at,
+		Revision: 1, Generation: 1,
+	}
+	if !w.Active {
+		w.DeactivatedAt = &at
+	}
+	if in.Body.ProjectID != nil {
+		w.ProjectID = *in.Body.ProjectID
+	}
+	secret, generated := secretOrNew(in.Body.Secret.Value)
+	if w.Secret, err = s.secrets.Seal(ctx, w.ID, secret); err != nil {
+		return nil, err
+	}
+	if w.AccountID, err = s.access.Account(ctx, workspaceID); err != nil {
+		return nil, err
+	}
+	if err := s.add(ctx, w); err != nil {
+		return nil, err
+	}
+	return &webhookOutput{WebhookWithSecret{webhookItem(w), generated}}, nil
 }
 
-func (s *Service) handleListWebhooks(
+// listWebhooks returns a page of the webhooks of a workspace in the order in which they were created. Without a
+// workspace, it lists the webhooks of all workspaces in which the caller may manage webhooks. It makes two calls to
+// storage, and then one query for each workspace, concurrently.
+func (s *Service) listWebhooks(
 	ctx context.Context, caller httpapi.Caller, in *webhookListInput,
 ) (*webhookListOutput, error) {
-	var err error
+	scope := httpapi.ListScope(caller, "webhooks", in.WorkspaceID)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	workspaces, err := s.workspacesToManage(ctx, caller, in.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]delivery.Webhook, len(workspaces))
+	group, groupCtx := async.WithContext(ctx)
+	group.SetLimit(maxQueries)
+	for i, workspaceID := range workspaces {
+		group.Go(func() error {
+			readable, broken, err := s.store.Webhooks(groupCtx, workspaceID)
+			for _, b := range broken {
+				s.logger.ErrorContext(ctx, "webhook cannot be decoded and is not listed", "key", b.Key.SK, "cause", b.Cause.Error())
+			}
+			found[i] = readable
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	all := slices.Concat(found...)
+	slices.SortFunc(all, func(a, b delivery.Webhook) int { return cmp.Compare(a.ID, b.ID) })
+	items := []WebhookItem{}
+	for _, w := range all {
+		if w.ID > after {
+			items = append(items, webhookItem(w))
+		}
+	}
 	out := &webhookListOutput{}
-	out.Body.Webhooks, out.Body.NextCursor, err = s.ListWebhooks(ctx, caller, in.WorkspaceID, in.PageInput)
+	out.Body.Webhooks, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, in.Limit,
+		func(item WebhookItem) string { return item.ID })
 	return out, err
 }
 
-func (s *Service) handleReadWebhook(
-	ctx context.Context, caller httpapi.Caller, in *InWebhook,
-) (*webhookReadOutput, error) {
+// readWebhook returns a webhook without its secret.
+func (s *Service) readWebhook(ctx context.Context, caller httpapi.Caller, in *InWebhook) (*webhookReadOutput, error) {
 	w, err := s.webhookFor(ctx, caller, in.WebhookID, workspace.ReadWebhooks)
 	if err != nil {
 		return nil, err
@@ -239,32 +303,68 @@ func (s *Service) handleReadWebhook(
 	return &webhookReadOutput{webhookItem(w)}, nil
 }
 
-func (s *Service) handleUpdateWebhook(
+// updateWebhook changes the settings of a webhook. A caller who activates the webhook becomes its creator. If nothing
+// changes, nothing is written.
+func (s *Service) updateWebhook(
 	ctx context.Context, caller httpapi.Caller, in *webhookSettingsInput,
 ) (*webhookOutput, error) {
-	w, secret, err := s.UpdateWebhook(ctx, caller, in.WebhookID, Settings{
+	if in.Body.URL != nil {
+		if err := checkURL(*in.Body.URL, s.allowPrivate); err != nil {
+			return nil, err
+		}
+	}
+	settings := Settings{
 		URL: in.Body.URL, Events: unique(in.Body.Events), Description: in.Body.Description, Active: in.Body.Active,
-		Secret: in.Body.Secret,
+	}
+	var secret, generated string
+	if in.Body.Secret.Present {
+		secret, generated = secretOrNew(in.Body.Secret.Value)
+	}
+	var w delivery.Webhook
+	err := db.Retry(ctx, "update webhook", func(ctx context.Context) (err error) {
+		if w, err = s.webhookFor(ctx, caller, in.WebhookID, workspace.ManageWebhooks); err != nil {
+			return err
+		}
+		next, changed := settings.applyTo(w, s.now())
+		if in.Body.Secret.Present {
+			var rotated bool
+			if next, rotated, err = s.secrets.Rotate(ctx, next, secret, s.now()); err != nil {
+				return err
+			}
+			changed = changed || rotated
+		}
+		if next.Active && !w.Active {
+			next.CreatedBy, next.CreatedByName = caller.UserID, caller.Account().Username
+		}
+		if changed { // false after a retry whose first write succeeded
+			next.Revision++
+			next.UpdatedAt = clock.Stamp(s.now())
+			w, err = s.store.revise(ctx, w, next)
+		}
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &webhookOutput{WebhookWithSecret{webhookItem(w), secret}}, nil
+	return &webhookOutput{WebhookWithSecret{webhookItem(w), generated}}, nil
 }
 
-func (s *Service) handleDeleteWebhook(
+// deleteWebhook deletes a webhook, even if it cannot be decoded. Pending deliveries of the fast lane fail when they are
+// due, because the webhook no longer exists. Pending deliveries of the slow lane are not attempted. All stored
+// deliveries expire as usual.
+func (s *Service) deleteWebhook(
 	ctx context.Context, caller httpapi.Caller, in *InWebhook,
 ) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("Webhook deleted.", s.DeleteWebhook(ctx, caller, in.WebhookID))
-}
-
-// unique returns the patterns of a request without duplicates. It returns nil if the list is empty.
-func unique(list []pattern) []string {
-	var all []string
-	for _, p := range list {
-		if !slices.Contains(all, string(p)) {
-			all = append(all, string(p))
-		}
+	var workspaceID string
+	err := s.readIfAllowed(ctx, caller, in.WebhookID, workspace.ManageWebhooks, func(found string) error {
+		workspaceID = found
+		return nil
+	})
+	if err == nil {
+		err = s.store.delete(ctx, workspaceID, in.WebhookID)
 	}
-	return all
+	if errors.Is(err, db.ErrNotFound) {
+		err = errNoWebhook.WithCause(err)
+	}
+	return httpapi.ReplyDone("Webhook deleted.", err)
 }
