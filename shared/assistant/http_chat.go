@@ -26,7 +26,7 @@ func (s *Service) registerChat(r *httpapi.Routes) {
 			"all of them or none. If they cannot be applied, the answer is still returned: applied is false, and " +
 			"response contains the reason.",
 		Errors: chatErrors,
-	}, s.handleChat)
+	}, s.chat)
 	httpapi.PrivateStream(r, httpapi.Operation{
 		ID: "chatStream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Tag: tag,
 		Summary: "Ask the assistant about a project, and stream the answer while it is generated",
@@ -43,7 +43,7 @@ func (s *Service) registerChat(r *httpapi.Routes) {
 			"Disconnecting does not cancel the answer. To cancel it, call POST /api/ai/messages/{id}/cancel. " +
 			"Fields of the request that are not described here are ignored, because AI SDK clients send their own.",
 		Errors: chatErrors, IgnoreUnknownFields: true,
-	}, s.handleChatStream)
+	}, s.chatStream)
 }
 
 type chatInput struct {
@@ -107,7 +107,7 @@ type Reply struct {
 
 type chatOutput struct{ Body Reply }
 
-func (s *Service) handleChat(ctx context.Context, caller httpapi.Caller, in *chatInput) (*chatOutput, error) {
+func (s *Service) chat(ctx context.Context, caller httpapi.Caller, in *chatInput) (*chatOutput, error) {
 	reply, err := s.Chat(ctx, caller, in.question(), nil)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (s *Service) handleChat(ctx context.Context, caller httpapi.Caller, in *cha
 // before the start, the response is an ordinary error response.
 const startDelay = 3 * time.Second
 
-func (s *Service) handleChatStream(
+func (s *Service) chatStream(
 	ctx context.Context, caller httpapi.Caller, in *chatInput, out *httpapi.EventStream,
 ) error {
 	w := uistream.NewWriter(out, out.FlushError, uistream.Options{Hold: startDelay})

@@ -22,7 +22,7 @@ func (s *Service) registerConversation(r *httpapi.Routes) {
 			"project has no messages. If two users chat at the same time, each answer still follows its question. " +
 			"Only members of the workspace, including viewers, have access, even if the project is public.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
-	}, s.handleListMessages)
+	}, s.listMessages)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "clearConversation", Method: http.MethodDelete, Path: path, Tag: tag,
 		Summary: "Delete a project's conversation",
@@ -30,7 +30,7 @@ func (s *Service) registerConversation(r *httpapi.Routes) {
 			"do not take them into account. An answer in progress is still sent to the user who asked, but it is " +
 			"not stored.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
-	}, s.handleClearConversation)
+	}, s.clearConversation)
 }
 
 type conversationInput struct {
@@ -73,7 +73,7 @@ func item(m conversation.Message) MessageItem {
 	return item
 }
 
-func (s *Service) handleListMessages(
+func (s *Service) listMessages(
 	ctx context.Context, caller httpapi.Caller, in *messagesInput,
 ) (*conversationOutput, error) {
 	messages, next, err := s.ListMessages(ctx, caller, in.ProjectID, in.PageInput)
@@ -86,7 +86,7 @@ func (s *Service) handleListMessages(
 	return out, nil
 }
 
-func (s *Service) handleClearConversation(
+func (s *Service) clearConversation(
 	ctx context.Context, caller httpapi.Caller, in *conversationInput,
 ) (*httpapi.DoneOutput, error) {
 	return httpapi.ReplyDone("Conversation deleted.", s.ClearConversation(ctx, caller, in.ProjectID))

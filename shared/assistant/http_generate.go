@@ -16,7 +16,7 @@ func (s *Service) registerGenerate(r *httpapi.Routes) {
 		Summary:     "Generate code for a prompt",
 		Description: "Generates code without a project. The prompt and the code are not stored.",
 		Errors:      append([]*fault.Error{fault.Invalid(fault.Field("prompt", "must not be blank"))}, modelErrors...),
-	}, s.handleGenerate)
+	}, s.generate)
 }
 
 type generateInput struct {
@@ -46,7 +46,7 @@ type Generated struct {
 
 type generateOutput struct{ Body Generated }
 
-func (s *Service) handleGenerate(
+func (s *Service) generate(
 	ctx context.Context, caller httpapi.Caller, in *generateInput,
 ) (*generateOutput, error) {
 	language, framework := strings.TrimSpace(in.Body.Language), strings.TrimSpace(in.Body.Framework)

@@ -19,14 +19,14 @@ func (s *Service) registerMessage(r *httpapi.Routes) {
 			"with the status interrupted. For an answer that ended within the last 24 hours, the request succeeds " +
 			"and has no effect. Disconnecting from the stream does not cancel an answer.",
 		Errors: []*fault.Error{errMessageNotFound},
-	}, s.handleCancelMessage)
+	}, s.cancelMessage)
 }
 
 type cancelInput struct {
 	ID string `path:"id" doc:"The answer's ID: the messageId of the stream's start event" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-func (s *Service) handleCancelMessage(
+func (s *Service) cancelMessage(
 	ctx context.Context, caller httpapi.Caller, in *cancelInput,
 ) (*httpapi.DoneOutput, error) {
 	err := s.quota.Cancel(ctx, caller.UserID, in.ID)

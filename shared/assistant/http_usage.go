@@ -16,7 +16,7 @@ func (s *Service) registerUsage(r *httpapi.Routes) {
 		Description: "Includes the caller's calls in all workspaces. Tokens are reserved when an answer begins. When " +
 			"the answer ends, the tokens that it used replace the reserved ones. Both count in the month in which the " +
 			"answer began.",
-	}, s.handleReadUsage)
+	}, s.readUsage)
 }
 
 // UsageItem is a user's usage of the assistant in a month.
@@ -34,7 +34,7 @@ type UsageItem struct {
 
 type usageOutput struct{ Body UsageItem }
 
-func (s *Service) handleReadUsage(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*usageOutput, error) {
+func (s *Service) readUsage(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*usageOutput, error) {
 	month := quota.MonthOf(s.now())
 	used, err := s.quota.Usage(ctx, caller.UserID, month)
 	if err != nil {

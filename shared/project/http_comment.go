@@ -1,12 +1,17 @@
 package project
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 	"strings"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
 	"devplatform/shared/project/path"
 	"devplatform/shared/workspace"
 )
@@ -26,7 +31,7 @@ func (s *Service) registerComments(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("body", checkBody(" "))),
 			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
 		},
-	}, s.handleCreateComment)
+	}, s.createComment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments,
 		Summary: "List the comments on a project",
@@ -34,7 +39,7 @@ func (s *Service) registerComments(r *httpapi.Routes) {
 			"set, a page can contain fewer comments than limit, or none, although it has a nextCursor. Requires membership " +
 			"in the workspace.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
-	}, s.handleListComments)
+	}, s.listComments)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments,
 		Summary:     "Delete a comment",
@@ -42,7 +47,7 @@ func (s *Service) registerComments(r *httpapi.Routes) {
 		Errors: []*fault.Error{
 			workspace.ErrProjectNotFound, errCommentNotFound, workspace.ErrDenied, fault.ErrConflict,
 		},
-	}, s.handleDeleteComment)
+	}, s.deleteComment)
 }
 
 type newCommentInput struct {
@@ -117,4 +122,91 @@ type commentsOutput struct {
 type deleteCommentInput struct {
 	InProject
 	CommentID string `path:"commentId" doc:"The comment's ID" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+// createComment adds a comment to a project.
+func (s *Service) createComment(
+	ctx context.Context, caller httpapi.Caller, in *newCommentInput,
+) (*commentOutput, error) {
+	access, _, err := s.open(ctx, caller, in.ProjectID, workspace.Write)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now()
+	c := commentRecord{
+		ID: s.ids.New(id.Comment), Body: in.Body.Body, Path: in.Body.Path, Line: in.Body.Line,
+		AuthorID: caller.UserID, Author: caller.Account().Username, CreatedAt: clock.Stamp(now),
+	}
+	e, err := s.outbox.Add(event.Change{
+		Type: event.CommentCreated, WorkspaceID: access.WorkspaceID, ProjectID: in.ProjectID,
+		Data: event.Data{
+			Actor:   event.Actor{ID: caller.UserID, Username: caller.Account().Username},
+			Project: &event.Project{ID: in.ProjectID, Name: access.Name},
+			Comment: &event.Comment{ID: c.ID, Path: c.Path, Line: c.Line, Body: c.Body},
+		},
+	}, now)
+	if err == nil {
+		err = s.store.createComment(ctx, in.ProjectID, c, e)
+	}
+	return &commentOutput{c.item()}, err
+}
+
+// listComments returns a page of the comments on a project, oldest first. If path is set, it returns only the
+// comments on that path. Then a page can have fewer comments than its limit, or none, even if there is a next page.
+func (s *Service) listComments(
+	ctx context.Context, caller httpapi.Caller, in *commentsInput,
+) (*commentsOutput, error) {
+	out, scope := &commentsOutput{}, httpapi.ListScope(caller, "comments", in.ProjectID, in.Path)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	limit, next := cmp.Or(in.Limit, httpapi.DefaultLimit), ""
+	read := func(ctx context.Context, _ map[db.Key]db.Item) (items []CommentItem, err error) {
+		if in.Path != "" {
+			items, next, err = s.store.commentsOn(ctx, in.ProjectID, in.Path, after, limit)
+			return items, err
+		}
+		return s.store.comments(ctx, in.ProjectID, after, limit+1)
+	}
+	_, items, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, in.ProjectID, workspace.Read, read)
+	if err != nil {
+		return nil, err
+	}
+	if in.Path == "" {
+		out.Body.Comments, out.Body.NextCursor, err = httpapi.CutPage(
+			ctx, s.cursors, scope, items, limit, func(c CommentItem) string { return c.ID })
+		return out, err
+	}
+	if out.Body.Comments = items; next != "" {
+		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, next)
+	}
+	return out, err
+}
+
+// deleteComment deletes a comment. Only moderators and the author may delete it. The author needs permission to
+// write.
+func (s *Service) deleteComment(
+	ctx context.Context, caller httpapi.Caller, in *deleteCommentInput,
+) (*httpapi.DoneOutput, error) {
+	key := db.CommentKey(in.ProjectID, in.CommentID)
+	access, _, err := s.open(ctx, caller, in.ProjectID, workspace.Read, key)
+	if err != nil {
+		return nil, err
+	}
+	if access.Items[key] == nil {
+		return nil, errCommentNotFound
+	}
+	c, err := db.Decode[commentRecord](access.Items[key])
+	if err != nil {
+		return nil, err
+	}
+	action := workspace.Moderate
+	if c.AuthorID == caller.UserID {
+		action = workspace.Write
+	}
+	if err := access.Check(action); err != nil {
+		return nil, err
+	}
+	return httpapi.ReplyDone("Comment deleted.", s.store.deleteComment(ctx, in.ProjectID, in.CommentID))
 }

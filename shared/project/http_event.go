@@ -1,8 +1,10 @@
 package project
 
 import (
+	"context"
 	"net/http"
 
+	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -16,7 +18,7 @@ func (s *Service) registerEvents(r *httpapi.Routes) {
 		Description: "Returns the events of the last 30 days, newest first, with the same payloads that webhooks " +
 			"receive. The list is always paged; the default limit is 50. Requires membership in the workspace.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
-	}, s.handleListEvents)
+	}, s.listProjectEvents)
 }
 
 type feedInput struct {
@@ -29,4 +31,26 @@ type feedOutput struct {
 		Events     []event.Text `json:"events" nullable:"false" doc:"The events of the last 30 days, newest first"`
 		NextCursor string       `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page"`
 	}
+}
+
+// listProjectEvents returns a page of a project's events, newest first.
+func (s *Service) listProjectEvents(
+	ctx context.Context, caller httpapi.Caller, in *feedInput,
+) (*feedOutput, error) {
+	scope := httpapi.ListScope(caller, "feed", in.ProjectID)
+	read := func(ctx context.Context, after string, n int) ([]event.Record, error) {
+		events := func(ctx context.Context, _ map[db.Key]db.Item) ([]event.Record, error) {
+			return s.store.eventsOf(ctx, in.ProjectID, after, n)
+		}
+		_, records, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, in.ProjectID, workspace.Read, events)
+		return records, err
+	}
+	records, next, err := httpapi.ReadPage(ctx, s.cursors, scope, in.PageInput, read,
+		func(r event.Record) string { return r.ID })
+	out := &feedOutput{}
+	out.Body.Events, out.Body.NextCursor = make([]event.Text, len(records)), next
+	for i, record := range records {
+		out.Body.Events[i] = record.Payload
+	}
+	return out, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/file"
@@ -26,7 +27,7 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 			"for its creator and for the admins and owners of the workspace. Public projects of other workspaces are not " +
 			"listed.",
 		Errors: []*fault.Error{workspace.ErrNotFound},
-	}, s.handleListProjects)
+	}, s.listProjects)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Status: http.StatusCreated,
 		Summary: "Create a project",
@@ -37,7 +38,7 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrNotFound, workspace.ErrDenied,
 			errQuota(MaxProjects), fault.ErrConflict,
 		},
-	}, s.handleCreateProject)
+	}, s.createProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects,
 		Summary: "Read a project with its files",
@@ -46,7 +47,7 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("include", "must be files or empty")), workspace.ErrProjectNotFound,
 		},
-	}, s.handleReadProject)
+	}, s.readProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects,
 		Summary: "Update a project",
@@ -56,14 +57,14 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("name", workspace.CheckName(" "))),
 			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
 		},
-	}, s.handleUpdateProject)
+	}, s.updateProject)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects,
 		Summary: "Delete a project permanently",
 		Description: "Admins and owners can delete any project. Members can delete projects that they created. The " +
 			"project is unavailable immediately; its files and comments are removed in the background.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
-	}, s.handleDeleteProject)
+	}, s.deleteProject)
 }
 
 // defaultFramework is the framework of a project if the request does not set it.
@@ -226,7 +227,7 @@ type projectReadOutput struct {
 	}
 }
 
-func (s *Service) handleCreateProject(
+func (s *Service) createProject(
 	ctx context.Context, caller httpapi.Caller, in *newProjectInput,
 ) (*projectOutput, error) {
 	draft := Draft{
@@ -240,15 +241,61 @@ func (s *Service) handleCreateProject(
 	return &projectOutput{details}, err
 }
 
-func (s *Service) handleUpdateProject(
+func (s *Service) updateProject(
 	ctx context.Context, caller httpapi.Caller, in *projectSettingsInput,
 ) (*projectOutput, error) {
 	details, err := s.Update(ctx, caller, in.ProjectID, Settings(in.Body))
 	return &projectOutput{details}, err
 }
 
-func (s *Service) handleDeleteProject(
+func (s *Service) deleteProject(
 	ctx context.Context, caller httpapi.Caller, in *InProject,
 ) (*httpapi.DoneOutput, error) {
 	return httpapi.ReplyDone("Project deleted.", s.Delete(ctx, caller, in.ProjectID))
+}
+
+// readProject returns a project, with the first page of its files if the request includes them. If the caller is
+// a member of the workspace, it updates lastOpenedAt.
+func (s *Service) readProject(
+	ctx context.Context, caller httpapi.Caller, in *projectReadInput,
+) (*projectReadOutput, error) {
+	out := &projectReadOutput{}
+	b := &out.Body
+	access, files, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, in.ProjectID, workspace.View,
+		func(ctx context.Context, _ map[db.Key]db.Item) (files []file.FileItem, err error) {
+			if in.withFiles {
+				files, b.NextCursor, err = s.files.FirstPage(ctx, caller, in.ProjectID)
+			}
+			return files, err
+		})
+	if err != nil {
+		return nil, err
+	}
+	p, err := db.Decode[projectRecord](access.Items[db.ProjectKey(access.WorkspaceID, in.ProjectID)])
+	if err == nil && access.Member.Role != "" {
+		p.LastOpenedAt = s.updateLastOpened(ctx, p)
+	}
+	p.SiteBlocked = p.SiteBlocked || access.Workspace.IsReadOnly()
+	b.ProjectDetails, b.Files = p.details(access.Workspace.Name, s.sites), files
+	return out, err
+}
+
+// listProjects returns a page of the projects that the caller can see in their workspaces, most recently opened
+// first. It makes one query for each workspace.
+func (s *Service) listProjects(
+	ctx context.Context, caller httpapi.Caller, in *projectListInput,
+) (*projectListOutput, error) {
+	scope := httpapi.ListScope(caller, "projects", in.WorkspaceID, in.Framework, string(in.Visibility), in.Q)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.projects(ctx, caller.UserID, in)
+	if err != nil {
+		return nil, err
+	}
+	out := &projectListOutput{}
+	out.Body.Projects, out.Body.NextCursor, err = httpapi.CutPage(
+		ctx, s.cursors, scope, itemsAfter(all, after), in.Limit, ProjectItem.position)
+	return out, err
 }

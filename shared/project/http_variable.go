@@ -1,9 +1,14 @@
 package project
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/setting"
@@ -20,7 +25,7 @@ func (s *Service) registerVariables(r *httpapi.Routes) {
 			"Requires membership in the workspace, also if the project is public.",
 		Errors:        []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 		OtherStatuses: []int{http.StatusNotModified},
-	}, s.handleReadVariables)
+	}, s.readVariables)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "setVariables", Method: http.MethodPut, Path: variablesPath, Tag: tagProjects,
 		Summary: "Replace the variables of a project",
@@ -33,7 +38,7 @@ func (s *Service) registerVariables(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("variables[0].name", setting.CheckName(""))), workspace.ErrProjectNotFound,
 			workspace.ErrDenied, httpapi.ErrIfMatch, httpapi.ErrIfNoneMatch, fault.ErrConflict,
 		},
-	}, s.handleSetVariables)
+	}, s.setVariables)
 }
 
 // variableList is the list of a project's variables, in the order in which it was set.
@@ -92,4 +97,56 @@ func (v variablesRecord) output() *variablesOutput {
 		out.Body.Variables = []setting.Variable{}
 	}
 	return out
+}
+
+func (s *Service) readVariables(
+	ctx context.Context, caller httpapi.Caller, in *readVariablesInput,
+) (*variablesOutput, error) {
+	known, err := httpapi.ParsePreconditions("", in.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	_, v, err := s.openVariables(ctx, caller, in.ProjectID, workspace.Read)
+	if err != nil {
+		return nil, err
+	}
+	out := v.output()
+	if known.NotModified(out.ETag) {
+		out.Status = http.StatusNotModified
+	}
+	return out, nil
+}
+
+// setVariables replaces the variables of a project. If the list does not change, it writes nothing and emits no
+// event. The event does not contain the variables.
+func (s *Service) setVariables(
+	ctx context.Context, caller httpapi.Caller, in *setVariablesInput,
+) (*variablesOutput, error) {
+	condition, err := in.Preconditions()
+	if err != nil {
+		return nil, err
+	}
+	var v variablesRecord
+	err = db.Retry(ctx, "set the variables of a project", func(ctx context.Context) error {
+		var old projectRecord
+		if old, v, err = s.openVariables(ctx, caller, in.ProjectID, workspace.Write); err != nil {
+			return err
+		}
+		if err := condition.Check(v.etag()); err != nil {
+			return err
+		}
+		if slices.Equal(v.Variables, in.Body.Variables) {
+			return nil
+		}
+		now := s.now()
+		next := old
+		next.UpdatedAt, next.Revision = clock.Stamp(now), next.Revision+1
+		v.Variables, v.Revision = in.Body.Variables, v.Revision+1
+		e, err := s.outbox.Add(eventChange(event.ProjectUpdated, caller, next, "variables"), now)
+		if err != nil {
+			return err
+		}
+		return s.store.setVariables(ctx, old, next, v, e)
+	})
+	return v.output(), err
 }

@@ -10,32 +10,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"devplatform/shared/async"
-	"devplatform/shared/httpapi"
 	"devplatform/shared/workspace"
 )
 
 // maxQueries is the maximum number of concurrent queries of a request.
 const maxQueries = 16
-
-// handleListProjects returns a page of the projects that the caller can see in their workspaces, most recently opened
-// first. It makes one query for each workspace.
-func (s *Service) handleListProjects(
-	ctx context.Context, caller httpapi.Caller, in *projectListInput,
-) (*projectListOutput, error) {
-	scope := httpapi.ListScope(caller, "projects", in.WorkspaceID, in.Framework, string(in.Visibility), in.Q)
-	after, err := s.cursors.Open(ctx, scope, in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.projects(ctx, caller.UserID, in)
-	if err != nil {
-		return nil, err
-	}
-	out := &projectListOutput{}
-	out.Body.Projects, out.Body.NextCursor, err = httpapi.CutPage(
-		ctx, s.cursors, scope, itemsAfter(all, after), in.Limit, ProjectItem.position)
-	return out, err
-}
 
 // projects returns all projects that the filter of a request selects, most recently opened first.
 func (s *Service) projects(ctx context.Context, userID string, f *projectListInput) ([]ProjectItem, error) {

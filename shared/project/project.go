@@ -11,7 +11,6 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
-	"devplatform/shared/project/file"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
@@ -103,32 +102,6 @@ func (s *Service) Create(ctx context.Context, caller httpapi.Caller, in Draft) (
 		})
 	})
 	return p.details(member.Name, s.sites), err
-}
-
-// handleReadProject returns a project, with the first page of its files if the request includes them. If the caller is
-// a member of the workspace, it updates lastOpenedAt.
-func (s *Service) handleReadProject(
-	ctx context.Context, caller httpapi.Caller, in *projectReadInput,
-) (*projectReadOutput, error) {
-	out := &projectReadOutput{}
-	b := &out.Body
-	access, files, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, in.ProjectID, workspace.View,
-		func(ctx context.Context, _ map[db.Key]db.Item) (files []file.FileItem, err error) {
-			if in.withFiles {
-				files, b.NextCursor, err = s.files.FirstPage(ctx, caller, in.ProjectID)
-			}
-			return files, err
-		})
-	if err != nil {
-		return nil, err
-	}
-	p, err := db.Decode[projectRecord](access.Items[db.ProjectKey(access.WorkspaceID, in.ProjectID)])
-	if err == nil && access.Member.Role != "" {
-		p.LastOpenedAt = s.updateLastOpened(ctx, p)
-	}
-	p.SiteBlocked = p.SiteBlocked || access.Workspace.IsReadOnly()
-	b.ProjectDetails, b.Files = p.details(access.Workspace.Name, s.sites), files
-	return out, err
 }
 
 const (

@@ -2,13 +2,9 @@ package project
 
 import (
 	"context"
-	"net/http"
-	"slices"
 	"strconv"
 
-	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/setting"
 	"devplatform/shared/workspace"
@@ -36,56 +32,4 @@ func (s *Service) openVariables(
 	}
 	v, err = db.Decode[variablesRecord](access.Items[key])
 	return p, v, err
-}
-
-func (s *Service) handleReadVariables(
-	ctx context.Context, caller httpapi.Caller, in *readVariablesInput,
-) (*variablesOutput, error) {
-	known, err := httpapi.ParsePreconditions("", in.IfNoneMatch)
-	if err != nil {
-		return nil, err
-	}
-	_, v, err := s.openVariables(ctx, caller, in.ProjectID, workspace.Read)
-	if err != nil {
-		return nil, err
-	}
-	out := v.output()
-	if known.NotModified(out.ETag) {
-		out.Status = http.StatusNotModified
-	}
-	return out, nil
-}
-
-// handleSetVariables replaces the variables of a project. If the list does not change, it writes nothing and emits no
-// event. The event does not contain the variables.
-func (s *Service) handleSetVariables(
-	ctx context.Context, caller httpapi.Caller, in *setVariablesInput,
-) (*variablesOutput, error) {
-	condition, err := in.Preconditions()
-	if err != nil {
-		return nil, err
-	}
-	var v variablesRecord
-	err = db.Retry(ctx, "set the variables of a project", func(ctx context.Context) error {
-		var old projectRecord
-		if old, v, err = s.openVariables(ctx, caller, in.ProjectID, workspace.Write); err != nil {
-			return err
-		}
-		if err := condition.Check(v.etag()); err != nil {
-			return err
-		}
-		if slices.Equal(v.Variables, in.Body.Variables) {
-			return nil
-		}
-		now := s.now()
-		next := old
-		next.UpdatedAt, next.Revision = clock.Stamp(now), next.Revision+1
-		v.Variables, v.Revision = in.Body.Variables, v.Revision+1
-		e, err := s.outbox.Add(eventChange(event.ProjectUpdated, caller, next, "variables"), now)
-		if err != nil {
-			return err
-		}
-		return s.store.setVariables(ctx, old, next, v, e)
-	})
-	return v.output(), err
 }

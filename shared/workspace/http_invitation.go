@@ -1,10 +1,13 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/limit"
@@ -23,22 +26,22 @@ func (s *Service) registerInvitations(r *httpapi.Routes) {
 			errAlreadyMember, fault.ErrConflict, errInvitationQuota, errInvitedRecently, limit.ErrTooMany,
 			mail.ErrNotConfigured,
 		},
-	}, s.handleCreateInvitation)
+	}, s.createInvitation)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listInvitations", Method: http.MethodGet, Path: "/api/workspaces/{id}/invitations", Tag: tag,
 		Summary: "List the open invitations of a workspace", Description: "Admins and owners can list the invitations.",
 		Errors: []*fault.Error{ErrNotFound, ErrDenied},
-	}, s.handleListInvitations)
+	}, s.listInvitations)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "revokeInvitation", Method: http.MethodDelete, Path: "/api/workspaces/{id}/invitations/{invitationId}", Tag: tag,
 		Summary:     "Revoke an invitation",
 		Description: "Admins and owners can revoke invitations. They cannot revoke an invitation with a role above their own.",
 		Errors:      []*fault.Error{ErrNotFound, errInvitationNotFound, ErrDenied, errRoleTooHigh, fault.ErrConflict},
-	}, s.handleRevokeInvitation)
+	}, s.revokeInvitation)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listUserInvitations", Method: http.MethodGet, Path: "/api/invitations", Tag: tag,
 		Summary: "List the caller's open invitations", Description: "Returns the invitations that the caller can accept. The list is always paged; the default limit is 50.",
-	}, s.handleListUserInvitations)
+	}, s.listUserInvitations)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "acceptInvitation", Method: http.MethodPost, Path: "/api/invitations/{id}/accept", Tag: tag,
 		Summary: "Accept an invitation",
@@ -47,17 +50,17 @@ func (s *Service) registerInvitations(r *httpapi.Routes) {
 		Errors: []*fault.Error{
 			errInvitationNotFound, errSelfMember, ErrReadOnly, fault.ErrConflict, errCallerQuota(MaxMemberships),
 		},
-	}, s.handleAcceptInvitation)
+	}, s.acceptInvitation)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "declineInvitation", Method: http.MethodPost, Path: "/api/invitations/{id}/decline", Tag: tag,
 		Summary: "Decline an invitation", Description: "Ends the invitation.",
 		Errors: []*fault.Error{errInvitationNotFound, fault.ErrConflict},
-	}, s.handleDeclineInvitation)
+	}, s.declineInvitation)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "previewInvitation", Method: http.MethodPost, Path: "/api/invitations/preview", Tag: tag,
 		Summary: "Preview the invitation of a mail", Description: "Changes nothing. It needs no session.",
 		Errors: []*fault.Error{errTokenInvalid},
-	}, s.handlePreviewInvitation)
+	}, s.previewInvitation)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "acceptInvitationToken", Method: http.MethodPost, Path: "/api/invitations/accept", Tag: tag,
 		Summary: "Accept the invitation of a mail",
@@ -67,7 +70,7 @@ func (s *Service) registerInvitations(r *httpapi.Routes) {
 			errTokenInvalid, errInvitationNotFound, errSelfMember, ErrReadOnly, fault.ErrConflict,
 			errCallerQuota(MaxMemberships),
 		},
-	}, s.handleAcceptToken)
+	}, s.acceptInvitationToken)
 }
 
 // InvitationItem is an open invitation as admins see it.
@@ -188,7 +191,7 @@ type invitationInput struct {
 
 type memberOutput struct{ Body MemberItem }
 
-func (s *Service) handleCreateInvitation(
+func (s *Service) createInvitation(
 	ctx context.Context, caller httpapi.Caller, in *createInvitationInput,
 ) (out *createdInvitationOutput, err error) {
 	var invited Invitation
@@ -200,4 +203,129 @@ func (s *Service) handleCreateInvitation(
 	}
 	out.Body.InvitationItem = invited.item()
 	return out, err
+}
+
+// listInvitations returns a page of the open invitations of a workspace, in the order of their creation.
+func (s *Service) listInvitations(
+	ctx context.Context, caller httpapi.Caller, in *invitationsInput,
+) (*invitationsOutput, error) {
+	scope := httpapi.ListScope(caller, "invitations", in.ID)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.store.team(ctx, in.ID, caller.UserID, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if !t.caller.Role.May(ManageMembers) {
+		return nil, ErrDenied
+	}
+	open := t.open.open(s.now())
+	slices.SortFunc(open, func(a, b Invitation) int { return cmp.Compare(a.ID, b.ID) })
+	items := []InvitationItem{}
+	for _, i := range open {
+		if i.ID > after {
+			items = append(items, i.item())
+		}
+	}
+	out := &invitationsOutput{}
+	out.Body.Invitations, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, in.Limit,
+		func(i InvitationItem) string { return i.ID })
+	return out, err
+}
+
+// revokeInvitation ends an invitation.
+func (s *Service) revokeInvitation(
+	ctx context.Context, caller httpapi.Caller, in *revokeInvitationInput,
+) (*httpapi.DoneOutput, error) {
+	err := db.Retry(ctx, "revoke an invitation", func(ctx context.Context) error {
+		t, err := s.store.team(ctx, in.ID, caller.UserID, caller.UserID)
+		if err != nil {
+			return err
+		}
+		if err := t.caller.Check(ManageMembers); err != nil {
+			return err
+		}
+		i, err := t.open.find(hasID(in.InvitationID), s.now())
+		if err != nil {
+			return err
+		}
+		if !t.caller.Role.Covers(i.Role) {
+			return errRoleTooHigh
+		}
+		return s.store.endInvitation(ctx, in.ID, i, t.open,
+			s.store.Projects.Check(db.MemberKey(in.ID, caller.UserID), hasRole(t.caller.Role)))
+	})
+	return httpapi.ReplyDone("The invitation has been revoked.", err)
+}
+
+// listUserInvitations returns a page of the open invitations of the caller and of the caller's confirmed address,
+// in the order of their creation.
+func (s *Service) listUserInvitations(
+	ctx context.Context, caller httpapi.Caller, in *userInvitationsInput,
+) (*userInvitationsOutput, error) {
+	scope := httpapi.ListScope(caller, "userInvitations")
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	now, limit := s.now(), cmp.Or(in.Limit, httpapi.DefaultLimit)
+	list, err := s.store.invitationsTo(ctx, db.InvitationsOf(caller.UserID), after, limit, now)
+	if err != nil {
+		return nil, err
+	}
+	if email := confirmedEmail(caller); email != "" {
+		more, err := s.store.invitationsTo(ctx, db.AddressInvitationsOf(email), after, limit, now)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+		slices.SortFunc(list, func(a, b UserInvitationItem) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	out := &userInvitationsOutput{}
+	out.Body.Invitations, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, list, limit,
+		func(i UserInvitationItem) string { return i.ID })
+	return out, err
+}
+
+func (s *Service) previewInvitation(ctx context.Context, in *tokenInput) (*previewOutput, error) {
+	t, i, err := s.store.invitationWith(ctx, "", in.Body.Token, s.now())
+	if err != nil {
+		return nil, err
+	}
+	out := &previewOutput{PreviewItem{Role: i.Role}}
+	out.Body.Workspace.Name, out.Body.InvitedBy.Username = t.workspace.Name, i.InviterName
+	return out, nil
+}
+
+func (s *Service) acceptInvitation(
+	ctx context.Context, caller httpapi.Caller, in *invitationInput,
+) (*memberOutput, error) {
+	return s.accept(ctx, caller, func(ctx context.Context) (team, Invitation, error) {
+		return s.store.invitationOf(ctx, caller, in.ID, s.now())
+	})
+}
+
+// acceptInvitationToken accepts the invitation to which a token belongs. The caller may have another address than the
+// invited one.
+func (s *Service) acceptInvitationToken(
+	ctx context.Context, caller httpapi.Caller, in *tokenInput,
+) (*memberOutput, error) {
+	return s.accept(ctx, caller, func(ctx context.Context) (team, Invitation, error) {
+		return s.store.invitationWith(ctx, caller.UserID, in.Body.Token, s.now())
+	})
+}
+
+func (s *Service) declineInvitation(
+	ctx context.Context, caller httpapi.Caller, in *invitationInput,
+) (*httpapi.DoneOutput, error) {
+	err := db.Retry(ctx, "decline an invitation", func(ctx context.Context) error {
+		t, declined, err := s.store.invitationOf(ctx, caller, in.ID, s.now())
+		if err != nil {
+			return err
+		}
+		return s.store.endInvitation(ctx, t.workspace.ID, declined, t.open)
+	})
+	return httpapi.ReplyDone("You have declined the invitation.", err)
 }

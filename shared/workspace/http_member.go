@@ -1,9 +1,12 @@
 package workspace
 
 import (
+	"context"
 	"net/http"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
@@ -13,7 +16,7 @@ func (s *Service) registerMembers(r *httpapi.Routes) {
 		ID: "listMembers", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag,
 		Summary: "List the members of a workspace", Description: "Requires membership in the workspace.",
 		Errors: []*fault.Error{ErrNotFound},
-	}, s.handleListMembers)
+	}, s.listMembers)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
 		Summary: "Change a member's role",
@@ -24,7 +27,7 @@ func (s *Service) registerMembers(r *httpapi.Routes) {
 			ErrNotFound, errMemberNotFound, ErrDenied, errRoleTooHigh, errLastOwner, errPersonalOwner, fault.ErrConflict,
 			errInvitationQuota, errInvitedRecently,
 		},
-	}, s.handleUpdateMember)
+	}, s.updateMember)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
 		Summary: "Remove a member, or leave a workspace",
@@ -33,7 +36,7 @@ func (s *Service) registerMembers(r *httpapi.Routes) {
 		Errors: []*fault.Error{
 			ErrNotFound, errMemberNotFound, ErrDenied, errRoleTooHigh, errLastOwner, errPersonalOwner, fault.ErrConflict,
 		},
-	}, s.handleRemoveMember)
+	}, s.removeMember)
 }
 
 // MemberItem is a member as clients see it.
@@ -89,4 +92,86 @@ func (m Membership) memberItem() MemberItem {
 		UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt,
 		InvitedEmail: m.InvitedEmail, Email: m.Email,
 	}
+}
+
+// listMembers returns a page of the members of a workspace, sorted by user ID.
+func (s *Service) listMembers(
+	ctx context.Context, caller httpapi.Caller, in *membersInput,
+) (*membersOutput, error) {
+	scope := httpapi.ListScope(caller, "members", in.ID)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	var list []Membership
+	var own Membership
+	reads, readCtx := async.WithContext(ctx)
+	reads.Go(func() (err error) {
+		own, err = s.store.Membership(readCtx, caller.UserID, in.ID)
+		return err
+	})
+	reads.Go(func() (err error) {
+		list, err = s.store.members(db.WithoutGuardRead(readCtx), in.ID, after, in.Limit)
+		return err
+	})
+	if err := reads.Wait(); err != nil {
+		return nil, err
+	}
+	items := make([]MemberItem, len(list))
+	for i, m := range list {
+		items[i] = m.memberItem()
+		if !own.Role.May(ManageMembers) {
+			items[i].InvitedEmail, items[i].Email = "", ""
+		}
+	}
+	out := &membersOutput{}
+	out.Body.Members, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, in.Limit,
+		func(m MemberItem) string { return m.UserID })
+	return out, err
+}
+
+// updateMember changes the role of a member. If there is no new role, it writes nothing. A member becomes an
+// owner only with the member's consent: for the role Owner, it stores an invitation and does not change the role.
+func (s *Service) updateMember(
+	ctx context.Context, caller httpapi.Caller, in *updateMemberInput,
+) (*updatedMemberOutput, error) {
+	out, role := &updatedMemberOutput{}, in.Body.Role
+	err := db.Retry(ctx, "change a role", func(ctx context.Context) error {
+		t, err := s.store.team(ctx, in.ID, caller.UserID, in.UserID)
+		if err != nil {
+			return err
+		}
+		if err := checkRoleChange(t.caller, t.target, role); err != nil {
+			return err
+		}
+		member := *t.target
+		out.Status, out.Body = http.StatusOK, updatedMemberItem{MemberItem: member.memberItem()}
+		switch {
+		case role == nil || *role == member.Role:
+			return nil
+		case *role == Owner:
+			next := s.newInvitation(t.caller, invitee{UserID: member.UserID, Username: member.Username}, Owner, s.now())
+			next, err := s.store.invite(ctx, t, next, s.store.checkRole(member))
+			offer := next.item()
+			out.Status, out.Body.Invitation = http.StatusAccepted, &offer
+			return err
+		}
+		member.Role, out.Body.Role = *role, *role
+		c := change{by: actor(caller), caller: t.caller, before: t.target, after: &member, open: t.open}
+		return s.apply(ctx, c, s.now())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (s *Service) removeMember(
+	ctx context.Context, caller httpapi.Caller, in *removeMemberInput,
+) (*httpapi.DoneOutput, error) {
+	message := "The member has been removed."
+	if in.UserID == caller.UserID {
+		message = "You have left the workspace."
+	}
+	return httpapi.ReplyDone(message, s.RemoveMember(ctx, caller, in.ID, in.UserID))
 }

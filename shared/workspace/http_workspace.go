@@ -1,11 +1,14 @@
 package workspace
 
 import (
+	"context"
 	"net/http"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
 )
 
 func (s *Service) registerWorkspaces(r *httpapi.Routes) {
@@ -13,7 +16,7 @@ func (s *Service) registerWorkspaces(r *httpapi.Routes) {
 		ID: "listWorkspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag,
 		Summary:     "List the caller's workspaces",
 		Description: "Returns the caller's workspaces with the caller's role, the personal workspace first.",
-	}, s.handleListWorkspaces)
+	}, s.listWorkspaces)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Status: http.StatusCreated,
 		SessionFirst: true,
@@ -22,19 +25,19 @@ func (s *Service) registerWorkspaces(r *httpapi.Routes) {
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("name", CheckName(" "))), errCallerQuota(MaxMemberships), fault.ErrConflict,
 		},
-	}, s.handleCreateWorkspace)
+	}, s.createWorkspace)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readWorkspace", Method: http.MethodGet, Path: "/api/workspaces/{id}", Tag: tag,
 		Summary: "Read a workspace", Description: "Returns the workspace with its numbers of members and projects.",
 		Errors: []*fault.Error{ErrNotFound},
-	}, s.handleReadWorkspace)
+	}, s.readWorkspace)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateWorkspace", Method: http.MethodPut, Path: "/api/workspaces/{id}", Tag: tag,
 		Summary: "Rename a workspace", Description: "Admins and owners can rename a workspace. The new name is effective immediately.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("name", CheckName(" "))), ErrNotFound, ErrDenied, ErrReadOnly, fault.ErrConflict,
 		},
-	}, s.handleUpdateWorkspace)
+	}, s.updateWorkspace)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteWorkspace", Method: http.MethodDelete, Path: "/api/workspaces/{id}", Tag: tag,
 		Status: http.StatusAccepted, Summary: "Delete a workspace",
@@ -46,7 +49,7 @@ func (s *Service) registerWorkspaces(r *httpapi.Routes) {
 		Errors: []*fault.Error{
 			errConfirm, ErrNotFound, ErrDenied, httpapi.ErrNotFresh, errDeletePersonal, fault.ErrConflict,
 		},
-	}, s.handleDeleteWorkspace)
+	}, s.deleteWorkspace)
 }
 
 // WorkspaceItem is a workspace as clients see it.
@@ -121,4 +124,108 @@ type workspacesOutput struct {
 
 func (m Membership) item() WorkspaceItem {
 	return WorkspaceItem{ID: m.WorkspaceID, Name: m.Name, Role: m.Role, Personal: m.Personal, CreatedAt: m.CreatedAt}
+}
+
+// createWorkspace creates a workspace with the caller as its owner.
+func (s *Service) createWorkspace(
+	ctx context.Context, caller httpapi.Caller, in *createWorkspaceInput,
+) (*workspaceOutput, error) {
+	at := clock.Stamp(s.now())
+	w := Workspace{ID: s.ids.New(id.Workspace), Name: in.Body.Name, Owners: 1, Members: 1, CreatedAt: at}
+	owner := Membership{
+		WorkspaceID: w.ID, UserID: caller.UserID, Username: caller.Account().Username, Role: Owner, AddedAt: at,
+		Name: w.Name, CreatedAt: at,
+	}
+	tx := s.store.client.Tx(creationWrites(s.store.Projects, w, owner)...)
+	tx.Add(s.store.countUp(owner.UserID))
+	if err := tx.Commit(ctx); err != nil {
+		return nil, err
+	}
+	return &workspaceOutput{owner.item()}, nil
+}
+
+func (s *Service) readWorkspace(
+	ctx context.Context, caller httpapi.Caller, in *readWorkspaceInput,
+) (*detailsOutput, error) {
+	d, err := s.store.read(ctx, caller.UserID, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return d.output(), nil
+}
+
+// updateWorkspace changes the name of a workspace. If there is no new name, it writes nothing.
+func (s *Service) updateWorkspace(
+	ctx context.Context, caller httpapi.Caller, in *updateWorkspaceInput,
+) (*detailsOutput, error) {
+	var d Details
+	err := db.Retry(ctx, "rename a workspace", func(ctx context.Context) (err error) {
+		if d, err = s.store.read(ctx, caller.UserID, in.ID); err != nil {
+			return err
+		}
+		if err := d.Membership.Check(ManageMembers); err != nil {
+			return err
+		}
+		name := in.Body.Name
+		if name == nil || *name == d.Workspace.Name {
+			return nil
+		}
+		d.Workspace.Name, d.Membership.Name = *name, *name
+		return s.store.rename(ctx, d)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d.output(), nil
+}
+
+// deleteWorkspace ends a workspace. From then on, nothing of it can be read, delivered, built or visited, and it
+// does not count for its members' limits after its removal. The removal deletes its data in the background.
+func (s *Service) deleteWorkspace(
+	ctx context.Context, caller httpapi.Caller, in *deleteWorkspaceInput,
+) (*httpapi.DoneOutput, error) {
+	err := db.Retry(ctx, "delete a workspace", func(ctx context.Context) error {
+		d, err := s.store.read(ctx, caller.UserID, in.ID)
+		if err != nil {
+			return err
+		}
+		now := s.now()
+		switch {
+		case d.Membership.Role != Owner:
+			return ErrDenied
+		case d.Workspace.Personal:
+			return errDeletePersonal
+		case !caller.IsFresh(now):
+			return httpapi.ErrNotFresh
+		case in.Body.Confirm != d.Workspace.Name:
+			return errConfirm
+		}
+		return s.store.end(ctx, d, now)
+	})
+	return httpapi.ReplyDone("The workspace has been deleted. Its data will be removed within 24 hours.", err)
+}
+
+// listWorkspaces returns a page of the caller's workspaces, the personal workspace first.
+func (s *Service) listWorkspaces(
+	ctx context.Context, caller httpapi.Caller, in *workspacesInput,
+) (*workspacesOutput, error) {
+	scope := httpapi.ListScope(caller, "workspaces")
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.store.UserWorkspaces(ctx, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	items := []WorkspaceItem{}
+	for _, d := range all {
+		if d.Membership.position() > after {
+			items = append(items, d.Membership.item())
+		}
+	}
+	out := &workspacesOutput{}
+	out.Body.Workspaces, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, in.Limit,
+		func(w WorkspaceItem) string { return listPosition(w.ID, w.Personal) })
+	return out, err
 }

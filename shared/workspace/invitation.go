@@ -1,8 +1,8 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -212,57 +212,52 @@ func (l invitations) isRoleChange(next Invitation) bool {
 	})
 }
 
-// handleListInvitations returns a page of the open invitations of a workspace, in the order of their creation.
-func (s *Service) handleListInvitations(
-	ctx context.Context, caller httpapi.Caller, in *invitationsInput,
-) (*invitationsOutput, error) {
-	scope := httpapi.ListScope(caller, "invitations", in.ID)
-	after, err := s.cursors.Open(ctx, scope, in.Cursor)
-	if err != nil {
-		return nil, err
+// confirmedEmail returns the caller's address if it is confirmed, otherwise "". The caller's session must have been
+// read.
+func confirmedEmail(caller httpapi.Caller) string {
+	if account := caller.Account(); account.EmailVerified {
+		return account.Email
 	}
-	t, err := s.store.team(ctx, in.ID, caller.UserID, caller.UserID)
-	if err != nil {
-		return nil, err
-	}
-	if !t.caller.Role.May(ManageMembers) {
-		return nil, ErrDenied
-	}
-	open := t.open.open(s.now())
-	slices.SortFunc(open, func(a, b Invitation) int { return cmp.Compare(a.ID, b.ID) })
-	items := []InvitationItem{}
-	for _, i := range open {
-		if i.ID > after {
-			items = append(items, i.item())
-		}
-	}
-	out := &invitationsOutput{}
-	out.Body.Invitations, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, in.Limit,
-		func(i InvitationItem) string { return i.ID })
-	return out, err
+	return ""
 }
 
-// handleRevokeInvitation ends an invitation.
-func (s *Service) handleRevokeInvitation(
-	ctx context.Context, caller httpapi.Caller, in *revokeInvitationInput,
-) (*httpapi.DoneOutput, error) {
-	err := db.Retry(ctx, "revoke an invitation", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, in.ID, caller.UserID, caller.UserID)
-		if err != nil {
+// accept makes the caller a member of the workspace of an invitation, or an owner if the invitation offers ownership to
+// a member. Errors: the errors of read; INVITATION_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT.
+func (s *Service) accept(
+	ctx context.Context, caller httpapi.Caller, read func(context.Context) (team, Invitation, error),
+) (*memberOutput, error) {
+	out := &memberOutput{}
+	return out, db.Retry(ctx, "accept an invitation", func(ctx context.Context) error {
+		t, i, err := read(ctx)
+		switch {
+		case err != nil:
 			return err
+		case t.target == nil && i.Role == Owner:
+			return errInvitationNotFound // ownership is offered only to members
+		case t.target != nil && i.Role != Owner:
+			return errSelfMember
+		case t.workspace.IsReadOnly():
+			return ErrReadOnly
 		}
-		if err := t.caller.Check(ManageMembers); err != nil {
-			return err
+		now := s.now()
+		joined := Membership{
+			WorkspaceID: t.workspace.ID, UserID: caller.UserID, Username: caller.Account().Username,
+			AddedAt: clock.Stamp(now), Name: t.workspace.Name, CreatedAt: t.workspace.CreatedAt,
 		}
-		i, err := t.open.find(hasID(in.InvitationID), s.now())
-		if err != nil {
-			return err
+		if t.target != nil {
+			joined = *t.target
+		} else if i.Email != "" && i.Email != confirmedEmail(caller) {
+			joined.InvitedEmail, joined.Email = i.Email, caller.Account().Email
 		}
-		if !t.caller.Role.Covers(i.Role) {
-			return errRoleTooHigh
+		joined.Role = i.Role
+		out.Body = joined.memberItem()
+		err = s.apply(ctx, change{
+			by: actor(caller), before: t.target, after: &joined, accepted: i.ID, open: t.open,
+			more: s.store.acceptWrites(t.workspace.ID, i),
+		}, now)
+		if errors.Is(err, ErrNotFound) { // the workspace has ended
+			err = errInvitationNotFound.WithCause(err)
 		}
-		return s.store.endInvitation(ctx, in.ID, i, t.open,
-			s.store.Projects.Check(db.MemberKey(in.ID, caller.UserID), hasRole(t.caller.Role)))
+		return err
 	})
-	return httpapi.ReplyDone("The invitation has been revoked.", err)
 }

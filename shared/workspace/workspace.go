@@ -10,15 +10,11 @@
 package workspace
 
 import (
-	"context"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/db"
-	"devplatform/shared/httpapi"
-	"devplatform/shared/id"
 	"devplatform/shared/invisible"
 	"devplatform/shared/workspace/record"
 )
@@ -111,112 +107,8 @@ func CheckName(name string) string {
 	return invisible.Check(name)
 }
 
-// handleCreateWorkspace creates a workspace with the caller as its owner.
-func (s *Service) handleCreateWorkspace(
-	ctx context.Context, caller httpapi.Caller, in *createWorkspaceInput,
-) (*workspaceOutput, error) {
-	at := clock.Stamp(s.now())
-	w := Workspace{ID: s.ids.New(id.Workspace), Name: in.Body.Name, Owners: 1, Members: 1, CreatedAt: at}
-	owner := Membership{
-		WorkspaceID: w.ID, UserID: caller.UserID, Username: caller.Account().Username, Role: Owner, AddedAt: at,
-		Name: w.Name, CreatedAt: at,
-	}
-	tx := s.store.client.Tx(creationWrites(s.store.Projects, w, owner)...)
-	tx.Add(s.store.countUp(owner.UserID))
-	if err := tx.Commit(ctx); err != nil {
-		return nil, err
-	}
-	return &workspaceOutput{owner.item()}, nil
-}
-
 // Details are a workspace and the caller's membership in it.
 type Details struct {
 	Workspace  Workspace
 	Membership Membership
-}
-
-func (s *Service) handleReadWorkspace(
-	ctx context.Context, caller httpapi.Caller, in *readWorkspaceInput,
-) (*detailsOutput, error) {
-	d, err := s.store.read(ctx, caller.UserID, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return d.output(), nil
-}
-
-// handleUpdateWorkspace changes the name of a workspace. If there is no new name, it writes nothing.
-func (s *Service) handleUpdateWorkspace(
-	ctx context.Context, caller httpapi.Caller, in *updateWorkspaceInput,
-) (*detailsOutput, error) {
-	var d Details
-	err := db.Retry(ctx, "rename a workspace", func(ctx context.Context) (err error) {
-		if d, err = s.store.read(ctx, caller.UserID, in.ID); err != nil {
-			return err
-		}
-		if err := d.Membership.Check(ManageMembers); err != nil {
-			return err
-		}
-		name := in.Body.Name
-		if name == nil || *name == d.Workspace.Name {
-			return nil
-		}
-		d.Workspace.Name, d.Membership.Name = *name, *name
-		return s.store.rename(ctx, d)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return d.output(), nil
-}
-
-// handleDeleteWorkspace ends a workspace. From then on, nothing of it can be read, delivered, built or visited, and it
-// does not count for its members' limits after its removal. The removal deletes its data in the background.
-func (s *Service) handleDeleteWorkspace(
-	ctx context.Context, caller httpapi.Caller, in *deleteWorkspaceInput,
-) (*httpapi.DoneOutput, error) {
-	err := db.Retry(ctx, "delete a workspace", func(ctx context.Context) error {
-		d, err := s.store.read(ctx, caller.UserID, in.ID)
-		if err != nil {
-			return err
-		}
-		now := s.now()
-		switch {
-		case d.Membership.Role != Owner:
-			return ErrDenied
-		case d.Workspace.Personal:
-			return errDeletePersonal
-		case !caller.IsFresh(now):
-			return httpapi.ErrNotFresh
-		case in.Body.Confirm != d.Workspace.Name:
-			return errConfirm
-		}
-		return s.store.end(ctx, d, now)
-	})
-	return httpapi.ReplyDone("The workspace has been deleted. Its data will be removed within 24 hours.", err)
-}
-
-// handleListWorkspaces returns a page of the caller's workspaces, the personal workspace first.
-func (s *Service) handleListWorkspaces(
-	ctx context.Context, caller httpapi.Caller, in *workspacesInput,
-) (*workspacesOutput, error) {
-	scope := httpapi.ListScope(caller, "workspaces")
-	after, err := s.cursors.Open(ctx, scope, in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.store.UserWorkspaces(ctx, caller.UserID)
-	if err != nil {
-		return nil, err
-	}
-	items := []WorkspaceItem{}
-	for _, d := range all {
-		if d.Membership.position() > after {
-			items = append(items, d.Membership.item())
-		}
-	}
-	out := &workspacesOutput{}
-	out.Body.Workspaces, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, in.Limit,
-		func(w WorkspaceItem) string { return listPosition(w.ID, w.Personal) })
-	return out, err
 }

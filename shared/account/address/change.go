@@ -54,10 +54,10 @@ func (r pendingChange) link() mailtoken.Link {
 	return mailtoken.Link{Set: r.set, To: r.email, User: r.User, Owner: r.owner, TryUndeliverable: true}
 }
 
-// handleRequest asks for another address of the caller's account. The new address gets a mail with a link, unless
+// requestEmailChange asks for another address of the caller's account. The new address gets a mail with a link, unless
 // another account has it: then its owner gets another mail. Neither the result nor the work differs. Errors:
 // MAIL_NOT_CONFIGURED, AUTH_REAUTHENTICATION_REQUIRED, VALIDATION_FAILED, AUTH_RATE_LIMITED.
-func (s *Service) handleRequest(
+func (s *Service) requestEmailChange(
 	ctx context.Context, caller httpapi.Caller, in *requestInput,
 ) (*httpapi.DoneOutput, error) {
 	switch {
@@ -103,10 +103,10 @@ func (s *Service) checkUndos(st state, undos mailtoken.Set) error {
 	return attempt.TooMany(limit.Status{Limit: mailtoken.MaxUndo, Reset: wait})
 }
 
-// handleChange changes the address of an account to its pending address. If the body has reject, it removes the pending
+// changeEmail changes the address of an account to its pending address. If the body has reject, it removes the pending
 // address instead. Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session;
 // AUTH_USER_EXISTS if another account has taken the address.
-func (s *Service) handleChange(ctx context.Context, in *claimInput) (*httpapi.DoneOutput, error) {
+func (s *Service) changeEmail(ctx context.Context, in *claimInput) (*httpapi.DoneOutput, error) {
 	message, client := "Address changed.", httpapi.RequestInfoFrom(ctx)
 	if in.Body.Reject {
 		message = "The address was not changed."

@@ -10,10 +10,10 @@ import (
 	"devplatform/shared/mail"
 )
 
-// handleConfirm confirms the address of an account. If the body has reject, it removes the address from the account
+// confirmEmail confirms the address of an account. If the body has reject, it removes the address from the account
 // instead, because the reader of the mail did not create the account. Confirming the same address again succeeds.
 // Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session.
-func (s *Service) handleConfirm(ctx context.Context, in *claimInput) (*httpapi.DoneOutput, error) {
+func (s *Service) confirmEmail(ctx context.Context, in *claimInput) (*httpapi.DoneOutput, error) {
 	message, client := "Address confirmed.", httpapi.RequestInfoFrom(ctx)
 	if in.Body.Reject {
 		message = "The account can no longer use this address."
@@ -57,9 +57,9 @@ func (s *Service) reject(ctx context.Context, c match, client httpapi.RequestInf
 	return tx.CommitOnce(ctx)
 }
 
-// handleResend sends the mail that the caller's account waits for: to the address to which it changes, or to its
+// resendEmail sends the mail that the caller's account waits for: to the address to which it changes, or to its
 // unconfirmed address. Otherwise, it does nothing. Errors: MAIL_NOT_CONFIGURED, AUTH_RATE_LIMITED.
-func (s *Service) handleResend(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*httpapi.DoneOutput, error) {
+func (s *Service) resendEmail(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*httpapi.DoneOutput, error) {
 	if !s.Mails.Outbox.Enabled() {
 		return nil, mail.ErrNotConfigured
 	}

@@ -26,7 +26,7 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag, SessionFirst: true,
 		Summary: "Read the caller's account", Description: "Returns the account to which the session belongs.",
-	}, s.handleMe)
+	}, s.me)
 	invalid := fault.Invalid(fault.Field("token", ruleClaim))
 	httpapi.Public(r, httpapi.Operation{
 		ID: "confirmEmail", Method: http.MethodPost, Path: "/api/auth/email/confirm", Tag: tag,
@@ -37,14 +37,14 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 		Errors: []*fault.Error{
 			invalid, mailtoken.ErrInvalid, httpapi.ErrNoSession, httpapi.ErrSuspended, attempt.TooMany(attempt.ExampleStatus),
 		},
-	}, s.handleConfirm)
+	}, s.confirmEmail)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "resendEmail", Method: http.MethodPost, Path: "/api/auth/email/resend", Tag: tag, SessionFirst: true,
 		Status: http.StatusAccepted, Summary: "Send the confirmation of the caller's address again",
 		Description: "Sends the mail to `pendingEmail` if there is one, otherwise the mail to the address of the account. Sends " +
 			"no mail if the address is confirmed.",
 		Errors: []*fault.Error{mail.ErrNotConfigured, attempt.TooMany(attempt.ExampleStatus)},
-	}, s.handleResend)
+	}, s.resendEmail)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "requestEmailChange", Method: http.MethodPut, Path: "/api/auth/email", Tag: tag, SessionFirst: true,
 		Status: http.StatusAccepted, Summary: "Ask for another e-mail address",
@@ -55,7 +55,7 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			fault.Invalid(fault.Field("email", user.CheckEmail("ada"))), httpapi.ErrNotFresh, mail.ErrNotConfigured,
 			attempt.TooMany(attempt.ExampleStatus),
 		},
-	}, s.handleRequest)
+	}, s.requestEmailChange)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "changeEmail", Method: http.MethodPost, Path: "/api/auth/email/change", Tag: tag,
 		Summary: "Change the e-mail address of an account",
@@ -66,7 +66,7 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			invalid, mailtoken.ErrInvalid, errTaken, httpapi.ErrNoSession, httpapi.ErrSuspended,
 			attempt.TooMany(attempt.ExampleStatus),
 		},
-	}, s.handleChange)
+	}, s.changeEmail)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "undoEmailChange", Method: http.MethodPost, Path: "/api/auth/email/undo", Tag: tag,
 		Summary: "Undo a change of the e-mail address",
@@ -74,7 +74,7 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			"links, all sessions and all other mails, and removes the password and the identities that were linked since the " +
 			"change. A mail to the address lets its reader choose a new password.",
 		Errors: []*fault.Error{mailtoken.ErrInvalid, attempt.TooMany(attempt.ExampleStatus)},
-	}, s.handleUndo)
+	}, s.undoEmailChange)
 	s.registerReset(r, tag)
 }
 
@@ -87,7 +87,7 @@ func (s *Service) registerReset(r *httpapi.Routes, tag httpapi.Tag) {
 			fault.Invalid(fault.Field("email", user.CheckEmail("ada"))), mail.ErrNotConfigured,
 			attempt.TooMany(attempt.ExampleStatus),
 		},
-	}, s.handleForgot)
+	}, s.forgotPassword)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "resetPassword", Method: http.MethodPost, Path: "/api/auth/password/reset", Tag: tag,
 		Summary: "Choose a new password with a mail",
@@ -98,7 +98,7 @@ func (s *Service) registerReset(r *httpapi.Routes, tag httpapi.Tag) {
 			fault.Invalid(fault.Field("password", password.Check("short", "", ""))), mailtoken.ErrInvalid,
 			attempt.TooMany(attempt.ExampleStatus),
 		},
-	}, s.handleReset)
+	}, s.resetPassword)
 }
 
 // ruleClaim is the message for a request that has both a token and a code, or neither.
@@ -189,7 +189,7 @@ type meOutput struct {
 	}
 }
 
-func (s *Service) handleMe(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*meOutput, error) {
+func (s *Service) me(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*meOutput, error) {
 	out, account := &meOutput{}, caller.Account()
 	out.Body.ID, out.Body.Email, out.Body.Username = caller.UserID, account.Email, account.Username
 	out.Body.CreatedAt, out.Body.EmailVerified = clock.Stamp(account.CreatedAt), account.EmailVerified

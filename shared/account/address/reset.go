@@ -32,9 +32,9 @@ func (s *Service) find(ctx context.Context, email string) (userID string, _ erro
 // length, so that the work is like the work for a known address.
 var unknownName = strings.Repeat("u", user.MaxUsernameBytes/2)
 
-// handleForgot sends a mail with which the reader chooses a new password, if an account has the address. Errors:
+// forgotPassword sends a mail with which the reader chooses a new password, if an account has the address. Errors:
 // MAIL_NOT_CONFIGURED, AUTH_RATE_LIMITED.
-func (s *Service) handleForgot(ctx context.Context, in *forgotInput) (*httpapi.DoneOutput, error) {
+func (s *Service) forgotPassword(ctx context.Context, in *forgotInput) (*httpapi.DoneOutput, error) {
 	if !s.Mails.Outbox.Enabled() {
 		return nil, mail.ErrNotConfigured
 	}
@@ -61,11 +61,11 @@ func (s *Service) handleForgot(ctx context.Context, in *forgotInput) (*httpapi.D
 	return httpapi.ReplyDone("If an account has this address, a mail is on its way.", err)
 }
 
-// handleReset sets the password of an account, and confirms its address. All sessions, mail tokens and changes in
+// resetPassword sets the password of an account, and confirms its address. All sessions, mail tokens and changes in
 // progress end, except for the links that undo a change of the address. If the address had never been confirmed,
 // another person may have created the account: then its identities are removed. Errors: AUTH_RATE_LIMITED,
 // AUTH_CODE_INVALID, VALIDATION_FAILED.
-func (s *Service) handleReset(ctx context.Context, in *resetInput) (*httpapi.DoneOutput, error) {
+func (s *Service) resetPassword(ctx context.Context, in *resetInput) (*httpapi.DoneOutput, error) {
 	client, body := httpapi.RequestInfoFrom(ctx), in.Body
 	if err := s.Limiter.CountCode(ctx, client); err != nil {
 		return nil, err

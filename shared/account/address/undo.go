@@ -11,11 +11,11 @@ import (
 	"devplatform/shared/mail"
 )
 
-// handleUndo gives an account back to the owner of a former address. It restores the address, and ends all later
+// undoEmailChange gives an account back to the owner of a former address. It restores the address, and ends all later
 // changes, all sessions and all other mail tokens. It removes the password, and the identities that were linked since
 // the change. It sends a mail with which the owner chooses a new password. Errors: AUTH_RATE_LIMITED,
 // AUTH_CODE_INVALID.
-func (s *Service) handleUndo(ctx context.Context, in *undoInput) (*httpapi.DoneOutput, error) {
+func (s *Service) undoEmailChange(ctx context.Context, in *undoInput) (*httpapi.DoneOutput, error) {
 	claim, client := mailtoken.Claim{Token: in.Body.Token}, httpapi.RequestInfoFrom(ctx)
 	userID, err := s.userOf(ctx, claim, client)
 	if err != nil {

@@ -125,14 +125,14 @@ func (s *Service) bindingCookies(client httpapi.RequestInfo, value string) []str
 	return values
 }
 
-func (s *Service) handleStartCodeHost(ctx context.Context, in *startCodeHostInput) (*startCodeHostOutput, error) {
+func (s *Service) startCodehost(ctx context.Context, in *startCodeHostInput) (*startCodeHostOutput, error) {
 	if !in.isNavigation() {
 		return nil, errNotNavigation
 	}
 	return s.start(ctx, in.CodeHostInput, func(*flow) error { return nil })
 }
 
-func (s *Service) handleLinkCodeHost(
+func (s *Service) linkCodehost(
 	ctx context.Context, caller httpapi.Caller, in *linkInput,
 ) (*linkOutput, error) {
 	started, err := s.start(ctx, in.CodeHostInput, func(f *flow) error {
@@ -188,11 +188,11 @@ func isWellFormedBinding(s string) bool {
 	return len(s) == 26 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-// handleCallback finishes a flow. It checks and deletes the state before it reads the rest of the callback. If the code
+// codehostCallback finishes a flow. It checks and deletes the state before it reads the rest of the callback. If the code
 // host reports an error, such as access_denied because the user canceled, there is no session, and the query of the
 // redirect contains the error. Errors: AUTH_OAUTH_NOT_CONFIGURED; AUTH_OAUTH_STATE_INVALID; SERVICE_UNAVAILABLE if a
 // request to the code host failed; AUTH_OAUTH_FAILED if the code host rejected it; the errors of link and signIn.
-func (s *Service) handleCallback(ctx context.Context, in *callbackInput) (*callbackOutput, error) {
+func (s *Service) codehostCallback(ctx context.Context, in *callbackInput) (*callbackOutput, error) {
 	if s.Provider == nil {
 		return nil, errNotConfigured
 	}

@@ -56,7 +56,7 @@ type unlinkInput struct {
 // Validate implements httpapi's validation.
 func (in *unlinkInput) Validate(v *httpapi.Validation) { in.Body.Validate(v) }
 
-func (s *Service) handleListIdentities(
+func (s *Service) listIdentities(
 	ctx context.Context, caller httpapi.Caller, in *identitiesInput,
 ) (out *identitiesOutput, err error) {
 	out = &identitiesOutput{}
@@ -75,10 +75,10 @@ func (s *Service) handleListIdentities(
 	return out, err
 }
 
-// handleUnlinkIdentity removes an identity from the caller's account. If another request changes the identities at the
+// unlinkIdentity removes an identity from the caller's account. If another request changes the identities at the
 // same time, it tries again. Errors: the errors of password.Service.Confirm; IDENTITY_NOT_FOUND; CONFLICT if the
 // account has no password and no other identity.
-func (s *Service) handleUnlinkIdentity(
+func (s *Service) unlinkIdentity(
 	ctx context.Context, caller httpapi.Caller, in *unlinkInput,
 ) (*httpapi.DoneOutput, error) {
 	client := httpapi.RequestInfoFrom(ctx)

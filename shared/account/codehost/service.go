@@ -69,7 +69,7 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			"When the user has signed in there, the code host redirects the browser to GET /api/auth/codehost/callback. " +
 			"A browser must open this path as a page: a request of a script, an image or a frame is rejected.",
 		Errors: []*fault.Error{errBadRedirect, errNotNavigation, errNotConfigured, attempt.TooMany(attempt.ExampleStatus)},
-	}, s.handleStartCodeHost)
+	}, s.startCodehost)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
 		Summary: "Finish the sign-in with the code host",
@@ -84,7 +84,7 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked,
 			fault.ErrConflict, httpapi.ErrNoSession, httpapi.ErrSuspended, errCodeHostDown,
 		},
-	}, s.handleCallback)
+	}, s.codehostCallback)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag, SessionFirst: true,
 		Summary: "Link the code host to the caller's account",
@@ -94,12 +94,12 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 		Errors: []*fault.Error{
 			errBadRedirect, errNotConfigured, password.ExampleDenied, attempt.TooMany(attempt.ExampleStatus),
 		},
-	}, s.handleLinkCodeHost)
+	}, s.linkCodehost)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listIdentities", Method: http.MethodGet, Path: "/api/auth/identities", Tag: tag,
 		Summary:     "List the caller's identities at code hosts",
 		Description: "Returns the users of code hosts who can sign in to the account, in the order in which they were linked.",
-	}, s.handleListIdentities)
+	}, s.listIdentities)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "unlinkIdentity", Method: http.MethodDelete, Path: "/api/auth/identities/{id}", Tag: tag, SessionFirst: true,
 		Summary: "Remove an identity from the caller's account",
@@ -109,5 +109,5 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			password.ExampleDenied, errNotFound, errLastIdentity, fault.ErrConflict,
 			attempt.TooMany(attempt.ExampleStatus),
 		},
-	}, s.handleUnlinkIdentity)
+	}, s.unlinkIdentity)
 }

@@ -139,7 +139,7 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("confirm", errConfirm)), httpapi.ErrNotFresh, errShared("Team"),
 		},
-	}, s.handleDelete)
+	}, s.deleteAccount)
 }
 
 type deleteInput struct {
@@ -153,9 +153,9 @@ type deleteOutput struct {
 	Body      httpapi.Done
 }
 
-// handleDelete ends the account of the caller. Errors: AUTH_REAUTHENTICATION_REQUIRED, VALIDATION_FAILED,
+// deleteAccount ends the account of the caller. Errors: AUTH_REAUTHENTICATION_REQUIRED, VALIDATION_FAILED,
 // AUTH_INVALID_TOKEN, CONFLICT.
-func (s *Service) handleDelete(
+func (s *Service) deleteAccount(
 	ctx context.Context, caller httpapi.Caller, in *deleteInput,
 ) (*deleteOutput, error) {
 	switch {

@@ -100,19 +100,19 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 			"questions of the user, without secrets and without the files of projects. 3 exports in one day (UTC). The session " +
 			"must have started within the last 10 minutes.",
 		Errors: []*fault.Error{httpapi.ErrNotFresh, limit.ErrTooMany},
-	}, s.handleStart)
+	}, s.startAccountExport)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readAccountExport", Method: http.MethodGet, Path: path + "/{id}", Tag: tag,
 		Summary:     "Read the state of an export of the caller's account",
 		Description: "If the status is ready, the response has a new URL. An export can be downloaded for about a day.",
 		Errors:      []*fault.Error{errNotFound},
-	}, s.handleGet)
+	}, s.readAccountExport)
 }
 
 type startOutput struct{ Body archive.ExportRef }
 
-// handleStart starts an export. Errors: AUTH_REAUTHENTICATION_REQUIRED, AUTH_INVALID_TOKEN, RATE_LIMITED.
-func (s *Service) handleStart(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*startOutput, error) {
+// startAccountExport starts an export. Errors: AUTH_REAUTHENTICATION_REQUIRED, AUTH_INVALID_TOKEN, RATE_LIMITED.
+func (s *Service) startAccountExport(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*startOutput, error) {
 	now := s.Clock()
 	if !caller.IsFresh(now) {
 		return nil, httpapi.ErrNotFresh
@@ -139,8 +139,8 @@ type getInput struct {
 
 type getOutput struct{ Body archive.ExportItem }
 
-// handleGet returns an export of the caller, with the URL of its document if it is ready. Error: EXPORT_NOT_FOUND.
-func (s *Service) handleGet(ctx context.Context, caller httpapi.Caller, in *getInput) (*getOutput, error) {
+// readAccountExport returns an export of the caller, with the URL of its document if it is ready. Error: EXPORT_NOT_FOUND.
+func (s *Service) readAccountExport(ctx context.Context, caller httpapi.Caller, in *getInput) (*getOutput, error) {
 	key := db.AccountExportKey(caller.UserID, in.ID)
 	items, err := s.Accounts.BatchGet(ctx, key)
 	if err != nil {

@@ -33,7 +33,7 @@ func (s *Service) registerChange(r *httpapi.Routes, tag httpapi.Tag) {
 			attempt.ExampleStatus.WithHeaders(errWrongCurrentPassword), attempt.ExampleStatus.WithHeaders(errPasswordChanged),
 			attempt.TooMany(attempt.ExampleStatus),
 		},
-	}, s.handleChangePassword)
+	}, s.changePassword)
 }
 
 type changePasswordInput struct {
@@ -54,14 +54,14 @@ type changePasswordOutput struct {
 	Body httpapi.Done
 }
 
-// handleChangePassword replaces the caller's password and ends all other sessions. It cancels a change of the address
+// changePassword replaces the caller's password and ends all other sessions. It cancels a change of the address
 // that is not confirmed yet, because a stolen session could have requested it. The attempt counts as a login attempt,
 // so that a stolen session does not allow more guesses of the password than the login does. Errors: AUTH_RATE_LIMITED;
 // AUTH_INVALID_CREDENTIALS if the current password is wrong or the account has none; CONFLICT.
 //
 // The transaction increments the generation of the user and of the caller's session. The other sessions keep the old
 // generation and are therefore no longer accepted. DynamoDB's TTL deletes their items later.
-func (s *Service) handleChangePassword(
+func (s *Service) changePassword(
 	ctx context.Context, caller httpapi.Caller, in *changePasswordInput,
 ) (*changePasswordOutput, error) {
 	client := httpapi.RequestInfoFrom(ctx)

@@ -29,7 +29,7 @@ func (s *Service) registerLogin(r *httpapi.Routes, tag httpapi.Tag) {
 			attempt.ExampleStatus.WithHeaders(errWrongPassword), attempt.ExampleStatus.WithHeaders(httpapi.ErrSuspended),
 			attempt.TooMany(attempt.ExampleStatus),
 		},
-	}, s.handleLogin)
+	}, s.login)
 }
 
 type loginInput struct {
@@ -54,10 +54,10 @@ type loginOutput struct {
 	}
 }
 
-// handleLogin checks a password and starts a session. For an unknown e-mail address, it does the same work, counts the
+// login checks a password and starts a session. For an unknown e-mail address, it does the same work, counts the
 // attempt in the same way, and returns the same error as for a wrong password. Errors: AUTH_RATE_LIMITED,
 // AUTH_INVALID_CREDENTIALS; AUTH_SUSPENDED if the password is correct.
-func (s *Service) handleLogin(ctx context.Context, in *loginInput) (*loginOutput, error) {
+func (s *Service) login(ctx context.Context, in *loginInput) (*loginOutput, error) {
 	client := httpapi.RequestInfoFrom(ctx)
 	c, err := s.check(ctx, user.NormalizeEmail(in.Body.Email), in.Body.Password, client)
 	if err != nil {

@@ -30,7 +30,7 @@ func (s *Service) registerSignup(r *httpapi.Routes, tag httpapi.Tag) {
 			),
 			attempt.ExampleStatus.WithHeaders(errUserExists), attempt.TooMany(attempt.ExampleStatus),
 		},
-	}, s.handleSignup)
+	}, s.signup)
 }
 
 type signupInput struct {
@@ -57,9 +57,9 @@ type signupOutput struct {
 	}
 }
 
-// handleSignup creates a user with a personal workspace, and sends the mail that confirms the address. Errors:
+// signup creates a user with a personal workspace, and sends the mail that confirms the address. Errors:
 // AUTH_RATE_LIMITED, AUTH_USER_EXISTS.
-func (s *Service) handleSignup(ctx context.Context, in *signupInput) (*signupOutput, error) {
+func (s *Service) signup(ctx context.Context, in *signupInput) (*signupOutput, error) {
 	client := httpapi.RequestInfoFrom(ctx)
 	counted, err := s.Limiter.CountSignup(ctx, client)
 	if err != nil {

@@ -23,19 +23,19 @@ func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 		ID: "logout", Method: http.MethodPost, Path: "/api/auth/logout", Tag: tag,
 		Summary:     "End the current session",
 		Description: "Takes effect immediately. The request also succeeds if there is no session.",
-	}, s.handleLogout)
+	}, s.logout)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listSessions", Method: http.MethodGet, Path: "/api/auth/sessions", Tag: tag,
 		Summary:     "List the caller's sessions",
 		Description: "Returns the sessions that have not ended or expired, newest first, including the current one.",
-	}, s.handleListSessions)
+	}, s.listSessions)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "endSession", Method: http.MethodDelete, Path: "/api/auth/sessions/{id}", Tag: tag,
 		Summary: "End one of the caller's sessions",
 		Description: "The session ends immediately. Later requests with its token fail with AUTH_INVALID_TOKEN. " +
 			"Ending the current session also clears the session cookie.",
 		Errors: []*fault.Error{errNotFound},
-	}, s.handleEndSession)
+	}, s.endSession)
 }
 
 type logoutOutput struct {
@@ -75,8 +75,8 @@ func (s Session) item(current string) SessionItem {
 	}
 }
 
-// handleLogout ignores a token that is not valid.
-func (s *Service) handleLogout(ctx context.Context, _ *struct{}) (*logoutOutput, error) {
+// logout ignores a token that is not valid.
+func (s *Service) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error) {
 	if token := httpapi.SessionToken(ctx); token != "" {
 		claims, err := s.verify(ctx, token)
 		if err == nil {
@@ -94,7 +94,7 @@ func (s *Service) handleLogout(ctx context.Context, _ *struct{}) (*logoutOutput,
 // user whose program logs in before every request can have this many.
 const maxPage = 20_000
 
-func (s *Service) handleListSessions(
+func (s *Service) listSessions(
 	ctx context.Context, caller httpapi.Caller, in *sessionsInput,
 ) (out *sessionsOutput, err error) {
 	in.Limit = cmp.Or(in.Limit, maxPage)
@@ -136,7 +136,7 @@ func (s *Service) active(ctx context.Context, caller httpapi.Caller, after strin
 	}
 }
 
-func (s *Service) handleEndSession(
+func (s *Service) endSession(
 	ctx context.Context, caller httpapi.Caller, in *endSessionInput,
 ) (*logoutOutput, error) {
 	sessionRef, userRef := s.refs(caller.UserID, in.ID)

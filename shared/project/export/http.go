@@ -30,7 +30,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 			"and the request does not count. A failed export is started again. The number of exports that a user can start " +
 			"in one hour is limited. Requires membership in the workspace.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, fault.ErrConflict},
-	}, s.handleStartExport)
+	}, s.startExport)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readExport", Method: http.MethodGet, Path: exportsPath + "/{exportId}", Tag: tag,
 		Summary: "Read the state of an export",
@@ -40,14 +40,14 @@ func (s *Service) Register(r *httpapi.Routes) {
 			"them, RENAMED.txt. If the files changed before the archive was written, it contains the newer files. Requires " +
 			"membership in the workspace.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
-	}, s.handleReadExport)
+	}, s.readExport)
 }
 
 type startExportInput struct{ file.InProject }
 
 type startExportOutput struct{ Body archive.ExportRef }
 
-func (s *Service) handleStartExport(
+func (s *Service) startExport(
 	ctx context.Context, caller httpapi.Caller, in *startExportInput,
 ) (*startExportOutput, error) {
 	started, err := s.Start(ctx, caller, in.ProjectID)

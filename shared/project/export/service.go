@@ -119,8 +119,8 @@ func (s *Service) exportOfFiles(ctx context.Context, caller httpapi.Caller, proj
 	return r, err
 }
 
-// handleReadExport returns an export, and the URL of its archive if it is ready.
-func (s *Service) handleReadExport(
+// readExport returns an export, and the URL of its archive if it is ready.
+func (s *Service) readExport(
 	ctx context.Context, caller httpapi.Caller, in *readExportInput,
 ) (*readExportOutput, error) {
 	key := db.ExportKey(in.ProjectID, in.ExportID)

@@ -24,7 +24,7 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 			"With path and version: returns that version of the file, for members of the workspace only.",
 		Errors:        []*fault.Error{errInvalidPath, workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
 		OtherStatuses: []int{http.StatusNotModified},
-	}, s.handleReadFiles)
+	}, s.readFiles)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tag,
 		Summary: "Create or update a file",
@@ -33,7 +33,7 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 			"The error is CONFLICT if the path is a folder, or if a parent folder of the path is a file.",
 		Status: http.StatusOK, OtherStatuses: []int{http.StatusCreated},
 		Errors: append([]*fault.Error{errInvalidPath, errIsFolder, errInsideFile}, saveErrors...),
-	}, s.handleSaveFile)
+	}, s.saveFile)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tag,
 		Summary: "Delete a file",
@@ -41,7 +41,7 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 			"The content counts as an old version of the project for that time. If this exceeds the project's limit, the " +
 			"error is QUOTA_EXCEEDED.",
 		Errors: append([]*fault.Error{errInvalidPath, errNotFound, errOldQuota(defaultQuotas)}, writeErrors...),
-	}, s.handleDeleteFile)
+	}, s.deleteFile)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "changeFiles", Method: http.MethodPost, Path: filesPath + "/batch", Tag: tag,
 		Summary: "Change several files in one transaction",
@@ -54,7 +54,7 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 			atOperation(0, errFileExists), atOperation(0, errIsFolder), atOperation(0, errInsideFile),
 			atOperation(1, httpapi.ErrIfMatch),
 		}, quotaErrors, []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict}),
-	}, s.handleChangeFiles)
+	}, s.changeFiles)
 }
 
 type readFilesInput struct {
@@ -104,11 +104,11 @@ func (b *filesBody) MarshalJSONTo(out *jsontext.Encoder) error {
 	return json.MarshalEncode(out, b.list)
 }
 
-func (s *Service) handleReadFiles(
+func (s *Service) readFiles(
 	ctx context.Context, caller httpapi.Caller, in *readFilesInput,
 ) (*readFilesOutput, error) {
 	if in.Path != "" {
-		return s.handleReadFile(ctx, caller, in)
+		return s.readFile(ctx, caller, in)
 	}
 	items, next, err := s.List(ctx, caller, in.ProjectID, Listing{
 		Prefix: in.Prefix, WithContent: in.Include != "", PageInput: in.PageInput,
@@ -145,7 +145,7 @@ type saveFileOutput struct {
 	Body   FileItem
 }
 
-func (s *Service) handleSaveFile(
+func (s *Service) saveFile(
 	ctx context.Context, caller httpapi.Caller, in *saveFileInput,
 ) (*saveFileOutput, error) {
 	condition, err := in.Preconditions()
@@ -193,7 +193,7 @@ func (in *deleteFileInput) Validate(v *httpapi.Validation) {
 	v.Field("path", path.Check(in.Path))
 }
 
-func (s *Service) handleDeleteFile(
+func (s *Service) deleteFile(
 	ctx context.Context, caller httpapi.Caller, in *deleteFileInput,
 ) (*httpapi.DoneOutput, error) {
 	condition, err := in.Preconditions()
@@ -227,7 +227,7 @@ type changeFilesOutput struct {
 	}
 }
 
-func (s *Service) handleChangeFiles(
+func (s *Service) changeFiles(
 	ctx context.Context, caller httpapi.Caller, in *changeFilesInput,
 ) (*changeFilesOutput, error) {
 	p, err := s.apply(ctx, caller, in.ProjectID, in.Body.Operations...)

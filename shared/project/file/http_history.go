@@ -23,7 +23,7 @@ func (s *Service) registerHistory(r *httpapi.Routes) {
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("path", "is required")), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied,
 		},
-	}, s.handleFileHistory)
+	}, s.fileHistory)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteFileVersion", Method: http.MethodDelete, Path: filesPath + "/history", Tag: tag,
 		Summary: "Delete an old version of a file",
@@ -36,7 +36,7 @@ func (s *Service) registerHistory(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("version", "is required")), workspace.ErrProjectNotFound, errVersionNotFound,
 			workspace.ErrDenied, errCurrentVersion, fault.ErrConflict,
 		},
-	}, s.handleDeleteVersion)
+	}, s.deleteFileVersion)
 }
 
 type fileHistoryInput struct {
@@ -55,7 +55,7 @@ type fileHistoryOutput struct {
 	}
 }
 
-func (s *Service) handleFileHistory(
+func (s *Service) fileHistory(
 	ctx context.Context, caller httpapi.Caller, in *fileHistoryInput,
 ) (*fileHistoryOutput, error) {
 	out := &fileHistoryOutput{}
@@ -73,7 +73,7 @@ type deleteVersionInput struct {
 // Validate checks the path.
 func (in *deleteVersionInput) Validate(v *httpapi.Validation) { v.Field("path", path.Check(in.Path)) }
 
-func (s *Service) handleDeleteVersion(
+func (s *Service) deleteFileVersion(
 	ctx context.Context, caller httpapi.Caller, in *deleteVersionInput,
 ) (*httpapi.DoneOutput, error) {
 	return httpapi.ReplyDone("Version deleted.", s.DeleteVersion(ctx, caller, in.ProjectID, in.Path, in.Version))

@@ -33,7 +33,7 @@ func (s *Service) registerUploads(r *httpapi.Routes) {
 		Errors: append([]*fault.Error{
 			errInvalidPath, errIsFolder, errInsideFile, errTooManyUploads, workspace.ErrProjectNotFound, workspace.ErrDenied,
 		}, quotaErrors...),
-	}, s.handleAnnounceUpload)
+	}, s.announceUpload)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "completeUpload", Method: http.MethodPost, Path: uploadsPath + "/{uploadId}/complete", Tag: tag,
 		Summary: "Complete an upload",
@@ -47,7 +47,7 @@ func (s *Service) registerUploads(r *httpapi.Routes) {
 		Errors: append([]*fault.Error{
 			errUploadNotFound, errNotFound, errNotUploaded, errUploadExpired, errIsFolder, errInsideFile,
 		}, saveErrors...),
-	}, s.handleCompleteUpload)
+	}, s.completeUpload)
 }
 
 // maxContentType is the maximum length of the media type of an upload.
@@ -108,7 +108,7 @@ type announceUploadOutput struct {
 	}
 }
 
-func (s *Service) handleAnnounceUpload(
+func (s *Service) announceUpload(
 	ctx context.Context, caller httpapi.Caller, in *announceUploadInput,
 ) (*announceUploadOutput, error) {
 	announced, err := s.Announce(ctx, caller, in.ProjectID, Announcement{
@@ -129,7 +129,7 @@ type completeUploadInput struct {
 	UploadID string `path:"uploadId" doc:"The upload's ID" example:"upl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-func (s *Service) handleCompleteUpload(
+func (s *Service) completeUpload(
 	ctx context.Context, caller httpapi.Caller, in *completeUploadInput,
 ) (*saveFileOutput, error) {
 	condition, err := in.Preconditions()

@@ -16,9 +16,9 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// handleReadFile returns a file. The response has its content, unless the client has cached it, or it has more than
+// readFile returns a file. The response has its content, unless the client has cached it, or it has more than
 // 1 MiB. The content is read at the same time as the caller's access to it. A version is only for members.
-func (s *Service) handleReadFile(
+func (s *Service) readFile(
 	ctx context.Context, caller httpapi.Caller, in *readFilesInput,
 ) (*readFilesOutput, error) {
 	known, err := httpapi.ParsePreconditions("", in.IfNoneMatch)
