@@ -79,7 +79,11 @@ func TestNoSummaryWithoutTokens(t *testing.T) {
 		ada.chat(projectID, "Question").Want(t, http.StatusOK)
 	}
 	ada.chat(projectID, "Another question").Want(t, http.StatusOK)
-	for _, request := range f.model.requests() {
+	requests := f.model.requests()
+	if limit := requests[len(requests)-1].MaxOutput; limit >= maxOutput {
+		t.Errorf("got an answer of at most %d tokens, want fewer than %d: only the reserved ones", limit, maxOutput)
+	}
+	for _, request := range requests {
 		if request.Task == model.TaskSummarize {
 			t.Error("got a request for a summary, want none")
 		}

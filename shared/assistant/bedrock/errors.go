@@ -16,10 +16,7 @@ import (
 )
 
 // callError returns the error of a call that failed before the response began.
-func (p *Provider) callError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+func (p *Provider) callError(err error) error {
 	_, isUnreadable := errors.AsType[*smithy.DeserializationError](err)
 	_, isNotSent := errors.AsType[*smithyhttp.RequestSendError](err)
 	response, hasResponse := errors.AsType[*awshttp.ResponseError](err)

@@ -43,7 +43,7 @@ func (p *Provider) stream(ctx context.Context, r model.Request, t traits, a *ans
 		o.Protocol = restjson1.New(schemas.AmazonBedrockFrontendService)
 	})
 	if err != nil {
-		return p.callError(ctx, err)
+		return p.callError(err)
 	}
 	stream := out.GetStream()
 	defer func() { _ = stream.Close() }() // also cancels the request at the server
