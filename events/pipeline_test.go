@@ -220,7 +220,8 @@ func TestPipelineSamples(t *testing.T) {
 	}
 	deps := delivery.Deps{
 		Store: delivery.Store{Client: p.client, Table: p.webhooks, Events: p.events, Projects: p.projects},
-		Fast:  p.fast, Slow: p.slow, Creations: p.creations, Clock: sampleTime, Logger: logger, Metrics: metric.New(logger, "", sampleTime),
+		Fast:  p.fast, Slow: p.slow, Creations: p.creations, Clock: sampleTime, Logger: logger,
+		Metrics: metric.New(logger, "", sampleTime),
 	}
 	workers := delivery.WorkerDeps{
 		Deps: deps, Failures: p.failures, Keys: newKeys(), Sender: sender.New(sender.Options{Now: sampleTime}),

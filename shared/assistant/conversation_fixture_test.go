@@ -139,12 +139,17 @@ func (u *user) caller() httpapi.Caller {
 
 // clear clears a conversation.
 func (u *user) clear(ctx context.Context, s *Service, projectID string) error {
-	return s.ClearConversation(ctx, u.caller(), projectID)
+	_, err := s.clearConversation(ctx, u.caller(), &conversationInput{projectID})
+	return err
 }
 
 // readPage reads a page of a conversation.
 func (u *user) readPage(projectID string, page httpapi.PageInput) (items []MessageItem, next string, err error) {
-	return u.f.service.ListMessages(u.f.t.Context(), u.caller(), projectID, page)
+	out, err := u.f.service.listMessages(u.f.t.Context(), u.caller(), &messagesInput{projectID, page})
+	if err != nil {
+		return nil, "", err
+	}
+	return out.Body.Messages, out.Body.NextCursor, nil
 }
 
 // readAll returns the contents of all messages of a conversation. It reads them in pages of the given size.

@@ -108,7 +108,7 @@ type Reply struct {
 type chatOutput struct{ Body Reply }
 
 func (s *Service) chat(ctx context.Context, caller httpapi.Caller, in *chatInput) (*chatOutput, error) {
-	reply, err := s.Chat(ctx, caller, in.question(), nil)
+	reply, err := s.answerQuestion(ctx, caller, in.question(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (s *Service) chatStream(
 	defer w.Close()
 	var reply Reply
 	err := async.Recover(func() (err error) { // even after a panic, the stream must end with an error
-		reply, err = s.Chat(ctx, caller, in.question(), w)
+		reply, err = s.answerQuestion(ctx, caller, in.question(), w)
 		return err
 	})
 	switch {

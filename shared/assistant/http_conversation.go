@@ -3,13 +3,17 @@ package assistant
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
 
@@ -73,10 +77,34 @@ func item(m conversation.Message) MessageItem {
 	return item
 }
 
+// listMessages returns a page of a project's conversation, oldest message first.
 func (s *Service) listMessages(
 	ctx context.Context, caller httpapi.Caller, in *messagesInput,
 ) (*conversationOutput, error) {
-	messages, next, err := s.ListMessages(ctx, caller, in.ProjectID, in.PageInput)
+	read := func(ctx context.Context, after string, n int) ([]MessageItem, error) {
+		var messages []conversation.Message
+		var readErr error
+		var reads async.Group
+		reads.Go(func() error {
+			_, err := s.files.Open(ctx, caller, in.ProjectID, workspace.Read)
+			return err
+		})
+		reads.Go(func() error {
+			messages, readErr = s.conversations.Messages(db.WithoutGuardRead(ctx), in.ProjectID, after, n)
+			return nil
+		})
+		if err := reads.Wait(); err != nil {
+			return nil, err
+		}
+		items := make([]MessageItem, len(messages))
+		for i, m := range messages {
+			items[i] = item(m)
+		}
+		return items, readErr
+	}
+	scope := httpapi.ListScope(caller, "messages", in.ProjectID)
+	messages, next, err := httpapi.ReadPage(ctx, s.cursors, scope, in.PageInput, read,
+		func(m MessageItem) string { return m.ID })
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +114,33 @@ func (s *Service) listMessages(
 	return out, nil
 }
 
+// deleteTime is the maximum time that clearConversation spends on deleting messages. The next call of clearConversation
+// deletes the remaining messages.
+const deleteTime = 10 * time.Second
+
+// clearConversation deletes the messages of a project's conversation. It hides all messages with one write, and then
+// spends at most deleteTime on deleting them. Answers that are in progress are not stored when they end. If a turn
+// begins at the same time, it is also cleared if the ID of its question is less than the ID that clearConversation
+// generates. The order of IDs from different processes depends on their clocks.
 func (s *Service) clearConversation(
 	ctx context.Context, caller httpapi.Caller, in *conversationInput,
 ) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("Conversation deleted.", s.ClearConversation(ctx, caller, in.ProjectID))
+	if _, err := s.files.Open(ctx, caller, in.ProjectID, workspace.Write); err != nil {
+		return nil, err
+	}
+	last, err := s.conversations.LastMessage(ctx, in.ProjectID)
+	if err != nil {
+		return nil, err
+	}
+	upTo := s.ids.NewAfter(id.Message, last)
+	err = s.conversations.Clear(ctx, in.ProjectID, upTo, s.files.ProjectExists(in.ProjectID))
+	if err != nil {
+		return nil, err
+	}
+	began := s.now()
+	err = s.conversations.DeleteCleared(ctx, in.ProjectID, upTo, func() bool { return s.now().Sub(began) < deleteTime })
+	if err != nil { // the next call deletes them
+		s.logger.WarnContext(ctx, "cleared messages were not deleted", "projectId", in.ProjectID, "error", err)
+	}
+	return httpapi.ReplyDone("Conversation deleted.", nil)
 }

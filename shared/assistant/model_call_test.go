@@ -115,7 +115,7 @@ func TestDeadlineOfFunction(t *testing.T) {
 	f.model.enqueue(model.TaskChat, newResponse("Well").withWait(make(chan struct{})))
 	ctx, cancel := context.WithTimeout(t.Context(), timeToStore+500*time.Millisecond)
 	defer cancel()
-	_, err := f.service.Chat(ctx, ada.caller(), Question{ProjectID: projectID, Message: "Hello?"}, nil)
+	_, err := f.service.answerQuestion(ctx, ada.caller(), Question{ProjectID: projectID, Message: "Hello?"}, nil)
 	if !errors.Is(err, errTooLate) || ctx.Err() != nil {
 		t.Errorf("got error %v, want %v before the deadline", err, errTooLate)
 	}

@@ -51,7 +51,8 @@ func identitiesOf(ctx context.Context, accounts db.Table, userID string) ([]Iden
 	return db.DecodeAll(ctx, items, db.DecodeByID(func(i Identity) string { return i.ID })), nil
 }
 
-// linkRecords returns the writes that store both records of a linked identity. Error: user.ErrTaken if it is already linked.
+// linkRecords returns the writes that store both records of a linked identity. Error: user.ErrTaken if it is already
+// linked.
 func (s *Service) linkRecords(i Identity) []db.Write {
 	return []db.Write{
 		s.Accounts.Create(db.IdentityKey(i.Provider, i.Subject), i).Else(user.ErrTaken),

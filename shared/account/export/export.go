@@ -139,7 +139,8 @@ type getInput struct {
 
 type getOutput struct{ Body archive.ExportItem }
 
-// readAccountExport returns an export of the caller, with the URL of its document if it is ready. Error: EXPORT_NOT_FOUND.
+// readAccountExport returns an export of the caller, with the URL of its document if it is ready.
+// Error: EXPORT_NOT_FOUND.
 func (s *Service) readAccountExport(ctx context.Context, caller httpapi.Caller, in *getInput) (*getOutput, error) {
 	key := db.AccountExportKey(caller.UserID, in.ID)
 	items, err := s.Accounts.BatchGet(ctx, key)
