@@ -60,11 +60,10 @@ type turn struct {
 	isApplied bool
 }
 
-// answerQuestion answers a question, writes the answer to stream while it is generated, and stores the question and the answer.
-// stream may be nil. If the client disconnects, answerQuestion continues. If the answer is cut off, it stores the part that was
-// generated.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED, VALIDATION_FAILED
-// if the prompt exceeds the model's context window; the error classes of db.
+// answerQuestion answers a question, writes the answer to stream while it is generated, and stores the question and the
+// answer. stream may be nil. If the client disconnects, answerQuestion continues. If the answer is cut off, it stores
+// the part that was generated. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE,
+// AI_REFUSED, VALIDATION_FAILED if the prompt exceeds the model's context window; the error classes of db.
 func (s *Service) answerQuestion(
 	ctx context.Context, caller httpapi.Caller, q Question, stream *uistream.Writer,
 ) (Reply, error) {

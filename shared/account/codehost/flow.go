@@ -189,9 +189,9 @@ func isWellFormedBinding(s string) bool {
 }
 
 // codehostCallback finishes a flow. It checks and deletes the state before it reads the rest of the callback. If the
-// code host reports an error, such as access_denied because the user canceled, there is no session, and the query of the
-// redirect contains the error. Errors: AUTH_OAUTH_NOT_CONFIGURED; AUTH_OAUTH_STATE_INVALID; SERVICE_UNAVAILABLE if a
-// request to the code host failed; AUTH_OAUTH_FAILED if the code host rejected it; the errors of link and signIn.
+// code host reports an error, such as access_denied because the user canceled, there is no session, and the query of
+// the redirect contains the error. Errors: AUTH_OAUTH_NOT_CONFIGURED; AUTH_OAUTH_STATE_INVALID; SERVICE_UNAVAILABLE if
+// a request to the code host failed; AUTH_OAUTH_FAILED if the code host rejected it; the errors of link and signIn.
 func (s *Service) codehostCallback(ctx context.Context, in *callbackInput) (*callbackOutput, error) {
 	if s.Provider == nil {
 		return nil, errNotConfigured
