@@ -183,11 +183,7 @@ func (s *Service) CreateDeployment(
 func (s *Service) request(ctx context.Context, caller httpapi.Caller, d *Deployment, takenLabels int) (*change, error) {
 	access := s.Store.access()
 	project, account, err := workspace.ReadWith(ctx, access, caller.UserID, d.ProjectID, workspace.Write,
-		func(ctx context.Context, found map[db.Key]db.Item) (string, error) {
-			located, err := db.Decode[workspace.ProjectAccess](found[db.TreeKey(d.ProjectID)])
-			if err != nil {
-				return "", err
-			}
+		func(ctx context.Context, located workspace.ProjectAccess) (string, error) {
 			account, err := access.Account(ctx, located.WorkspaceID)
 			if errors.Is(err, workspace.ErrNotFound) { // the workspace is being deleted
 				err = workspace.ErrProjectNotFound.WithCause(err)

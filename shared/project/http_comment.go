@@ -162,7 +162,7 @@ func (s *Service) listComments(
 		return nil, err
 	}
 	limit, next := cmp.Or(in.Limit, httpapi.DefaultLimit), ""
-	read := func(ctx context.Context, _ map[db.Key]db.Item) (items []CommentItem, err error) {
+	read := func(ctx context.Context, _ workspace.ProjectAccess) (items []CommentItem, err error) {
 		if in.Path != "" {
 			items, next, err = s.store.commentsOn(ctx, in.ProjectID, in.Path, after, limit)
 			return items, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -39,7 +38,7 @@ func (s *Service) listProjectEvents(
 ) (*feedOutput, error) {
 	scope := httpapi.ListScope(caller, "feed", in.ProjectID)
 	read := func(ctx context.Context, after string, n int) ([]event.Record, error) {
-		events := func(ctx context.Context, _ map[db.Key]db.Item) ([]event.Record, error) {
+		events := func(ctx context.Context, _ workspace.ProjectAccess) ([]event.Record, error) {
 			return s.store.eventsOf(ctx, in.ProjectID, after, n)
 		}
 		_, records, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, in.ProjectID, workspace.Read, events)

@@ -262,7 +262,7 @@ func (s *Service) readProject(
 	out := &projectReadOutput{}
 	b := &out.Body
 	access, files, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, in.ProjectID, workspace.View,
-		func(ctx context.Context, _ map[db.Key]db.Item) (files []file.FileItem, err error) {
+		func(ctx context.Context, _ workspace.ProjectAccess) (files []file.FileItem, err error) {
 			if in.withFiles {
 				files, b.NextCursor, err = s.files.FirstPage(ctx, caller, in.ProjectID)
 			}

@@ -185,29 +185,29 @@ func (s Access) Project(
 	if err != nil {
 		return a, err
 	}
-	return a, s.Load(ctx, userID, &a, action)
+	return s.Load(ctx, userID, a, action)
 }
 
-// ReadWith is like Project, and runs read at the same time as its second call. found are the items that the first call
-// read. If access is denied, the context of read ends, so that the response time does not depend on the data, and the
-// result is empty. Errors: the errors of Project and of read.
+// ReadWith is like Project, and runs read with the result of its first call at the same time as its second call. If
+// access is denied, the context of read ends, so that the response time does not depend on the data, and the result is
+// empty. Errors: the errors of Project and of read.
 func ReadWith[T any](
 	ctx context.Context, s Access, userID, projectID string, action Action,
-	read func(ctx context.Context, found map[db.Key]db.Item) (T, error), keys ...db.Key,
+	read func(ctx context.Context, located ProjectAccess) (T, error), keys ...db.Key,
 ) (a ProjectAccess, result T, err error) {
 	var none T
-	if a, err = s.Locate(ctx, projectID, s.Projects.Refs(keys...)...); err != nil {
-		return a, none, err
+	located, err := s.Locate(ctx, projectID, s.Projects.Refs(keys...)...)
+	if err != nil {
+		return located, none, err
 	}
 	readCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	var reading async.Group
-	found := a.Items
 	reading.Go(func() (err error) {
-		result, err = read(readCtx, found)
+		result, err = read(readCtx, located)
 		return err
 	})
-	if err = s.Load(ctx, userID, &a, action); err != nil {
+	if a, err = s.Load(ctx, userID, located, action); err != nil {
 		stop()
 	}
 	readErr := reading.Wait()
@@ -234,33 +234,34 @@ func (s Access) Locate(ctx context.Context, projectID string, more ...db.Ref) (P
 	return a, err
 }
 
-// Load makes the second call of Project: it completes the result of Locate for a user, adds more items, which may be in
-// any table, and checks the action. Errors: ErrProjectNotFound, also if the project was deleted after Locate;
+// Load makes the second call of Project: it returns the access of a user to a project that Locate has found, adds more
+// items, which may be in any table, and checks the action. Errors: ErrProjectNotFound, also if the project was deleted after Locate;
 // ErrDenied, ErrReadOnly.
-func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, action Action, more ...db.Ref) error {
-	member, workspace := db.MemberKey(a.WorkspaceID, userID), db.WorkspaceKey(a.WorkspaceID)
-	project := db.ProjectKey(a.WorkspaceID, a.ProjectID)
+func (s Access) Load(
+	ctx context.Context, userID string, located ProjectAccess, action Action, more ...db.Ref,
+) (a ProjectAccess, err error) {
+	member, workspace := db.MemberKey(located.WorkspaceID, userID), db.WorkspaceKey(located.WorkspaceID)
+	project := db.ProjectKey(located.WorkspaceID, located.ProjectID)
 	items, err := s.Projects.BatchGetWith(ctx, more, member, project, workspace)
 	if err != nil {
-		return err
+		return a, err
 	}
 	if items[project] == nil || items[workspace] == nil {
-		return ErrProjectNotFound
+		return a, ErrProjectNotFound
 	}
-	maps.Copy(items, a.Items)
-	projectID := a.ProjectID
-	if *a, err = db.Decode[ProjectAccess](items[project]); err != nil {
-		return err
+	maps.Copy(items, located.Items)
+	if a, err = db.Decode[ProjectAccess](items[project]); err != nil {
+		return a, err
 	}
-	a.UserID, a.ProjectID, a.Items = userID, projectID, items
+	a.UserID, a.ProjectID, a.Items = userID, located.ProjectID, items
 	if a.Workspace, err = db.Decode[Workspace](items[workspace]); err != nil {
-		return err
+		return a, err
 	}
 	if a.Member, err = db.Decode[Membership](items[member]); err != nil { // zero if there is no item
-		return err
+		return a, err
 	}
 	a.Member.ReadOnly = a.Workspace.IsReadOnly()
-	return a.Check(action)
+	return a, a.Check(action)
 }
 
 // ChangeError returns the error of a write whose condition failed because a project's record or tree has changed.

@@ -111,7 +111,8 @@ func (s *Service) exportOfFiles(ctx context.Context, caller httpapi.Caller, proj
 	}
 	id := exportID(projectID, tree.Changes)
 	key := db.ExportKey(projectID, id)
-	if err := s.store.Load(ctx, caller.UserID, &access, workspace.Read, s.store.Projects.Ref(key)); err != nil {
+	access, err = s.store.Load(ctx, caller.UserID, access, workspace.Read, s.store.Projects.Ref(key))
+	if err != nil {
 		return archive.Record{}, err
 	}
 	r, err := db.Decode[archive.Record](access.Items[key])

@@ -43,8 +43,8 @@ func (s *Service) History(
 	scope := httpapi.ListScope(caller, "versions", projectID, path)
 	current := db.FileKey(projectID, path)
 	read := func(ctx context.Context, after string, n int) ([]VersionItem, error) {
-		versions := func(ctx context.Context, found map[db.Key]db.Item) ([]VersionItem, error) {
-			return s.versionsAfter(ctx, projectID, path, found[current], after, n)
+		versions := func(ctx context.Context, located workspace.ProjectAccess) ([]VersionItem, error) {
+			return s.versionsAfter(ctx, projectID, path, located.Items[current], after, n)
 		}
 		_, items, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.Read, versions, current)
 		if err == nil && len(items) == 0 && after == "" {

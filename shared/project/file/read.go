@@ -47,7 +47,7 @@ func (s *Service) readFile(
 		defer stop()
 		waitForObject := s.store.startObject(objectCtx, in.ProjectID, wanted)
 		chunk := s.store.contents.Ref(wanted.ChunkKey(in.ProjectID))
-		if err = s.store.Load(ctx, caller.UserID, &access, action, chunk); err != nil {
+		if access, err = s.store.Load(ctx, caller.UserID, access, action, chunk); err != nil {
 			stop() // without access, the response time must not show that there is an object
 		}
 		object, objectErr := waitForObject()
@@ -141,7 +141,7 @@ func (s *Service) List(
 		in.Limit = contentPage
 	}
 	limit := 0
-	read := func(ctx context.Context, _ map[db.Key]db.Item) (items []FileItem, err error) {
+	read := func(ctx context.Context, _ workspace.ProjectAccess) (items []FileItem, err error) {
 		items, limit, err = s.items(ctx, projectID, in, after)
 		return items, err
 	}

@@ -64,9 +64,10 @@ func (s store) readState(
 		}
 	}
 	reads, readCtx := async.WithContext(ctx)
-	reads.Go(func() error {
+	reads.Go(func() (err error) {
 		more := s.Projects.Refs(fileKeys(projectID, folders)...)
-		return s.Load(readCtx, userID, &access, workspace.Write, more...)
+		access, err = s.Load(readCtx, userID, access, workspace.Write, more...)
+		return err
 	})
 	if len(created) > 0 {
 		reads.Go(func() error { return s.readCollisions(readCtx, projectID, created, len(ops)+1, &stored) })

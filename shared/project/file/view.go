@@ -36,7 +36,8 @@ func (s *Service) Locate(ctx context.Context, projectID string, more ...db.Ref) 
 func (s *Service) OpenLocated(
 	ctx context.Context, caller httpapi.Caller, access workspace.ProjectAccess, action workspace.Action,
 ) (Project, error) {
-	if err := s.store.Load(ctx, caller.UserID, &access, action); err != nil {
+	access, err := s.store.Load(ctx, caller.UserID, access, action)
+	if err != nil {
 		return Project{}, err
 	}
 	return db.Decode[Project](access.Items[db.ProjectKey(access.WorkspaceID, access.ProjectID)])
