@@ -6,9 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"devplatform/shared/fault"
-
 	. "devplatform/infra/templatetest"
+	"devplatform/shared/fault"
 )
 
 // TestGatewayResponses checks the gateway's own error responses. Each has an honest status, the code of the contract for

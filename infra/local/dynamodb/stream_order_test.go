@@ -1,8 +1,6 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/datafolder/disktest"
-
 	"context"
 	"fmt"
 	"maps"
@@ -14,12 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/dynamodb/values"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"devplatform/infra/local/datafolder/disktest"
+	"devplatform/infra/local/dynamodb/values"
 )
 
 // onDisk stores the database on a file system in memory that syncs writes like a disk.

@@ -11,9 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"devplatform/shared/deployment/tree"
-
 	"devplatform/shared/deployment/constant"
+	"devplatform/shared/deployment/tree"
 )
 
 // settingsFile is a file of settings of a project.

@@ -13,13 +13,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
 	"devplatform/infra/testmode"
 	"devplatform/shared/fault"
+	"devplatform/shared/workspace"
 )
 
 // interruption runs a function once, during a request, before one of the request's calls to DynamoDB.

@@ -9,15 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/workspace"
 )
 
 // withWritten sets the quota of bytes that a user writes in a day.
