@@ -208,8 +208,8 @@ func (w *witness) read(t *testing.T, s *streaming) (more bool) {
 	return len(records) > 0
 }
 
-// TestStreamAfterPowerCut checks that after a power cut during writes a reader can continue with its iterator: all records
-// that it has read are unchanged, and each item has its record and each record its item.
+// TestStreamAfterPowerCut checks that after a power cut during writes a reader can continue with its iterator: all
+// records that it has read are unchanged, and each item has its record and each record its item.
 func TestStreamAfterPowerCut(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {

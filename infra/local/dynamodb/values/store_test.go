@@ -2,7 +2,8 @@ package values
 
 import "testing"
 
-// FuzzDecodeStoredItem checks that decoding damaged bytes fails, or returns an item that can be stored and decoded again.
+// FuzzDecodeStoredItem checks that decoding damaged bytes fails, or returns an item that can be stored and decoded
+// again.
 func FuzzDecodeStoredItem(f *testing.F) {
 	f.Add(AppendItem(nil, Item{{"a", Value{Kind: S, S: "x"}}, {"l", FromList([]Value{{Kind: NULL}, {Kind: BOOL, Bool: true}})}, {"n", FromInt(-17)}}))
 	f.Add(AppendItem(nil, Item{
