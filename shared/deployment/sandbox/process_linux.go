@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// executable returns the path of this binary, also if another one has replaced its file.
+// executable returns the path of this binary, even if another binary has replaced its file.
 func executable() (string, error) { return "/proc/self/exe", nil }
 
 func attributes() *syscall.SysProcAttr {

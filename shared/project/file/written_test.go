@@ -101,7 +101,7 @@ func TestQuotaOfWrittenBytes(t *testing.T) {
 	client.Save("/e", sized(100)).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 }
 
-// The quota of written bytes is exact, also if the user writes to several projects at the same time.
+// The quota of written bytes is exact, even if the user writes to several projects at the same time.
 func TestQuotaOfWrittenBytesUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	const quota = 5000
