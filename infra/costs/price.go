@@ -100,9 +100,9 @@ func (u units) dollars() (sum float64) {
 	return sum
 }
 
-// gigabyteSeconds returns the GB-seconds of a function that runs for that time.
-func gigabyteSeconds(took time.Duration, memoryMB int) float64 {
-	return math.Ceil(float64(took)/float64(time.Millisecond)) / 1000 * float64(memoryMB) / 1024
+// gigabyteSeconds returns the GB-seconds of an invocation. AWS rounds its duration up to milliseconds.
+func gigabyteSeconds(duration time.Duration, memoryMB int) float64 {
+	return math.Ceil(float64(duration)/float64(time.Millisecond)) / 1000 * float64(memoryMB) / 1024
 }
 
 // tracedShare is the share of the requests that X-Ray records, in addition to the first of each second.

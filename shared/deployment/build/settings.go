@@ -228,7 +228,7 @@ func (f settingsFile) readSass(value any) {
 		}
 		f.sassSettings.before[syntax] = before
 		for _, key := range []string{"loadPaths", "includePaths"} {
-			for _, folder := range texts(all[key]) {
+			for _, folder := range stringsIn(all[key]) {
 				f.sassSettings.folders = append(f.sassSettings.folders, path.Join("/", folder))
 			}
 		}

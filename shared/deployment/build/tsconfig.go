@@ -76,7 +76,7 @@ func (c *tsconfig) read(p *project, name string, seen map[string]bool) error {
 		return failf(failure.BuildFailed, "The file is not a valid configuration of TypeScript. It must be a JSON object.").
 			At(name, nil, 0)
 	}
-	for _, parent := range texts(config["extends"]) {
+	for _, parent := range stringsIn(config["extends"]) {
 		// A configuration in a package or outside of the project is ignored.
 		if file, ok := join(path.Dir(name), parent); ok && strings.HasPrefix(parent, ".") {
 			if !p.has(file) {
@@ -111,7 +111,7 @@ func (c *tsconfig) readPaths(dir string, options map[string]any) {
 	}
 	c.paths = map[string][]string{}
 	for pattern, targets := range paths {
-		for _, target := range texts(targets) {
+		for _, target := range stringsIn(targets) {
 			if file, ok := join(dir, target); ok && !strings.HasPrefix(target, "/") && strings.Count(pattern, "*") < 2 {
 				c.paths[pattern] = append(c.paths[pattern], file)
 			}
@@ -119,8 +119,8 @@ func (c *tsconfig) readPaths(dir string, options map[string]any) {
 	}
 }
 
-// texts returns the texts in a value that is a text or a list.
-func texts(value any) (all []string) {
+// stringsIn returns the strings in a JSON value that is a string or a list.
+func stringsIn(value any) (all []string) {
 	list, ok := value.([]any)
 	if !ok {
 		list = []any{value}
