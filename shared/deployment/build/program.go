@@ -41,7 +41,8 @@ func runInFolder(dir string, j job) (r result, data [][]byte, err error) {
 	if err == nil {
 		for _, name := range slices.Sorted(maps.Keys(p.output)) {
 			f := p.output[name]
-			if f.Path = name; f.Source != "" {
+			f.Path = name
+			if f.Source != "" {
 				f.Size = j.Files[f.Source]
 			} else {
 				f.Size = len(f.data)
