@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// The attributes of a webhook that this package writes.
+// The attributes of a webhook that the expressions of this package use.
 const (
 	attrActive         = "active"
 	attrDisabledReason = "disabledReason"
@@ -83,7 +83,7 @@ func healthUpdate(before, after Health, succeeded bool) expression.UpdateBuilder
 	switch {
 	case !after.Prompt:
 		update = update.Remove(expression.Name(attrPrompt))
-	case succeeded: // after a failure, a concurrent attempt may have removed it
+	case succeeded: // a failure does not set it, because a concurrent attempt may have removed it
 		update = update.Set(expression.Name(attrPrompt), expression.Value(true))
 	}
 	failures, since := expression.Name(attrFailures), expression.Name(attrFailingSince)
