@@ -18,8 +18,8 @@ var waits = map[string]bool{
 	"EventuallyWithin": true, "SetDeadline": true, "SetReadDeadline": true,
 }
 
-// fakeTime matches the source of tests that run in fake time. bubble is the function of infra/local/triggers that starts
-// one.
+// fakeTime matches the source of tests that run in fake time. bubble is the function of infra/local/triggers that
+// starts one.
 var fakeTime = regexp.MustCompile(`synctest|\bbubble\(t`)
 
 // TestLongWaitsAreNamed checks that a wait of more than five seconds in a test is a constant, whose name and comment
@@ -69,8 +69,8 @@ func nameOf(function ast.Expr) string {
 	return ""
 }
 
-// hasLongLiteral reports whether the arguments of a call contain a duration of more than five seconds as a literal, such
-// as time.Minute or 10*time.Second. It does not look into functions.
+// hasLongLiteral reports whether the arguments of a call contain a duration of more than five seconds as a literal,
+// such as time.Minute or 10*time.Second. It does not look into functions.
 func hasLongLiteral(arguments []ast.Expr) bool {
 	isLong := false
 	for _, argument := range arguments {

@@ -39,10 +39,11 @@ type settings struct {
 	Conversations config.ConversationsTable
 	Edge          config.Edge
 	Metrics       config.Metrics
-	Keys          string `env:"KEYS_SECRET,required,notEmpty"`
-	Model         modelSettings
-	Quotas        file.QuotaSettings
-	Limits        assistant.Limits
+	// Keys is the name or ARN of the secret with the key ring.
+	Keys   string `env:"KEYS_SECRET,required,notEmpty"`
+	Model  modelSettings
+	Quotas file.QuotaSettings
+	Limits assistant.Limits
 }
 
 // modelSettings select the model and its provider.

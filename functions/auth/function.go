@@ -29,7 +29,8 @@ func main() { apigateway.Start(newHandler) }
 type settings struct {
 	AWS    config.AWS
 	Tables config.Tables
-	Keys   string `env:"KEYS_SECRET,required,notEmpty"`
+	// Keys is the name or ARN of the secret with the key ring.
+	Keys string `env:"KEYS_SECRET,required,notEmpty"`
 	// CodeHostSecret is the name or ARN of the secret whose field oauthClientSecret is the client secret at the code host.
 	// Its field proxySecret is the secret of a CDN.
 	CodeHostSecret string `env:"CODEHOST_SECRET,required,notEmpty"`

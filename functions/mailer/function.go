@@ -22,7 +22,8 @@ type settings struct {
 	Metrics  config.Metrics
 	Mails    string `env:"MAIL_TABLE,required,notEmpty"`
 	Accounts string `env:"ACCOUNTS_TABLE,required,notEmpty"`
-	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
+	// Keys is the name or ARN of the secret with the key ring.
+	Keys string `env:"KEYS_SECRET,required,notEmpty"`
 	// Failures is the URL of the queue for stream records that cannot be processed.
 	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`
 	Mail     sender.Settings

@@ -38,8 +38,9 @@ type settings struct {
 	Webhooks config.WebhooksTable
 	Edge     config.Edge
 	Metrics  config.Metrics
-	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
-	Quotas   file.QuotaSettings
+	// Keys is the name or ARN of the secret with the key ring.
+	Keys   string `env:"KEYS_SECRET,required,notEmpty"`
+	Quotas file.QuotaSettings
 	// Jobs is the URL of the queue of builds and exports.
 	Jobs string `env:"JOBS_QUEUE,required,notEmpty"`
 	// ExportsPerHour is the number of exports that a user can start in one hour.

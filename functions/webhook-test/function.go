@@ -26,8 +26,9 @@ type settings struct {
 	Webhooks config.WebhooksTable
 	Edge     config.Edge
 	Metrics  config.Metrics
-	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
-	Limits   webhook.Limits
+	// Keys is the name or ARN of the secret with the key ring.
+	Keys   string `env:"KEYS_SECRET,required,notEmpty"`
+	Limits webhook.Limits
 	// AllowPrivate allows endpoints on private addresses and with plain http. Only the local platform sets it.
 	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
 }

@@ -27,7 +27,8 @@ type settings struct {
 	Events   config.EventsTable
 	Edge     config.Edge
 	Metrics  config.Metrics
-	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
+	// Keys is the name or ARN of the secret with the key ring.
+	Keys string `env:"KEYS_SECRET,required,notEmpty"`
 	// Deliveries is the URL of the queue of the fast lane of deliveries.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 	Limits     webhook.Limits

@@ -40,22 +40,27 @@ func (r *result) tables() string {
 		"|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.rows {
 		u := row.units
-		printf("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row.name, dollars(1e6*u.dollars()),
-			number(u[calls]), number(u[reads]), number(u[writes]), number(u[puts]), number(u[gets]), number(u[queue]),
-			number(u[mails]), number(u[invocations]), number(u[gbSeconds]), number(u[logBytes]/1000), number(u[outBytes]/1000))
+		printf("| %s | %s |", row.name, formatDollars(1e6*u.dollars()))
+		for _, n := range []float64{
+			u[calls], u[reads], u[writes], u[puts], u[gets], u[queue], u[mails], u[invocations], u[gbSeconds],
+			u[logBytes] / 1000, u[outBytes] / 1000,
+		} {
+			printf(" %s |", formatNumber(n))
+		}
+		printf("\n")
 	}
 	if i := slices.IndexFunc(r.rows, func(r *row) bool { return r.name == rowDownload }); i >= 0 {
 		printf("\n%s\n", describeGigabyte(r.rows[i]))
 	}
 	idle := r.month(printf, "A month without users", r.idle)
-	printf("| **sum** | **%s** | | |\n", dollars(idle))
+	printf("| **sum** | **%s** | | |\n", formatDollars(idle))
 	used := r.month(printf, fmt.Sprintf("A month with %d users a day", exampleUsers), r.used)
-	printf("| a month without users | %s | | |\n| **sum** | **%s** | | |\n", dollars(idle), dollars(idle+used))
+	printf("| a month without users | %s | | |\n| **sum** | **%s** | | |\n", formatDollars(idle), formatDollars(idle+used))
 	printf("\nEach user does this in a day, all within %d hours: %s.\n", exampleHours, describeDay())
 	chat := inputTokens.of(exampleInput) + outputTokens.of(exampleOutput)
 	printf("\nThe tokens are not included: a chat with %d input and %d output tokens costs $%.4f "+
 		"at the list price of Claude Sonnet 4.5 on Bedrock, so the %.0f chats of the month cost %s.\n",
-		exampleInput, exampleOutput, chat, r.chats, dollars(chat*r.chats))
+		exampleInput, exampleOutput, chat, r.chats, formatDollars(chat*r.chats))
 	printf("\n### Prices\n\n| | price | for | page | date |\n|---|---|---|---|---|\n")
 	for _, p := range append(prices[:], monthlyPrices...) {
 		if p.dollars > 0 {
@@ -74,7 +79,8 @@ func (r *result) month(printf func(string, ...any), title string, entries []entr
 			n /= gigabyte
 		}
 		cost := e.price.of(e.units)
-		printf("| %s | %s | %s | $%g per %s |\n", e.name, dollars(cost), number(n), e.price.dollars, perUnit(e.price))
+		printf("| %s | %s | %s | $%g per %s |\n",
+			e.name, formatDollars(cost), formatNumber(n), e.price.dollars, perUnit(e.price))
 		sum += cost
 	}
 	return sum
@@ -91,10 +97,10 @@ func perUnit(p price) string {
 	return fmt.Sprintf("%.0f: %s", p.per, p.unit)
 }
 
-func dollars(amount float64) string { return fmt.Sprintf("$%.2f", amount) }
+func formatDollars(amount float64) string { return fmt.Sprintf("$%.2f", amount) }
 
-// number formats a number with three digits, or without a fraction.
-func number(n float64) string {
+// formatNumber formats a number with three digits, or without a fraction.
+func formatNumber(n float64) string {
 	if n >= 100 {
 		return fmt.Sprintf("%.0f", n)
 	}

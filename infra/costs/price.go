@@ -9,8 +9,8 @@ import (
 type price struct {
 	name, unit   string
 	dollars, per float64 // dollars for per units
-	// source is the page below aws.amazon.com. seen is the date of the newest copy of it that states the price, or "" if
-	// it has no date. The prices were looked up in November 2026.
+	// source is the page below aws.amazon.com. In November 2026, the price was read in a copy of the page. seen is the
+	// date of this copy, or "" if it has no date.
 	source, seen string
 }
 
@@ -59,7 +59,7 @@ var prices = [unitCount]price{
 	outBytes:    {"transfer", "GB to the internet", 0.09, gigabyte, "ec2/pricing/on-demand", "2025-05"},
 }
 
-// The prices of a month, and of a model.
+// The prices that only the tables of a month use: background work, resources, and the tokens of a model.
 var (
 	emptyReceive  = price{"empty receives", "request to a queue", 0.40, million, "sqs/pricing", "2026-06"}
 	schedule      = price{"schedules", "invocation by a schedule", 1.00, million, "eventbridge/pricing", "2026-03"}
@@ -100,9 +100,9 @@ func (u units) dollars() (sum float64) {
 	return sum
 }
 
-// gigabyteSeconds returns the GB-seconds of a function that runs for that time.
-func gigabyteSeconds(took time.Duration, memoryMB int) float64 {
-	return math.Ceil(float64(took)/float64(time.Millisecond)) / 1000 * float64(memoryMB) / 1024
+// gigabyteSeconds returns the GB-seconds of an invocation. AWS rounds its duration up to milliseconds.
+func gigabyteSeconds(duration time.Duration, memoryMB int) float64 {
+	return math.Ceil(float64(duration)/float64(time.Millisecond)) / 1000 * float64(memoryMB) / 1024
 }
 
 // tracedShare is the share of the requests that X-Ray records, in addition to the first of each second.
@@ -114,5 +114,5 @@ func traced(requests float64, period time.Duration) float64 {
 	return first + tracedShare*(requests-first)
 }
 
-// timesAMonth returns how often something happens in a month.
+// timesAMonth returns the number of intervals in a month.
 func timesAMonth(interval time.Duration) float64 { return float64(month) / float64(interval) }

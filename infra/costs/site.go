@@ -117,6 +117,6 @@ func visit(ctx context.Context, c *rig.Client, project string) (*rig.Client, err
 // describeGigabyte returns the price of a gigabyte that a site serves.
 func describeGigabyte(download *row) string {
 	requests := math.Ceil(float64(gigabyte) / downloadSize)
-	return "A gigabyte that a site serves in files of 10 MB costs " + dollars(requests*download.dollars()) + ": " +
-		number(requests) + " requests. " + dollars(prices[outBytes].of(gigabyte)) + " of it are data transfer."
+	return "A gigabyte that a site serves in files of 10 MB costs " + formatDollars(requests*download.dollars()) + ": " +
+		formatNumber(requests) + " requests. " + formatDollars(prices[outBytes].of(gigabyte)) + " of it are data transfer."
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// callTime is the least time that each call of a function to DynamoDB takes. Calls that a request starts at the same time
-// then also run at the same time, as on AWS.
+// callTime is the least time that each call of a function to DynamoDB takes. Calls that a request starts at the same
+// time then also run at the same time, as on AWS.
 const callTime = 5 * time.Millisecond
 
 // calls are the numbers of calls of a request.
@@ -90,9 +90,9 @@ func (w *watched) updateSmallest(smallest map[string]calls) {
 	}
 }
 
-// checkCalls compares the calls of all operations with the table. A depth is never smaller than the number of calls that
-// depend on each other, but it can be larger: on a busy machine, concurrent calls can begin one after the other, and an
-// answer of the model can take so long that the function reads whether it was cancelled. So if the calls differ,
+// checkCalls compares the calls of all operations with the table. A depth is never smaller than the number of calls
+// that depend on each other, but it can be larger: on a busy machine, concurrent calls can begin one after the other,
+// and an answer of the model can take so long that the function reads whether it was cancelled. So if the calls differ,
 // checkCalls calls everything again, up to twice, and uses the smallest numbers of all runs.
 func (w *watched) checkCalls(t *testing.T) {
 	t.Helper()

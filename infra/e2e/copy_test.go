@@ -11,8 +11,8 @@ import (
 	"devplatform/infra/testmode"
 )
 
-// checkout copies the project to a new folder, as git clone does, but including uncommitted changes. With -short, it skips
-// the test.
+// checkout copies the project to a new folder, as git clone does, but including uncommitted changes. With -short, it
+// skips the test.
 func checkout(t testing.TB) string {
 	t.Helper()
 	testmode.SkipIfShort(t)

@@ -44,8 +44,8 @@ type expectations struct {
 	} `json:"styled"`
 }
 
-// TestCorpus deploys projects of the corpus, and opens each in Chromium: there is no exception and no failed request, the
-// main elements are visible, and the styles are applied. In its full form, it deploys all of them.
+// TestCorpus deploys projects of the corpus, and opens each in Chromium: there is no exception and no failed request,
+// the main elements are visible, and the styles are applied. In its full form, it deploys all of them.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	if testmode.HasRaceDetector {

@@ -137,7 +137,8 @@ func (p *publisher) mayBeLive() map[string]bool {
 	return may
 }
 
-// expire sets the leases and the due times of all builds and deliveries to the past, as if the test had waited for them.
+// expire sets the leases and the due times of all builds and deliveries to the past, as if the test had waited for
+// them.
 func expire(t *testing.T, p *platformtest.Platform) {
 	t.Helper()
 	sdk := p.DynamoDB()
@@ -237,9 +238,10 @@ func (p *publisher) arrived(want []string) {
 	p.T.Errorf("the webhook received other events (-want +got):\n%s", cmp.Diff(want, got))
 }
 
-// TestKillDuringDeployments kills the platform at random moments while two users deploy and promote, and restarts it with
-// the same data. In the end, every deployment has ended, the last request decided which one is live, and all events
-// arrived. Leases of interrupted builds must expire first, which takes minutes, so it runs only in the full form.
+// TestKillDuringDeployments kills the platform at random moments while two users deploy and promote, and restarts it
+// with the same data. In the end, every deployment has ended, the last request decided which one is live, and all
+// events arrived. Leases of interrupted builds must expire first, which takes minutes, so it runs only in the full
+// form.
 func TestKillDuringDeployments(t *testing.T) {
 	if !testmode.IsNightly() {
 		t.Skip("waits for minutes: it runs with make faults")

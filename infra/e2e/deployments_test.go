@@ -49,7 +49,8 @@ func (d *deployer) at(parts ...string) string {
 	return "/api/projects/" + d.project + "/deployments" + strings.Join(parts, "")
 }
 
-// deploy requests a deployment with the fields, or without a body if they are nil, waits until it has ended, and returns it.
+// deploy requests a deployment with the fields, or without a body if they are nil, waits until it has ended, and
+// returns it.
 func (d *deployer) deploy(fields platformtest.Object) map[string]any {
 	d.T.Helper()
 	body := ""
@@ -127,8 +128,8 @@ func (d *deployer) shows(address string, status int, text string) {
 	d.T.Errorf("GET %s: got %d with %.200q, want %d with %q", address, gotStatus, got, status, text)
 }
 
-// TestDeploy publishes a project, changes it, publishes it again, goes back, takes it offline, and deletes it. A webhook
-// receives both events of each step.
+// TestDeploy publishes a project, changes it, publishes it again, goes back, takes it offline, and deletes it. A
+// webhook receives both events of each step.
 func TestDeploy(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
@@ -219,8 +220,8 @@ func TestStartersDeploy(t *testing.T) {
 	}
 }
 
-// keepOpen opens a page in Chromium, and deploys another version of its scripts three times. Each time, the page loads a
-// script of its own version that it has not loaded before.
+// keepOpen opens a page in Chromium, and deploys another version of its scripts three times. Each time, the page loads
+// a script of its own version that it has not loaded before.
 func keepOpen(ctx context.Context, t *testing.T, p *platformtest.Platform) {
 	t.Helper()
 	ada := platformtest.NewClient(t, p.URL)

@@ -62,8 +62,8 @@ func (d *docsPage) record(event any) {
 	}
 }
 
-// evaluate runs a script in the page and returns its result. The waiting functions of chromedp cannot be used: they need
-// eval, which the page's security policy forbids.
+// evaluate runs a script in the page and returns its result. The waiting functions of chromedp cannot be used: they
+// need eval, which the page's security policy forbids.
 func (d *docsPage) evaluate(script string) string {
 	d.t.Helper()
 	result, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](script))

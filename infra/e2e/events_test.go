@@ -186,8 +186,8 @@ var sampleSteps = []sampleStep{
 	{sample: "auth-account-delete", status: 202, replace: append([]string{`\"ada\"`, `\"grace\"`}, asGrace...)},
 }
 
-// TestSampleRequests sends every sample of a request to its function through the Invoke API, with the session and the IDs
-// of earlier responses. Each response has the expected status and matches the OpenAPI document.
+// TestSampleRequests sends every sample of a request to its function through the Invoke API, with the session and the
+// IDs of earlier responses. Each response has the expected status and matches the OpenAPI document.
 func TestSampleRequests(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t, "LIMIT_MAIL_MINUTE=10") // several samples request a mail to the same address
@@ -253,8 +253,8 @@ func TestSampleTriggerEvents(t *testing.T) {
 	}
 }
 
-// proxyResponse returns the HTTP response in the result of an invocation. The result of a streaming function contains the
-// body after eight zero bytes.
+// proxyResponse returns the HTTP response in the result of an invocation. The result of a streaming function contains
+// the body after eight zero bytes.
 func proxyResponse(t testing.TB, invocation platformtest.Response) platformtest.Response {
 	t.Helper()
 	if kind := invocation.Header.Get("X-Amz-Function-Error"); invocation.Status != 200 || kind != "" {

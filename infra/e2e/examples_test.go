@@ -86,8 +86,8 @@ func (op operation) send(c *platformtest.Client) platformtest.Response {
 	return c.Do(op.method, path, string(op.Request.Content["application/json"].Example), headers...)
 }
 
-// TestExamplesAreValid sends the example request of every operation. The IDs in it may not exist, but the request must be
-// valid.
+// TestExamplesAreValid sends the example request of every operation. The IDs in it may not exist, but the request must
+// be valid.
 func TestExamplesAreValid(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)

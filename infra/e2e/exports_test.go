@@ -80,8 +80,8 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// maxGrowth is the memory in MiB that the function may need for a large project in addition to that for a small one: one
-// part of the archive, and a batch of contents.
+// maxGrowth is the memory in MiB that the function may need for a large project in addition to that for a small one:
+// one part of the archive, and a batch of contents.
 const maxGrowth = 100
 
 // download starts an export with a request to a path, waits until it is ready, and returns its file, which has a name.

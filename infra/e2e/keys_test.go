@@ -176,8 +176,8 @@ func (r *rehearsal) reencrypt() string {
 	return string(output)
 }
 
-// TestLeakedKey rehearses the procedure of RUNBOOK.md for a leaked key on the local platform. Package reencrypt rehearses
-// it with several instances, and also the rotation of a key.
+// TestLeakedKey rehearses the procedure of RUNBOOK.md for a leaked key on the local platform. Package reencrypt
+// rehearses it with several instances, and also the rotation of a key.
 func TestLeakedKey(t *testing.T) {
 	t.Parallel()
 	testmode.SkipIfNotNightly(t) // compiles all functions with another clock

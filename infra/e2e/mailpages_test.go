@@ -102,7 +102,8 @@ func (s *stubs) set(response string) []string {
 	return received
 }
 
-// TestMailPagesInBrowser opens the pages of links in Chromium, with stubs of the endpoints. Only a click sends the token.
+// TestMailPagesInBrowser opens the pages of links in Chromium, with stubs of the endpoints. Only a click sends the
+// token.
 func TestMailPagesInBrowser(t *testing.T) {
 	t.Parallel()
 	chromium := platformtest.Required(t, "chromium")

@@ -87,8 +87,8 @@ for f in AuthFunction WebhookRetryFunction; do
 done
 `
 
-// checkoutWithSAM returns a copy of the project, and a function that runs commands in it with the fake SAM CLI. build is
-// the command that builds a function.
+// checkoutWithSAM returns a copy of the project, and a function that runs commands in it with the fake SAM CLI. build
+// is the command that builds a function.
 func checkoutWithSAM(t testing.TB, build string) (dir string, run func(script string) string) {
 	t.Helper()
 	dir, tools := checkout(t), t.TempDir()

@@ -23,8 +23,8 @@ const all = "*"
 
 type attributeValue struct{ S string }
 
-// itemRequest contains the fields that identify the item and its attributes in a request for one item, and in an element
-// of a transaction.
+// itemRequest contains the fields that identify the item and its attributes in a request for one item, and in an
+// element of a transaction.
 type itemRequest struct {
 	TableName, IndexName      string
 	ProjectionExpression      string

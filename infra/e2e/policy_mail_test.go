@@ -23,8 +23,8 @@ import (
 // mailPath is the beginning of the paths of SES.
 const mailPath = "/v2/email/"
 
-// mailPermissions returns the permissions that a call of SES needs. A mail needs one for the identity of its sender, and one
-// for the configuration set. It returns nil for other requests.
+// mailPermissions returns the permissions that a call of SES needs. A mail needs one for the identity of its sender,
+// and one for the configuration set. It returns nil for other requests.
 func mailPermissions(path string) []permission {
 	const arn = "arn:AWS::Partition:ses:AWS::Region:AWS::AccountId:"
 	switch call, isMail := strings.CutPrefix(path, mailPath); {

@@ -13,8 +13,8 @@ import (
 	"devplatform/infra/local/s3"
 )
 
-// signLocally replaces the signature of a request to S3, or of its presigned URL. The embedded S3 accepts one access key,
-// but each function has another one here.
+// signLocally replaces the signature of a request to S3, or of its presigned URL. The embedded S3 accepts one access
+// key, but each function has another one here.
 func (w *watched) signLocally(r *http.Request) {
 	r.Header.Del("Authorization")
 	query := r.URL.Query()
@@ -35,8 +35,9 @@ func (w *watched) signLocally(r *http.Request) {
 	}
 }
 
-// objectPermissions returns the permissions that a request to S3 needs. The resource of an object is the first folder of
-// its key, and of an export also the kind of its owner. A function may list only the prefix in the condition of its permission.
+// objectPermissions returns the permissions that a request to S3 needs. The resource of an object is the first folder
+// of its key, and of an export also the kind of its owner. A function may list only the prefix in the condition of its
+// permission.
 func (w *watched) objectPermissions(r *http.Request, body []byte) []permission {
 	name, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	bucket := w.logicalID(name)

@@ -86,8 +86,8 @@ func (w *watched) secretsManager() *secretsmanager.Client {
 	})
 }
 
-// signIns signs in with the code host three times: as a new user, as a user with an identity, and as a user who has only
-// the same e-mail address. The last one also links an identity and removes it.
+// signIns signs in with the code host three times: as a new user, as a user with an identity, and as a user who has
+// only the same e-mail address. The last one also links an identity and removes it.
 func (w *watched) signIns() {
 	w.t.Helper()
 	for _, known := range []string{"", "identity", "email"} {
@@ -145,7 +145,8 @@ func (w *watched) redeliveredMeanwhile(ada *platformtest.Client, workspace, proj
 	}
 }
 
-// disabled uses an endpoint of the fast lane that responds with 410. So the function disables the webhook, and stores a mail.
+// disabled uses an endpoint of the fast lane that responds with 410. So the function disables the webhook, and stores a
+// mail.
 func (w *watched) disabled(ada *platformtest.Client, workspace, project string) {
 	w.t.Helper()
 	fields := platformtest.Object{"workspaceId": workspace, "projectId": project}

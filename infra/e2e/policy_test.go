@@ -218,8 +218,8 @@ func (w *watched) record(r *http.Request) {
 	}
 }
 
-// modelPermissions returns the permissions that a call of Bedrock with an inference profile needs: one for the profile and
-// one for its model. It returns nil for other requests.
+// modelPermissions returns the permissions that a call of Bedrock with an inference profile needs: one for the profile
+// and one for its model. It returns nil for other requests.
 func modelPermissions(path string) (all []permission) {
 	if !strings.HasSuffix(path, "/converse-stream") {
 		return nil
@@ -301,10 +301,10 @@ func (w *watched) logicalID(name string) string {
 	return name
 }
 
-// TestRolesGrantExactlyTheUsedPermissions makes every function execute all of its operations, and compares the permissions
-// that it used, and those that Lambda needs for it, with the permissions of its role in the deployed template. A role must
-// not lack a permission, and must not have one that is never used. The same holds for the keys and attributes to which the
-// conditions of its statements limit it.
+// TestRolesGrantExactlyTheUsedPermissions makes every function execute all of its operations, and compares the
+// permissions that it used, and those that Lambda needs for it, with the permissions of its role in the deployed
+// template. A role must not lack a permission, and must not have one that is never used. The same holds for the keys
+// and attributes to which the conditions of its statements limit it.
 func TestRolesGrantExactlyTheUsedPermissions(t *testing.T) {
 	t.Parallel()
 	template := templatetest.Transformed(t)

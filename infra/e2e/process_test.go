@@ -89,8 +89,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestSessionSurvivesRestarts checks that a session remains valid after several restarts, because the platform keeps its
-// data and its keys.
+// TestSessionSurvivesRestarts checks that a session remains valid after several restarts, because the platform keeps
+// its data and its keys.
 func TestSessionSurvivesRestarts(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
@@ -131,8 +131,8 @@ func TestPlatformsAreSeparate(t *testing.T) {
 	platformtest.NewClient(t, second.URL).Login("ada").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_CREDENTIALS")
 }
 
-// TestStartErrors checks that a platform that cannot start writes one line with the cause, exits with status 1, and does
-// not change its data.
+// TestStartErrors checks that a platform that cannot start writes one line with the cause, exits with status 1, and
+// does not change its data.
 func TestStartErrors(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -190,8 +190,8 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-// TestInvalidSettingOfFunction checks that the platform exits before it is ready if a function cannot start. The last line
-// on stderr names the function, the variable, and what to do.
+// TestInvalidSettingOfFunction checks that the platform exits before it is ready if a function cannot start. The last
+// line on stderr names the function, the variable, and what to do.
 func TestInvalidSettingOfFunction(t *testing.T) {
 	t.Parallel()
 	for setting, want := range map[string]string{

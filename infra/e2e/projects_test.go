@@ -25,8 +25,8 @@ func column(objects []map[string]any, field string) string {
 	return strings.Join(values, " ")
 }
 
-// TestProjects creates, changes, shares and deletes a project over http and https. It checks the access of its owner, of a
-// viewer, and of a user who is not a member.
+// TestProjects creates, changes, shares and deletes a project over http and https. It checks the access of its owner,
+// of a viewer, and of a user who is not a member.
 func TestProjects(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)

@@ -35,8 +35,8 @@ func received(t testing.TB, r *hooktest.Receiver, path string, n int) []hooktest
 	return all
 }
 
-// TestWebhooks creates webhooks, receives events, redelivers one, rotates the secret and deletes a webhook, over http and
-// https. A webhook whose endpoint is gone is disabled, and reported in a mail.
+// TestWebhooks creates webhooks, receives events, redelivers one, rotates the secret and deletes a webhook, over http
+// and https. A webhook whose endpoint is gone is disabled, and reported in a mail.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
@@ -160,10 +160,10 @@ func TestPrivateEndpointsAreRejected(t *testing.T) {
 	}
 }
 
-// TestWebhooksSurviveKills kills functions and the platform while changes are made and delivered. Both endpoints receive
-// every event of the feed. If a function is killed during an attempt, the retry job repeats the attempt after its lease
-// has expired. This takes minutes, so the test runs in make faults only. In make test, TestKill of this package and the
-// tests of killed functions in infra/faults are the short form.
+// TestWebhooksSurviveKills kills functions and the platform while changes are made and delivered. Both endpoints
+// receive every event of the feed. If a function is killed during an attempt, the retry job repeats the attempt after
+// its lease has expired. This takes minutes, so the test runs in make faults only. In make test, TestKill of this
+// package and the tests of killed functions in infra/faults are the short form.
 func TestWebhooksSurviveKills(t *testing.T) {
 	t.Parallel()
 	if !testmode.IsNightly() {

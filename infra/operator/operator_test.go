@@ -168,8 +168,8 @@ func TestTakedowns(t *testing.T) {
 	}
 }
 
-// Each act is in the audit log with who, what, why and when, and in the activity of the user. An act that changes nothing
-// is in neither.
+// Each act is in the audit log with who, what, why and when, and in the activity of the user. An act that changes
+// nothing is in neither.
 func TestActsAreRecorded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -11,10 +11,9 @@ import (
 	"testing"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/workspace"
-
 	"devplatform/shared/db"
 	"devplatform/shared/project/file"
+	"devplatform/shared/workspace"
 )
 
 // FilesClient sends requests of a user to the file endpoints of one project.

@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"devplatform/infra/slicetest"
-
 	"devplatform/shared/db"
 	"devplatform/shared/project/content"
 )

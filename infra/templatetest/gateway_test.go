@@ -6,13 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"devplatform/shared/fault"
-
 	. "devplatform/infra/templatetest"
+	"devplatform/shared/fault"
 )
 
-// TestGatewayResponses checks the gateway's own error responses. Each has an honest status, the code of the contract for
-// this status, and the headers that the responses of the functions have.
+// TestGatewayResponses checks the gateway's own error responses. Each has an honest status, the code of the contract
+// for this status, and the headers that the responses of the functions have.
 func TestGatewayResponses(t *testing.T) {
 	t.Parallel()
 	const retry = true

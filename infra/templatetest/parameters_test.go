@@ -259,8 +259,8 @@ func TestSitesAreOptional(t *testing.T) {
 	}
 }
 
-// TestMailIsOptional checks that a stack without MailFrom has no resources that depend on an identity of SES and no function
-// that sends mails, and that the functions that store mails know the address.
+// TestMailIsOptional checks that a stack without MailFrom has no resources that depend on an identity of SES and no
+// function that sends mails, and that the functions that store mails know the address.
 func TestMailIsOptional(t *testing.T) {
 	t.Parallel()
 	for from, parameters := range map[string]map[string]string{

@@ -87,8 +87,8 @@ var serviceRoles = map[string]struct {
 	"DeployRole": {service: "codedeploy.amazonaws.com"}, // TestDeployRolePermissions checks its permissions
 }
 
-// TestRolesHaveLeastPrivilege checks that every role belongs to a function, to operators, or is listed in serviceRoles, that only its
-// service can assume it, and that its permissions have no wildcards except those in wildcards.
+// TestRolesHaveLeastPrivilege checks that every role belongs to a function, to operators, or is listed in serviceRoles,
+// that only its service can assume it, and that its permissions have no wildcards except those in wildcards.
 func TestRolesHaveLeastPrivilege(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
@@ -156,8 +156,8 @@ func TestPermissionsAreOnlyInRoles(t *testing.T) {
 	}
 }
 
-// TestQueuePolicies checks that only the rule of the events of SES can send messages to the queue of these events, and that
-// no other queue has a policy.
+// TestQueuePolicies checks that only the rule of the events of SES can send messages to the queue of these events, and
+// that no other queue has a policy.
 func TestQueuePolicies(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)

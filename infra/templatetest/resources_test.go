@@ -85,8 +85,8 @@ func TestRequiredProperties(t *testing.T) {
 	}
 }
 
-// TestDomains checks that each API has its own domain, without the stage in the path, and that sites are never reachable at
-// the gateway's own domain.
+// TestDomains checks that each API has its own domain, without the stage in the path, and that sites are never
+// reachable at the gateway's own domain.
 func TestDomains(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
@@ -107,8 +107,8 @@ func TestDomains(t *testing.T) {
 	}
 }
 
-// TestDataIsRetained checks that tables, buckets, secrets and the gateway account are retained when the stack is deleted, and
-// when the resource is replaced.
+// TestDataIsRetained checks that tables, buckets, secrets and the gateway account are retained when the stack is
+// deleted, and when the resource is replaced.
 func TestDataIsRetained(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)

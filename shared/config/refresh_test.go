@@ -145,7 +145,7 @@ func TestUnreadableRingIsReadOnceAMinute(t *testing.T) {
 }
 
 // A key that was removed, or that can only decrypt, verifies no signature ten minutes later in any running instance,
-// also if the instance gets requests all the time.
+// even if the instance gets requests all the time.
 func TestRemovedKeyStopsVerifying(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -105,7 +105,7 @@ func (s *Service) UpdateSite(ctx context.Context, caller httpapi.Caller, in *Sit
 		switch {
 		case label != nil && *label != c.site.Label:
 			c.add(s.counters.Write(labelRule, c.WorkspaceID))
-			c.leaveLabel(false)
+			c.reserveLabel(false)
 			return c.takeLabel(ctx, *label, c.site.accountID())
 		case c.site.SPA != c.before.SPA:
 			c.updateAddress(set("spa", c.site.SPA))

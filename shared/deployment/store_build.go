@@ -23,8 +23,9 @@ import (
 	"devplatform/shared/workspace/record"
 )
 
-// Begin begins an attempt to build a deployment, for the worker with j, and returns the deployment: a queued one
-// becomes building. Errors: job.ErrLost; job.ErrBusy if the account has reached its limit of builds in progress.
+// Begin begins an attempt to build a deployment, for the worker that claimed j, and returns the deployment: a queued
+// deployment becomes building. Errors: job.ErrLost; job.ErrBusy if the account has reached its limit of builds in
+// progress.
 func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deployment, err error) {
 	builds := db.BuildsKey(j.Group)
 	err = s.modifyBuild(ctx, "begin a build", j, now, func(c *change) error {
@@ -41,8 +42,8 @@ func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deploymen
 	return d, err
 }
 
-// modifyBuild opens the build of the worker with j. It calls decide, which makes a change, and commits the change. It
-// makes three calls to storage. Errors: job.ErrLost, also if the project was deleted; the errors of decide.
+// modifyBuild opens the build of the worker that claimed j. It calls decide, which makes a change, and commits the
+// change. It makes three calls to storage. Errors: job.ErrLost, also if the project was deleted; the errors of decide.
 func (s Store) modifyBuild(
 	ctx context.Context, operation string, j job.Job, now time.Time, decide func(c *change) error, more ...db.Key,
 ) error {
@@ -129,10 +130,10 @@ type Outcome struct {
 	Log []LogLine
 }
 
-// Finish ends a deployment and its job, for the worker with j: the deployment becomes ready or failed, and goes live if
-// its target is production and no later request has changed the live deployment. It returns the deployment as it is
-// stored. Errors: job.ErrLost; *failure.Error if the output would exceed the limit of the account: the deployment is
-// still building, and the worker must finish it with this error.
+// Finish ends a deployment and its job, for the worker that claimed j: the deployment becomes ready or failed, and goes
+// live if its target is production and no later request has changed the live deployment. It returns the deployment as
+// it is stored. Errors: job.ErrLost; *failure.Error if the output would exceed the limit of the account: the deployment
+// is still building, and the worker must finish it with this error.
 func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) (d Deployment, err error) {
 	err = s.modifyBuild(ctx, "finish a build", j, now, func(c *change) error {
 		d = c.finish(j, o)
@@ -224,8 +225,8 @@ func (s Store) endBuild(j job.Job) db.Write {
 	return s.Projects.Update(db.BuildsKey(j.Group), expression.Remove(expression.Name(j.ID)))
 }
 
-// FinishRemoval ends the removal of the objects of a deployment, for the worker with j. It deletes the records of a
-// deployment that is removing, or whose project was deleted. Error: job.ErrLost.
+// FinishRemoval ends the removal of the objects of a deployment, for the worker that claimed j. It deletes the records
+// of a deployment that is removing, or whose project was deleted. Error: job.ErrLost.
 func (s Store) FinishRemoval(ctx context.Context, j job.Job) error {
 	key := db.DeploymentKey(j.OwnerID, j.ID)
 	access, err := s.access().Locate(ctx, j.OwnerID, s.Projects.Ref(key))

@@ -13,10 +13,11 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// leaveLabel reserves the label of the site for the workspace. A record of the workspace lists the label, so that its
-// removal finds it. Error of the transaction: errBlocked if an operator has blocked the address, unless the project is
-// deleted.
-func (c *change) leaveLabel(isProjectDeleted bool) {
+// reserveLabel reserves the label of the site for the workspace, because the site gives it up. A record of the
+// workspace lists the label, so that the removal of the workspace finds it. The label of a deleted project is reserved
+// even if an operator has blocked the address. Error of the transaction: errBlocked if the project is not deleted and
+// the address is blocked.
+func (c *change) reserveLabel(isProjectDeleted bool) {
 	expires := c.now.Add(reservedTime).Unix()
 	reserve := c.store.Sites.Update(db.AddressKey(c.site.Label), set("deploymentId", "").
 		Set(expression.Name("reservedFor"), expression.Value(c.WorkspaceID)).
@@ -64,7 +65,7 @@ func (s Store) removeSite(
 	if err != nil {
 		return nil, err
 	}
-	c.leaveLabel(true)
+	c.reserveLabel(true)
 	for id, d := range c.site.Deployments {
 		switch {
 		case d.Status == Ready:

@@ -56,7 +56,8 @@ func (a acceptInput) gzip() bool {
 		}
 		switch strings.TrimSpace(name) {
 		case gzipCoding, "x-gzip":
-			if named = true; accepted {
+			named = true
+			if accepted {
 				return true
 			}
 		case "*":

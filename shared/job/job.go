@@ -88,7 +88,7 @@ func New(kind, ownerID, recordID, group string, now time.Time) Job {
 	}
 }
 
-// After returns a copy of the job that no worker can claim before a time, at which it is due.
+// After returns a copy of the job that is due at a time, before which no worker can claim it.
 func (j Job) After(at time.Time) Job {
 	j.DueAt = clock.Stamp(at)
 	j.LeaseEnds = &j.DueAt

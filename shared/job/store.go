@@ -35,14 +35,14 @@ func timeValue(t time.Time) expression.ValueBuilder { return expression.Value(cl
 
 func keyOf(j Job) db.Key { return db.JobKey(j.OwnerID, j.ID) }
 
-// holdsLease returns the condition that the worker with j holds the lease.
+// holdsLease returns the condition that the worker that claimed j holds the lease.
 func holdsLease(j Job) expression.ConditionBuilder { return attrLease.Equal(expression.Value(j.Lease)) }
 
 // Add returns the write that adds a job. If the record has a job, the write replaces it, and its worker loses the
 // lease.
 func (s Store) Add(j Job) db.Write { return s.Projects.Put(keyOf(j), j) }
 
-// Hold returns the write that makes a transaction fail with ErrLost unless the worker with j holds the lease.
+// Hold returns the write that makes a transaction fail with ErrLost unless the worker that claimed j holds the lease.
 func (s Store) Hold(j Job) db.Write { return s.Projects.Check(keyOf(j), holdsLease(j)).Else(ErrLost) }
 
 // End returns the write that ends a job. Error: ErrLost.
@@ -53,8 +53,8 @@ func (s Store) End(j Job) db.Write {
 // Replace returns the write that ends a job and adds the next job of the same record. Error: ErrLost.
 func (s Store) Replace(j, next Job) db.Write { return s.Add(next).If(holdsLease(j)).Else(ErrLost) }
 
-// Finish ends a job, and executes writes in the same transaction, if the worker with j holds the lease. Error: ErrLost,
-// also if the condition of a write fails.
+// Finish ends a job, and executes writes in the same transaction, if the worker that claimed j holds the lease. Error:
+// ErrLost, also if the condition of a write fails.
 func (s Store) Finish(ctx context.Context, j Job, writes ...db.Write) error {
 	tx := s.DB.Tx(s.End(j))
 	for _, w := range writes {
@@ -75,7 +75,7 @@ func (s Store) Claim(ctx context.Context, ownerID, recordID string, now time.Tim
 			return err == nil && j.Lease == token
 		}).Else(ErrNotClaimable)
 	item, err := s.DB.Do(ctx, write)
-	if errors.Is(err, db.ErrUnavailable) { // it may have had an effect
+	if errors.Is(err, db.ErrUnavailable) { // the claim may have been written: write recognizes its token
 		item, err = s.DB.Do(ctx, write)
 	}
 	if err != nil {
@@ -84,7 +84,7 @@ func (s Store) Claim(ctx context.Context, ownerID, recordID string, now time.Tim
 	return db.Decode[Job](item)
 }
 
-// Check returns ErrLost if the worker with j does not hold the lease. It reads one small item.
+// Check returns ErrLost if the worker that claimed j does not hold the lease. It reads one small item.
 func (s Store) Check(ctx context.Context, j Job) error {
 	item, err := s.Projects.Get(ctx, keyOf(j))
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
@@ -97,8 +97,8 @@ func (s Store) Check(ctx context.Context, j Job) error {
 	return err
 }
 
-// Release ends the lease of a worker without a result. The job is due at a time. The attempt does not count. Error:
-// ErrLost.
+// Release ends the lease of a worker without a result. due is the time at which the job is due again. The attempt does
+// not count. Error: ErrLost.
 func (s Store) Release(ctx context.Context, j Job, due time.Time) error {
 	return s.release(ctx, j, due, expression.UpdateBuilder{})
 }
@@ -115,9 +115,9 @@ func (s Store) release(ctx context.Context, j Job, due time.Time, update express
 	return err
 }
 
-// Due returns up to limit jobs that are due by a time, the most overdue first. If an item cannot be decoded, Due
-// returns the others and an error. The index is eventually consistent: call Wake before the work.
-func (s Store) Due(ctx context.Context, by time.Time, limit int) (jobs []Job, unreadable error) {
+// Due returns up to limit jobs that are due at a time or earlier, the most overdue first. If an item cannot be decoded,
+// Due returns the others and an error. The index is eventually consistent: send the message of a job only after Wake.
+func (s Store) Due(ctx context.Context, by time.Time, limit int) (jobs []Job, _ error) {
 	page, err := s.Projects.QueryIndex(ctx, db.IndexQuery{
 		Index: dueIndex, Partition: duePartition, Upto: clock.Stamp(by).String(), Limit: limit,
 	})

@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// Sweeps send each message that was lost, the most overdue first, also if there are more jobs than fit in a page. Two
+// Sweeps send each message that was lost, the most overdue first, even if there are more jobs than fit in a page. Two
 // sweeps at the same time send it once.
 func TestSweep(t *testing.T) {
 	t.Parallel()

@@ -160,7 +160,7 @@ func (w *Worker) whileLeased(ctx context.Context, j Job) (leaseCtx context.Conte
 	}
 }
 
-// endLease ends the lease of an attempt, also if ctx has ended. If that fails, the lease expires.
+// endLease ends the lease of an attempt, even if ctx has ended. If that fails, the lease expires.
 func (w *Worker) endLease(
 	ctx context.Context, j Job, wait time.Duration, release func(context.Context, Job, time.Time) error,
 ) {

@@ -27,7 +27,7 @@ type Upload struct {
 // rejects the request if the body has another size or hash, or if the object exists, because the signature covers the
 // headers Content-Length, X-Amz-Checksum-Sha256 and If-None-Match. For an empty object, it does not cover
 // Content-Length, so the hash must be the hash of empty content. The returned headers do not contain Content-Length:
-// every HTTP client sets it, and pages cannot.
+// every HTTP client sets it, and scripts in browsers cannot set it.
 func (b Bucket) PresignPut(ctx context.Context, u Upload, expires time.Duration) (
 	url string, headers map[string]string, err error,
 ) {

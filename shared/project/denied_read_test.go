@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"devplatform/infra/projecttest"
-
 	"devplatform/shared/fault"
 )
 

@@ -4,12 +4,11 @@ import (
 	"net/http"
 	"testing"
 
-	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/projecttest"
 	"devplatform/shared/event"
+	"devplatform/shared/workspace"
 )
 
 // mutation is a request that changes a project or its comments.

@@ -178,7 +178,8 @@ func (s *Service) listComments(
 			ctx, s.cursors, scope, items, limit, func(c CommentItem) string { return c.ID })
 		return out, err
 	}
-	if out.Body.Comments = items; next != "" {
+	out.Body.Comments = items
+	if next != "" {
 		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, next)
 	}
 	return out, err

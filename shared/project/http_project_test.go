@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/projecttest"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"devplatform/infra/projecttest"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"

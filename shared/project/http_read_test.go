@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/projecttest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/projecttest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/project"

@@ -22,7 +22,7 @@ func (s *Service) registerVariables(r *httpapi.Routes) {
 		ID: "readVariables", Method: http.MethodGet, Path: variablesPath, Tag: tagProjects,
 		Summary: "Read the variables of a project",
 		Description: "The variables that builds of the project use. They override those in its .env files. " +
-			"Requires membership in the workspace, also if the project is public.",
+			"Requires membership in the workspace, even if the project is public.",
 		Errors:        []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 		OtherStatuses: []int{http.StatusNotModified},
 	}, s.readVariables)
@@ -30,7 +30,7 @@ func (s *Service) registerVariables(r *httpapi.Routes) {
 		ID: "setVariables", Method: http.MethodPut, Path: variablesPath, Tag: tagProjects,
 		Summary: "Replace the variables of a project",
 		Description: "A build writes the values into the output, so every visitor of the site can read them. Deployments " +
-			"that are already built do not change, also if they are promoted. " +
+			"that are already built do not change, even if they are promoted. " +
 			"Without a precondition the last writer wins. If the list does not change, nothing is written and no event is " +
 			"sent. The event has no names and values. " +
 			"Requires the role member or higher in the workspace.",

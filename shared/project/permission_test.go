@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"devplatform/infra/projecttest"
-
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/workspace"

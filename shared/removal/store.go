@@ -30,15 +30,16 @@ var (
 
 func timeValue(t time.Time) expression.ValueBuilder { return expression.Value(clock.Stamp(t).String()) }
 
-// due returns up to limit removals that are due by a time, the most overdue first. If an item cannot be decoded, due
-// returns the others and an error. The index is eventually consistent: claim decides.
-func (s store) due(ctx context.Context, by time.Time, limit int) (due []record, unreadable error) {
+// due returns up to limit removals that are due at a time or earlier, the most overdue first. If an item cannot be
+// decoded, due returns the others and an error. The index is eventually consistent: claim decides.
+func (s store) due(ctx context.Context, by time.Time, limit int) (due []record, _ error) {
 	page, err := s.projects.QueryIndex(ctx, db.IndexQuery{
 		Index: dueIndex, Partition: duePartition, Upto: clock.Stamp(by).String(), Limit: limit,
 	})
 	if err != nil {
 		return nil, err
 	}
+	var unreadable error
 	for _, item := range page.Items {
 		r, err := db.Decode[record](item)
 		if err != nil {
@@ -68,7 +69,8 @@ func (s store) claim(ctx context.Context, id string, now time.Time) (record, err
 	return db.Decode[record](item)
 }
 
-// release ends the lease of a worker before the removal has ended. The removal is due at a time. Error: errLost.
+// release ends the lease of a worker before the removal has ended. due is the time at which the removal is due again.
+// Error: errLost.
 func (s store) release(ctx context.Context, r record, due time.Time) error {
 	update := expression.Remove(attrLease).Set(attrDueAt, timeValue(due))
 	_, err := s.client.Do(ctx, s.projects.Update(db.RemovalKey(r.ID), update).If(holdsLease(r)).Else(errLost))
@@ -81,7 +83,7 @@ func (s store) end(ctx context.Context, r record) error {
 	return err
 }
 
-// holdsLease returns the condition that the worker with r holds the lease.
+// holdsLease returns the condition that the worker that claimed r holds the lease.
 func holdsLease(r record) expression.ConditionBuilder {
 	return attrLease.Equal(expression.Value(r.Lease))
 }

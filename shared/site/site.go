@@ -13,7 +13,7 @@
 // # Responses
 //
 //   - /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects
-//     to /a if only /a.html exists. With the setting spa, each other path shows /index.html, also if there is a
+//     to /a if only /a.html exists. With the setting spa, each other path shows /index.html, even if there is a
 //     404.html. The exception is a missing file in the bundler's folder.
 //   - The rules of _redirects come after the files, and before /index.html and 404.html. See package rule.
 //   - Headers of _headers are added to files and redirects of the site, but not to the server's own pages.

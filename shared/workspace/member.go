@@ -95,7 +95,7 @@ func checkRoleChange(caller Membership, target *Membership, role *Role) error {
 	return nil
 }
 
-// checkRemove returns an error if the caller may not remove the target. Every member may leave, also if the workspace
+// checkRemove returns an error if the caller may not remove the target. Every member may leave, even if the workspace
 // is read-only.
 func checkRemove(caller Membership, target *Membership) error {
 	if target == nil || target.UserID != caller.UserID {

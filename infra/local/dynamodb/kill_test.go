@@ -1,8 +1,6 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/awsjson"
-
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,10 +11,11 @@ import (
 	"testing"
 	"time"
 
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/datafolder/disktest"
-
-	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
 // TestMain also runs the child process of TestKill.

@@ -5,13 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/local/datafolder"
-
-	"devplatform/infra/local/dynamodb/expressions"
-
-	"devplatform/infra/local/dynamodb/values"
-
 	"pgregory.net/rapid"
+
+	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/dynamodb/expressions"
+	"devplatform/infra/local/dynamodb/values"
 )
 
 func drawKey(t *rapid.T, name string, kind values.Kind) values.Value {

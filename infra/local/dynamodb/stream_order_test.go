@@ -1,8 +1,6 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/datafolder/disktest"
-
 	"context"
 	"fmt"
 	"maps"
@@ -14,12 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/dynamodb/values"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"devplatform/infra/local/datafolder/disktest"
+	"devplatform/infra/local/dynamodb/values"
 )
 
 // onDisk stores the database on a file system in memory that syncs writes like a disk.
@@ -209,8 +208,8 @@ func (w *witness) read(t *testing.T, s *streaming) (more bool) {
 	return len(records) > 0
 }
 
-// TestStreamAfterPowerCut checks that after a power cut during writes a reader can continue with its iterator: all records
-// that it has read are unchanged, and each item has its record and each record its item.
+// TestStreamAfterPowerCut checks that after a power cut during writes a reader can continue with its iterator: all
+// records that it has read are unchanged, and each item has its record and each record its item.
 func TestStreamAfterPowerCut(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {

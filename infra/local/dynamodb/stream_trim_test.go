@@ -14,8 +14,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// TestTrim checks that a sweep deletes the records that are a day old, that readers of them get an error, and that their
-// numbers are not used again.
+// TestTrim checks that a sweep deletes the records that are a day old, that readers of them get an error, and that
+// their numbers are not used again.
 func TestTrim(t *testing.T) {
 	t.Parallel()
 	files := vfs.NewCrashableMem()

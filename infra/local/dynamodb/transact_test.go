@@ -227,7 +227,8 @@ func TestTokenRace(t *testing.T) {
 	}
 }
 
-// TestTokenOfTwoTransactions checks that of two concurrent transactions with one token and different items, one is made.
+// TestTokenOfTwoTransactions checks that of two concurrent transactions with one token and different items, one is
+// made.
 func TestTokenOfTwoTransactions(t *testing.T) {
 	t.Parallel()
 	db := withTables(t)

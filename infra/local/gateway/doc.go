@@ -26,7 +26,7 @@
 //     method is looked up, before ANY. If the resource does not have the method, no other resource is tried.
 //   - Empty, "." and ".." segments (also percent-encoded) never match. There is no redirect and no cleaning. AWS
 //     joins leading slashes; a function that compares paths must not depend on it.
-//   - A body that is not UTF-8 is passed in base64, also if the API has no binary media types. AWS would damage it.
+//   - A body that is not UTF-8 is passed in base64, even if the API has no binary media types. AWS would damage it.
 //   - The client's address is the address of the TCP peer. X-Forwarded-For is passed on with the peer appended, and
 //     never trusted.
 //   - A client that disconnects does not stop its function. The rest of the function's response is read and

@@ -59,7 +59,7 @@ func (x *exchange) Write(b []byte) (int, error) {
 
 func (x *exchange) serve() error {
 	hasBody := x.q.hasBody()
-	if hasBody { // also if it is not read here: net/http reads the rest of it
+	if hasBody { // even if it is not read here: net/http reads the rest of it
 		_ = x.control.SetReadDeadline(after(x.gateway.options.BodyTimeout))
 	}
 	if accept := x.gateway.options.AcceptHost; accept != nil && !accept(x.q.Host) {

@@ -157,7 +157,8 @@ func TestDamagedMail(t *testing.T) {
 	}
 }
 
-// The page escapes mails. Their HTML is a document without scripts and without an origin, which only the page can frame.
+// The page escapes mails. Their HTML is a document without scripts and without an origin, which only the page can
+// frame.
 func TestPageIsSafe(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)

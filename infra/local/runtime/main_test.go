@@ -241,6 +241,6 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-// hang blocks for longer than a test runs. With an empty select, a program without cgo and without other goroutines would
-// exit, because Go detects a deadlock.
+// hang blocks for longer than a test runs. With an empty select, a program without cgo and without other goroutines
+// would exit, because Go detects a deadlock.
 func hang() { time.Sleep(hangTime) }

@@ -14,8 +14,8 @@ const (
 )
 
 // requeued returns a pool and a call that waits in its queue again: the pool assigned the call to an idle instance,
-// which ended before it took the call, after the given time. Another instance is busy, so that no instance starts for an
-// hour.
+// which ended before it took the call, after the given time. Another instance is busy, so that no instance starts for
+// an hour.
 func requeued(t *testing.T, waited time.Duration) (*pool, *call) {
 	t.Helper()
 	idleMachine := func() bool { return false }

@@ -138,8 +138,8 @@ func TestQueueOnEngine(t *testing.T) {
 	}
 }
 
-// With functions that fail in every way, lost responses, and restarts, every message is delivered, and the queue is empty in
-// the end.
+// With functions that fail in every way, lost responses, and restarts, every message is delivered, and the queue is
+// empty in the end.
 func TestNoMessageIsLostOnEngine(t *testing.T) {
 	t.Parallel()
 	const messages = 300

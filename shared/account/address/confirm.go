@@ -57,8 +57,9 @@ func (s *Service) reject(ctx context.Context, c match, client httpapi.RequestInf
 	return tx.CommitOnce(ctx)
 }
 
-// resendEmail sends the mail that the caller's account waits for: to the address to which it changes, or to its
-// unconfirmed address. Otherwise, it does nothing. Errors: MAIL_NOT_CONFIGURED, AUTH_RATE_LIMITED.
+// resendEmail sends a mail to the address that the caller must confirm: the address of a pending change, or the
+// unconfirmed address of the account. It does nothing if there is no such address. Errors: MAIL_NOT_CONFIGURED,
+// AUTH_RATE_LIMITED.
 func (s *Service) resendEmail(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*httpapi.DoneOutput, error) {
 	if !s.Mails.Outbox.Enabled() {
 		return nil, mail.ErrNotConfigured

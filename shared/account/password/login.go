@@ -140,7 +140,8 @@ func (s *Service) check(
 	if err != nil {
 		return c, err
 	}
-	if c.isOutdated = verdict.Outdated; verdict.OK {
+	c.isOutdated = verdict.Outdated
+	if verdict.OK {
 		return c, nil
 	}
 	if userID == "" || c.credential.Reserved {

@@ -53,7 +53,7 @@ func (p *project) readBrowsers() {
 		if byEnvironment, ok := value.(map[string]any); ok {
 			value = byEnvironment["production"]
 		}
-		queries = texts(value)
+		queries = stringsIn(value)
 	}
 	versions := map[api.EngineName]float64{}
 	for _, line := range queries {

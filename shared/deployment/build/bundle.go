@@ -15,11 +15,10 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-json-experiment/json"
 
-	"devplatform/shared/deployment/tree"
-
 	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/sass"
+	"devplatform/shared/deployment/tree"
 )
 
 // bundleResult is the result of the bundler.

@@ -8,10 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"devplatform/shared/deployment/tree"
-
 	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 	"devplatform/shared/project/setting"
 )
 

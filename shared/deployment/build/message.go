@@ -113,7 +113,8 @@ func (b *bundler) setPosition(f *failure.Error, l *api.Location) {
 		f.Path, f.Line = e.file, e.line+l.Line-1
 	case strings.HasPrefix(l.File, nsStyle+":"):
 		f.Path, _, _ = strings.Cut(strings.TrimPrefix(l.File, nsStyle+":"), "?")
-		if f.Line = l.Line; strings.HasSuffix(l.File, "?"+sassStyle) {
+		f.Line = l.Line
+		if strings.HasSuffix(l.File, "?"+sassStyle) {
 			b.setCompiledPosition(f, l)
 			return
 		}

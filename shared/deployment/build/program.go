@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/deployment/tree"
 )
 
-// runProgram is the program of the process: it makes an output from the project in the working folder.
+// runProgram runs in the process of the build. It makes an output from the project in the working folder.
 func runProgram(j job) (result, [][]byte, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -25,8 +25,8 @@ func runProgram(j job) (result, [][]byte, error) {
 	return runInFolder(dir, j)
 }
 
-// runInFolder makes an output from the project in a folder. It returns the contents of the files that are not the
-// project's own beside the result. An error is a bug: the errors of a project are in the result.
+// runInFolder makes an output from the project in a folder. It returns the result, and the contents of the generated
+// files in the order of their paths. An error is a bug: the errors of a project are in the result.
 func runInFolder(dir string, j job) (r result, data [][]byte, err error) {
 	t, err := tree.Open(dir, j.Tree)
 	if err != nil {
@@ -41,7 +41,8 @@ func runInFolder(dir string, j job) (r result, data [][]byte, err error) {
 	if err == nil {
 		for _, name := range slices.Sorted(maps.Keys(p.output)) {
 			f := p.output[name]
-			if f.Path = name; f.Source != "" {
+			f.Path = name
+			if f.Source != "" {
 				f.Size = j.Files[f.Source]
 			} else {
 				f.Size = len(f.data)
@@ -86,8 +87,8 @@ type project struct {
 	hiddenFiles map[string][]byte
 	names       []string // of the project's files, sorted
 
-	// web is the folder whose files have their own paths in the site, such as "/client", or "" for all. public is the
-	// folder whose files are published as they are, at the root of the site.
+	// web is the folder to which the paths in the site are relative, such as "/client". It is "" if this is the root of
+	// the project. public is the folder whose files are published as they are, at the root of the site.
 	web, public string
 
 	output          map[string]outputFile // the output by path

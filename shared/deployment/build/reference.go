@@ -272,7 +272,7 @@ func (p *project) hasPackage(importer, spec string) bool {
 }
 
 // isExportedWithoutExtension reports whether a reference means a script of a package without its extension. Vite finds
-// it also if the package has the field exports.
+// it even if the package has the field exports.
 func (b *bundler) isExportedWithoutExtension(ref reference) bool {
 	folder, ok := b.packageFolder(ref.importer, ref.spec)
 	if !ok {

@@ -11,9 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"devplatform/shared/deployment/tree"
-
 	"devplatform/shared/deployment/constant"
+	"devplatform/shared/deployment/tree"
 )
 
 // settingsFile is a file of settings of a project.
@@ -229,7 +228,7 @@ func (f settingsFile) readSass(value any) {
 		}
 		f.sassSettings.before[syntax] = before
 		for _, key := range []string{"loadPaths", "includePaths"} {
-			for _, folder := range texts(all[key]) {
+			for _, folder := range stringsIn(all[key]) {
 				f.sassSettings.folders = append(f.sassSettings.folders, path.Join("/", folder))
 			}
 		}

@@ -13,7 +13,7 @@ import (
 
 // tsconfig is the part of the project's tsconfig.json that the build honors.
 type tsconfig struct {
-	options map[string]any      // for esbuild, which have nothing to do with files
+	options map[string]any      // the compilerOptions for esbuild
 	paths   map[string][]string // absolute targets in the project by pattern
 	baseURL string              // absolute folder, or ""
 }
@@ -21,7 +21,7 @@ type tsconfig struct {
 // readTSConfig reads the configuration of the project, and adds the aliases of vite.config. It reads only files of the
 // project. Errors: *failure.Error.
 func (p *project) readTSConfig() error {
-	c := tsconfig{options: map[string]any{"jsx": "react-jsx"}}
+	c := tsconfig{options: map[string]any{}}
 	seen := map[string]bool{}
 	for _, folder := range []string{"", p.web} {
 		for _, name := range []string{"/jsconfig.json", "/tsconfig.app.json", "/tsconfig.json"} {
@@ -43,7 +43,8 @@ func (p *project) readTSConfig() error {
 	if c.options["jsxImportSource"] == nil && p.isVue() {
 		c.options["jsxImportSource"] = "vue"
 	}
-	paths := map[string][]string{"@/*": {p.web + "/src/*"}} // many projects name it only where this build does not look
+	// Many projects define this alias only in a file that the build does not read.
+	paths := map[string][]string{"@/*": {p.web + "/src/*"}}
 	if c.baseURL != "" {
 		paths["*"] = []string{path.Join(c.baseURL, "*")}
 	}
@@ -76,7 +77,7 @@ func (c *tsconfig) read(p *project, name string, seen map[string]bool) error {
 		return failf(failure.BuildFailed, "The file is not a valid configuration of TypeScript. It must be a JSON object.").
 			At(name, nil, 0)
 	}
-	for _, parent := range texts(config["extends"]) {
+	for _, parent := range stringsIn(config["extends"]) {
 		// A configuration in a package or outside of the project is ignored.
 		if file, ok := join(path.Dir(name), parent); ok && strings.HasPrefix(parent, ".") {
 			if !p.has(file) {
@@ -111,7 +112,7 @@ func (c *tsconfig) readPaths(dir string, options map[string]any) {
 	}
 	c.paths = map[string][]string{}
 	for pattern, targets := range paths {
-		for _, target := range texts(targets) {
+		for _, target := range stringsIn(targets) {
 			if file, ok := join(dir, target); ok && !strings.HasPrefix(target, "/") && strings.Count(pattern, "*") < 2 {
 				c.paths[pattern] = append(c.paths[pattern], file)
 			}
@@ -119,8 +120,8 @@ func (c *tsconfig) readPaths(dir string, options map[string]any) {
 	}
 }
 
-// texts returns the texts in a value that is a text or a list.
-func texts(value any) (all []string) {
+// stringsIn returns the strings in a JSON value that is a string or a list.
+func stringsIn(value any) (all []string) {
 	list, ok := value.([]any)
 	if !ok {
 		list = []any{value}
@@ -133,8 +134,8 @@ func texts(value any) (all []string) {
 	return all
 }
 
-// aliasedFile returns the file that a reference means by paths: the first target of the pattern with the longest text
-// before the *.
+// aliasedFile returns the file to which a path alias resolves a reference. It uses the pattern with the longest text
+// before the *, and the first target of this pattern.
 func (p *project) aliasedFile(spec string) (file string, ok bool) {
 	longest := -1
 	for pattern, targets := range p.pathAliases {

@@ -93,7 +93,7 @@ func TestInvalidOverrides(t *testing.T) {
 	}
 }
 
-// A lock file of npm is used also if the project has overrides, because npm applied them when it wrote the file.
+// A lock file of npm is used even if the project has overrides, because npm applied them when it wrote the file.
 func TestLockWithOverrides(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)

@@ -18,7 +18,7 @@ type resolver struct {
 	root              *node
 	queue             []*node
 	byName            map[string][]*node // the nodes that depend on a name
-	nodes             int                // placed until now, also if they were removed
+	nodes             int                // placed until now, even if they were removed
 	edges             int                // of these nodes
 }
 

@@ -84,7 +84,7 @@ func TestDevelopmentDependencies(t *testing.T) {
 	}
 }
 
-// A package is placed where all its peers fit, also if another peer is satisfied already.
+// A package is placed where all its peers fit, even if another peer is satisfied already.
 func TestPeersThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)

@@ -143,7 +143,7 @@ func TestTarballsShareLimit(t *testing.T) {
 	}
 }
 
-// The limits apply to all packages together, also if they come from the cache. The error names the largest packages.
+// The limits apply to all packages together, even if they come from the cache. The error names the largest packages.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)

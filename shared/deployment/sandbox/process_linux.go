@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// executable returns the path of this binary, also if another one has replaced its file.
+// executable returns the path of this binary, even if another binary has replaced its file.
 func executable() (string, error) { return "/proc/self/exe", nil }
 
 func attributes() *syscall.SysProcAttr {
@@ -26,7 +26,7 @@ func (p *Process) kill() { _ = syscall.Kill(-p.command.Process.Pid, syscall.SIGK
 var hideMemory = sync.OnceFunc(func() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) })
 
 // restrict sets the limits of this process, which cannot write to files. Where the kernel has Landlock, the process
-// sees only its folder, cannot change it, has no network, and cannot gain privileges.
+// sees only its folder, cannot change it, cannot use TCP, and cannot gain privileges.
 func restrict() error {
 	limitRuntime()
 	mapped, err := mappedMemory()

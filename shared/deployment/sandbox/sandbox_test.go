@@ -218,7 +218,7 @@ func TestData(t *testing.T) {
 	}
 }
 
-// No file can be written, also where the kernel has no Landlock.
+// No file can be written, even where the kernel has no Landlock.
 func TestFileSize(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

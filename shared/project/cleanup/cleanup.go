@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"devplatform/shared/archive"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"

@@ -8,12 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/projecttest"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
@@ -21,6 +19,7 @@ import (
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
+	"devplatform/shared/workspace"
 )
 
 // storedItems returns all items of the tables that are cleaned up.

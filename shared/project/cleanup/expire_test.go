@@ -5,17 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/projecttest"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/project/content"
+	"devplatform/shared/workspace"
 )
 
 // Content expires 30 days after it was replaced, and content in use never expires, even if events are late or repeated.

@@ -13,24 +13,23 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/projecttest"
-	"devplatform/shared/project"
-	"devplatform/shared/workspace"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/s3/s3test"
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
 	"devplatform/infra/testmode"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/project"
 	"devplatform/shared/project/cleanup"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
 	"devplatform/shared/retry"
+	"devplatform/shared/workspace"
 )
 
 // process is a function that is killed at one of its calls to DynamoDB or S3. This call and all later ones get no

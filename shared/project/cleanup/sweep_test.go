@@ -11,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/projecttest"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/projecttest"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
 	"devplatform/shared/project/content"

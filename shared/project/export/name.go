@@ -11,9 +11,8 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	projectpath "devplatform/shared/project/path"
-
 	"devplatform/shared/excerpt"
+	projectpath "devplatform/shared/project/path"
 )
 
 // entryNames are the names of files in an archive. A name is the path of the file without the leading slash. A file or

@@ -14,11 +14,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"devplatform/infra/projecttest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"

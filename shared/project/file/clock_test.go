@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"devplatform/shared/id"
+	"devplatform/shared/workspace"
 )
 
 // The history of a file is in the order of the writes, even if the clock of an earlier writer was ahead.

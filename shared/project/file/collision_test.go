@@ -7,10 +7,9 @@ import (
 	"testing"
 
 	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"devplatform/infra/slicetest"
 	"devplatform/infra/testmode"
+	"devplatform/shared/workspace"
 )
 
 // fileStep is a request that changes files.

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/projecttest"
-
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/projecttest"
 	"devplatform/shared/event"
 )
 

@@ -4,12 +4,11 @@ import (
 	"net/http"
 	"testing"
 
-	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
+	"devplatform/shared/workspace"
 )
 
 // fileMutations are requests that change files, with their events.

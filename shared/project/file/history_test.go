@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/projecttest"
-
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/projecttest"
 	"devplatform/shared/fault"
 	"devplatform/shared/project/content"
 	"devplatform/shared/workspace"

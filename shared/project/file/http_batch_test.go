@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/projecttest"
-
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/fault"
 )

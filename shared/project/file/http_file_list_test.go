@@ -8,14 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/projecttest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/workspace"
 )
 
 // A damaged record of a file is omitted from lists. A snapshot, which must have all files, cannot be made.

@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/projecttest"
-
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/fault"
 )

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"devplatform/infra/projecttest"
-
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/id"

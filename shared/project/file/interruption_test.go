@@ -13,13 +13,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
 	"devplatform/infra/testmode"
 	"devplatform/shared/fault"
+	"devplatform/shared/workspace"
 )
 
 // interruption runs a function once, during a request, before one of the request's calls to DynamoDB.
@@ -90,9 +89,10 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 	testmode.SkipIfShort(t)
 	t.Parallel()
+	// The content of a save with a header differs from the content of a save without one.
 	save := func(path string, change ...func(*http.Request)) func(filesClient) response {
 		return func(client filesClient) response {
-			return client.Save(path, "from "+t.Name()+path+fmt.Sprint(len(change)), change...)
+			return client.Save(path, fmt.Sprint("from ", path, len(change)), change...)
 		}
 	}
 	batch := func(ops ...object) func(filesClient) response {
@@ -176,7 +176,7 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 				}
 				next.ServeHTTP(out, r)
 			})
-			for call := 1; call <= 4; call++ {
+			for call, isReached := 1, true; isReached; call++ {
 				for _, reverse := range []bool{false, true} {
 					client := ada.FilesOf(ada.Project("", "App", workspace.Private))
 					client.Batch(creation("/f", "f"), creation("/h/i", "i")).Want(t, http.StatusOK)
@@ -188,13 +188,14 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 					current.Store(i)
 					r := tc.request(client)
 					current.Store(nil)
+					isReached = i.done.Load()
 					// A save at a folder may read the folder before or after the concurrent change empties it.
 					isExpected := r.Status == tc.status && r.Text("code") == string(tc.code)
-					if i.done.Load() && name != emptied && !isExpected {
+					if isReached && name != emptied && !isExpected {
 						t.Errorf("call %d, reverse %t: got %d %s, want %d %s",
 							call, reverse, r.Status, r.Raw, tc.status, tc.code)
 					}
-					if name == untouched && i.done.Load() && client.Read("/f").Text("content") != "f" {
+					if name == untouched && isReached && client.Read("/f").Text("content") != "f" {
 						t.Errorf("call %d: the file does not have the content of the batch", call)
 					}
 					client.CheckTree()

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/projecttest"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/s3/s3test"
+	"devplatform/infra/projecttest"
 	"devplatform/shared/project/content"
 )
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"devplatform/infra/projecttest"
-
 	"devplatform/infra/slicetest"
 	"devplatform/shared/fault"
 	"devplatform/shared/project/content"

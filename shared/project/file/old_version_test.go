@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/projecttest"
-
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"

@@ -11,13 +11,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/workspace"
 )
 
 // bodyOf returns a request's body. The body can then be read again.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"devplatform/infra/projecttest"
-
 	"devplatform/infra/slicetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/fault"

@@ -9,15 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/projecttest"
-	"devplatform/shared/workspace"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/projecttest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/workspace"
 )
 
 // withWritten sets the quota of bytes that a user writes in a day.
@@ -102,7 +101,7 @@ func TestQuotaOfWrittenBytes(t *testing.T) {
 	client.Save("/e", sized(100)).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 }
 
-// The quota of written bytes is exact, also if the user writes to several projects at the same time.
+// The quota of written bytes is exact, even if the user writes to several projects at the same time.
 func TestQuotaOfWrittenBytesUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	const quota = 5000

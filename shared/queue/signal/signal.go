@@ -39,7 +39,7 @@ const maxResponse = 64 << 10
 
 // Send sends a message with a message group. It repeats the call after every failure, because SQS uses the same status
 // codes for throttling as for mistakes. It makes at most awsclient.MaxAttempts attempts, within the budget of the
-// operation. So the message can be sent more than once, also if Send returns an error.
+// operation. So the message can be sent more than once, even if Send returns an error.
 func (q *Queue) Send(ctx context.Context, body, group string) error {
 	payload, err := json.Marshal(map[string]string{"QueueUrl": q.url, "MessageBody": body, "MessageGroupId": group},
 		json.Deterministic(true))

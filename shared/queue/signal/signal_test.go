@@ -50,7 +50,7 @@ func proxy(
 	}, calls
 }
 
-// A message reaches the queue, also if the first attempts fail.
+// A message reaches the queue, even if the first attempts fail.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	client := sqstest.Start(t)

@@ -31,8 +31,8 @@ type Secrets struct{ Keys *config.Keys }
 
 var sealedEncoding = base64.RawURLEncoding.Strict()
 
-// errSealed reports that the stored text is not a sealed secret of the webhook.
-var errSealed = errors.New("delivery: a stored secret cannot be opened")
+// errNotSealed reports that the stored text is not a sealed secret of the webhook.
+var errNotSealed = errors.New("delivery: a stored secret cannot be opened")
 
 // Seal seals a secret for a webhook. Error: config.ErrUnavailable.
 func (s Secrets) Seal(ctx context.Context, webhookID, secret string) (string, error) {
@@ -49,17 +49,17 @@ func KeyID(sealed string) string {
 	return keyID
 }
 
-// Open opens a secret that was sealed for a webhook. Errors: errSealed, config.ErrUnknownKey, config.ErrUnavailable.
+// Open opens a secret that was sealed for a webhook. Errors: errNotSealed, config.ErrUnknownKey, config.ErrUnavailable.
 func (s Secrets) Open(ctx context.Context, webhookID, sealed string) (string, error) {
 	_, text, _ := strings.Cut(sealed, ".")
 	data, err := sealedEncoding.DecodeString(text)
 	if err != nil {
-		return "", errSealed
+		return "", errNotSealed
 	}
 	secret, err := s.Keys.Open(ctx, secretPurpose, KeyID(sealed), data, []byte(webhookID))
 	switch {
 	case errors.Is(err, config.ErrDamaged):
-		return "", errSealed
+		return "", errNotSealed
 	case err != nil:
 		return "", fmt.Errorf("delivery: opening a secret: %w", err)
 	}
@@ -67,7 +67,9 @@ func (s Secrets) Open(ctx context.Context, webhookID, sealed string) (string, er
 }
 
 // isLost reports whether a secret cannot be opened: its key was removed from the ring, or the stored text was changed.
-func isLost(err error) bool { return errors.Is(err, errSealed) || errors.Is(err, config.ErrUnknownKey) }
+func isLost(err error) bool {
+	return errors.Is(err, errNotSealed) || errors.Is(err, config.ErrUnknownKey)
+}
 
 // Live returns the secrets that sign the deliveries of a webhook: the current one, and then the replaced ones that are
 // still valid, newest first. A replaced secret that is lost is omitted. Errors: the errors of Open.

@@ -39,8 +39,8 @@ func TestSealing(t *testing.T) {
 		if again, _ := s.Seal(t.Context(), webhookA, secret); again == sealed {
 			r.Fatalf("%s was returned twice", sealed)
 		}
-		if _, err := s.Open(t.Context(), webhookB, sealed); !errors.Is(err, errSealed) {
-			r.Fatalf("open for another webhook: got %v, want errSealed", err)
+		if _, err := s.Open(t.Context(), webhookB, sealed); !errors.Is(err, errNotSealed) {
+			r.Fatalf("open for another webhook: got %v, want errNotSealed", err)
 		}
 		i := rapid.IntRange(0, len(sealed)-1).Draw(r, "index")
 		otherByte := rapid.ByteRange('0', 'z').Filter(func(b byte) bool { return b != sealed[i] }).Draw(r, "byte")

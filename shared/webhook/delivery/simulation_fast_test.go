@@ -261,9 +261,9 @@ func (s *simulation) saveHealth(a *simAttempt) {
 
 // requeue does what attempt.requeue does.
 func (s *simulation) requeue(a *simAttempt) {
-	v := a.decision
-	if a.lane == fastLane && v.outcome == outcomeRetry && isSoon(v.at, a.endedAt) {
-		s.fast.hide(a.message, v.at.Sub(a.endedAt))
+	next := a.decision.at
+	if a.lane == fastLane && a.decision.outcome == outcomeRetry && isSoon(next, a.endedAt) {
+		s.fast.hide(a.message, next.Sub(a.endedAt))
 	}
 	a.end()
 }

@@ -291,7 +291,7 @@ func Changes[T any](read, next T, always ...string) (update expression.UpdateBui
 }
 
 // change stores the version of a delivery that next returns. If another writer changed the delivery, change reads it
-// and calls next again. If retryUnavailable is set, it does so also if storage is unavailable: a write that seemed to
+// and calls next again. If retryUnavailable is set, it does so even if storage is unavailable: a write that seemed to
 // fail may have been executed, so next must recognize its own change. It reports false if next reports no change.
 // Errors: db.ErrNotFound, db.ErrConflict.
 func (s Store) change(

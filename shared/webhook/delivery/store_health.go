@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// The attributes of a webhook that this package writes.
+// The attributes of a webhook that the expressions of this package use.
 const (
 	attrActive         = "active"
 	attrDisabledReason = "disabledReason"
@@ -57,16 +57,16 @@ func (s Store) saveHealth(ctx context.Context, w Webhook, after Health, succeede
 // in one transaction. It reports false if the webhook is no longer active, the webhook has a new endpoint, or the
 // series of failures has ended.
 func (s Store) disable(
-	ctx context.Context, w Webhook, after Health, v decision, now time.Time, mails ...db.Write,
+	ctx context.Context, w Webhook, after Health, decision decision, now time.Time, mails ...db.Write,
 ) (bool, error) {
 	update := healthUpdate(w.Health, after, false).
 		Set(expression.Name(attrActive), expression.Value(false)).
-		Set(expression.Name(attrDisabledReason), expression.Value(v.reason)).
+		Set(expression.Name(attrDisabledReason), expression.Value(decision.reason)).
 		Set(expression.Name(attrUpdatedAt), expression.Value(clock.Stamp(now).String())).
 		Add(expression.Name(attrRevision), expression.Value(1))
 	write := s.endpointUpdate(w, update).If(expression.Name(attrActive).Equal(expression.Value(true)))
-	if v.failingSince != nil {
-		write = write.If(expression.Name(attrFailingSince).Equal(expression.Value(v.failingSince.String())))
+	if decision.failingSince != nil {
+		write = write.If(expression.Name(attrFailingSince).Equal(expression.Value(decision.failingSince.String())))
 	}
 	err := s.Client.Tx(append(mails, write)...).Commit(ctx)
 	if errors.Is(err, db.ErrConditionFailed) {
@@ -83,7 +83,7 @@ func healthUpdate(before, after Health, succeeded bool) expression.UpdateBuilder
 	switch {
 	case !after.Prompt:
 		update = update.Remove(expression.Name(attrPrompt))
-	case succeeded: // after a failure, a concurrent attempt may have removed it
+	case succeeded: // a failure does not set it, because a concurrent attempt may have removed it
 		update = update.Set(expression.Name(attrPrompt), expression.Value(true))
 	}
 	failures, since := expression.Name(attrFailures), expression.Name(attrFailingSince)

@@ -150,8 +150,9 @@ func (d Delivery) withLease(w Webhook, now time.Time, jitter float64) (Delivery,
 	d.Attempts = appendAttempt(d.Attempts, Attempt{At: at, Error: interruptedText})
 	lease := leaseEnd(at)
 	next := lease.Time() // if the last attempt is interrupted, another worker stores the failure after the lease
-	if v := decide(d, w, sender.Result{Error: interruptedText, Aborted: true}, now, jitter); v.outcome == outcomeRetry {
-		next = v.at
+	interrupted := sender.Result{Error: interruptedText, Aborted: true}
+	if decision := decide(d, w, interrupted, now, jitter); decision.outcome == outcomeRetry {
+		next = decision.at
 	}
 	d = d.withRetry(next, now)
 	d.LeaseUntil = &lease
@@ -163,7 +164,7 @@ func (d Delivery) withLease(w Webhook, now time.Time, jitter float64) (Delivery,
 // belongs to the attempt, and no redelivery was requested in the meantime. A requested redelivery is attempted
 // immediately, in a new run.
 func (d Delivery) withResult(
-	a Attempt, isLeased, isManual bool, v decision, now time.Time,
+	a Attempt, isLeased, isManual bool, decision decision, now time.Time,
 ) (_ Delivery, changed bool) {
 	isOwn := d.belongsTo(a.At, isLeased)
 	i := slices.IndexFunc(d.Attempts, func(stored Attempt) bool {
@@ -190,10 +191,10 @@ func (d Delivery) withResult(
 	switch {
 	case d.Manual > 0:
 		return d.afterRestart(now, false), true
-	case v.outcome == outcomeSucceeded:
+	case decision.outcome == outcomeSucceeded:
 		return d.withFinalStatus(Succeeded, ""), true
-	case v.outcome == outcomeRetry:
-		return d.withRetry(v.at, now), true
+	case decision.outcome == outcomeRetry:
+		return d.withRetry(decision.at, now), true
 	}
 	return d.withFinalStatus(Failed, ""), true
 }

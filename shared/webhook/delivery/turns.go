@@ -82,7 +82,7 @@ func (t Turns) hasRecentAddition(now time.Time) bool {
 	return t.AddedAt != nil && t.AddedAt.Time().Add(messageTimeout).After(now)
 }
 
-// needsMessage reports whether a message for a turn must be sent, after deliveries were added at a time. No message is
+// needsMessage reports whether a message for a turn must be sent after deliveries were added now. No message is
 // sent if the next turn has to wait, if a turn is in progress, which looks for further deliveries when it ends, or if
 // deliveries were added a short time before.
 func (t Turns) needsMessage(now time.Time) bool {

@@ -56,7 +56,8 @@ type WorkerSettings struct {
 	Metrics config.Metrics
 	// Failures is the URL of the queue for messages that cannot be parsed.
 	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`
-	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
+	// Keys is the name or ARN of the secret with the key ring.
+	Keys string `env:"KEYS_SECRET,required,notEmpty"`
 	// AllowPrivate allows endpoints on private addresses and with plain http. Only the local platform sets it.
 	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
 }
