@@ -196,3 +196,20 @@ func TestResolveErrors(t *testing.T) {
 		})
 	}
 }
+
+// The order of a map decides nothing: the same tsconfig.json always has the same result.
+func TestBestPathAlias(t *testing.T) {
+	t.Parallel()
+	p := &project{pathAliases: map[string][]string{
+		"*": {"/any/*"}, "lib*": {"/wild/*"}, "lib": {"/exact.ts"}, "lib/*": {"/folder/*"}, "lib/*.css": {"/styles/*.css"},
+	}}
+	for spec, want := range map[string]string{
+		"lib": "/exact.ts", "library": "/wild/rary", "lib/a": "/folder/a", "lib/a.css": "/styles/a.css", "other": "/any/other",
+	} {
+		for range 20 {
+			if got, _ := p.aliasedFile(spec); got != want {
+				t.Fatalf("%s is %s, want %s", spec, got, want)
+			}
+		}
+	}
+}

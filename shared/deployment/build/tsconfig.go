@@ -134,16 +134,24 @@ func stringsIn(value any) (all []string) {
 	return all
 }
 
-// aliasedFile returns the file to which a path alias resolves a reference. It uses the pattern with the longest text
-// before the *, and the first target of this pattern.
+// aliasedFile returns the file to which a path alias resolves a reference. It uses the first target of the best matching
+// pattern: a pattern without a *, otherwise the pattern with the longest text before the *, otherwise with the longest
+// text after it.
 func (p *project) aliasedFile(spec string) (file string, ok bool) {
-	longest := -1
+	best, longest := -1, -1
 	for pattern, targets := range p.pathAliases {
 		before, after, isWild := strings.Cut(pattern, "*")
 		rest, matches := strings.CutPrefix(spec, before)
 		match, ends := strings.CutSuffix(rest, after)
-		if matches && ends && (isWild || match == "") && len(targets) > 0 && len(before) > longest {
-			longest = len(before)
+		if !matches || !ends || !isWild && match != "" || len(targets) == 0 {
+			continue
+		}
+		rank := len(before)
+		if !isWild {
+			rank = len(spec) + 1
+		}
+		if rank > best || rank == best && len(after) > longest {
+			best, longest = rank, len(after)
 			file, ok = join("/", "."+strings.Replace(targets[0], "*", match, 1))
 		}
 	}
