@@ -190,7 +190,7 @@ func (s *Sender) reject(ctx context.Context, mailID string, err error) outcome {
 
 // refund takes back the count of a mail that was not sent, so that an outage of SES does not use up the limit.
 func (s *Sender) refund(ctx context.Context) error {
-	ctx, cancel := async.Detach(ctx, endTime)
+	ctx, cancel := async.Detach(ctx, endTimeout)
 	defer cancel()
 	_, err := s.store.client.Do(ctx, s.counters.Add(s.rule, limitSubject, s.now(), -1))
 	return err
