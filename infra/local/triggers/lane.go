@@ -138,7 +138,7 @@ func (l *lane) report(b batch, r result, v verdict) {
 // giveUp discards the records of a batch, which are too old. It returns false if it was stopped before the on-failure
 // queue has the message: then the records are not done.
 func (l *lane) giveUp(b batch) bool {
-	if err := l.failures.send(l.discarded(b)); err != nil {
+	if err := l.failures.send(l.newDiscarded(b)); err != nil {
 		return false
 	}
 	l.finish(b.entries)
