@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// sendTime is the time limit for sending one mail.
-	sendTime = 20 * time.Second
+	// sendTimeout is the time limit for sending one mail.
+	sendTimeout = 20 * time.Second
 	// limitSubject is the subject of the limit of mails: all mails count together.
 	limitSubject = "service"
 )
@@ -155,7 +155,7 @@ func (s *Sender) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 func (s *Sender) deliver(
 	ctx context.Context, mailID string, m mail.Message, rendered render.Mail,
 ) (o outcome, messageID string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	switch ok, err := s.isDeliverable(ctx, mailID, m); {
 	case errors.Is(err, errRejected):
