@@ -234,7 +234,7 @@ func TestAccountRemovalIsKilled(t *testing.T) {
 	a := newAccounts(t)
 	slicetest.Steps(t, 25, func(p *slicetest.Process) {
 		p.At = slicetest.Kill
-		suffix := fmt.Sprintf("-%d-%v", p.Step, p.Executes)
+		suffix := fmt.Sprintf("-%d-%v", p.Step, p.RunsAfter)
 		ada, grace := a.NewUser("ada"+suffix), a.NewUser("grace"+suffix)
 		team := grace.Workspace("Team")
 		ada.Join(grace, team, workspace.Admin)
@@ -299,7 +299,7 @@ func TestDeletionRaces(t *testing.T) {
 			a := newAccounts(t)
 			heidi := a.NewUser("heidi")
 			slicetest.Steps(t, 6, func(p *slicetest.Process) {
-				suffix := fmt.Sprintf("-%d-%v", p.Step, p.Executes)
+				suffix := fmt.Sprintf("-%d-%v", p.Step, p.RunsAfter)
 				ada, grace := a.NewUser("ada"+suffix), a.NewUser("grace"+suffix)
 				team := ada.Workspace("Team")
 				grace.Join(ada, team, workspace.Admin)
@@ -367,7 +367,7 @@ func TestRequestsInProgress(t *testing.T) {
 		"login": func(u *accounttest.User, _ string) slicetest.Response { return u.Login() },
 	} {
 		slicetest.Steps(t, 1, func(p *slicetest.Process) {
-			suffix := fmt.Sprintf("-%s-%d-%v", name, p.Step, p.Executes)
+			suffix := fmt.Sprintf("-%s-%d-%v", name, p.Step, p.RunsAfter)
 			ada, grace := a.NewUser("ada"+suffix), a.NewUser("grace"+suffix)
 			team := grace.Workspace("Team")
 			project := grace.Project(team, "Shared")
@@ -377,7 +377,7 @@ func TestRequestsInProgress(t *testing.T) {
 			server := httptest.NewServer(a.Handler(client, objects))
 			defer server.Close()
 			send(ada.At(server.URL), project)
-			if !p.Reached() {
+			if !p.HasReachedStep() {
 				return
 			}
 			a.finish()

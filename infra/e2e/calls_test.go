@@ -74,7 +74,7 @@ type requestCalls struct {
 	calls
 }
 
-// updateSmallest replaces the numbers of each operation in smallest by smaller numbers of this run. Other requests can
+// updateSmallest stores the numbers of this run that are smaller than the numbers in smallest. Other requests can
 // have retried after a conflict, or can have done work that is not always due.
 func (w *watched) updateSmallest(smallest map[string]calls) {
 	w.mu.Lock()

@@ -123,7 +123,7 @@ func (m module) try(ctx context.Context, change mutation, limit time.Duration) (
 	return true, false, nil
 }
 
-// write writes the changed file and the overlay that replaces the original by it, and returns the path of the overlay.
+// write writes the changed file and the overlay that replaces the original with it. It returns the path of the overlay.
 func (m mutation) write(folder string) (string, error) {
 	source, err := os.ReadFile(m.file)
 	if err != nil {

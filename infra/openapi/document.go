@@ -273,7 +273,7 @@ func (d *document) open(schema *huma.Schema, name string) *huma.Schema {
 	return &huma.Schema{Ref: schemasPrefix + name}
 }
 
-// openCopy returns a copy of a schema that allows unknown fields. It replaces references by copies.
+// openCopy returns a copy of a schema that allows unknown fields. It replaces references with copies.
 func (d *document) openCopy(schema *huma.Schema) *huma.Schema {
 	description := schema.Description
 	if schema.Ref != "" {

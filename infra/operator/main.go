@@ -93,7 +93,7 @@ func (s *settings) complete() error {
 	return nil
 }
 
-// operator has what the commands need.
+// operator contains the settings and dependencies of the commands.
 type operator struct {
 	settings
 	streams

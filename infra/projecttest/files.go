@@ -102,8 +102,8 @@ func (client FilesClient) Tree() file.Tree {
 // have expired, it must be called after a recount.
 func (client FilesClient) CheckTree() {
 	client.Fixture.T.Helper()
-	files, bytes := client.Stored(db.FilesOf(client.ProjectID, ""))
-	_, oldBytes := client.Stored(db.AllVersionsOf(client.ProjectID))
+	files, bytes := client.CountStored(db.FilesOf(client.ProjectID, ""))
+	_, oldBytes := client.CountStored(db.AllVersionsOf(client.ProjectID))
 	uploads, openBytes := client.OpenUploads()
 	want := file.Tree{Files: files, Bytes: bytes + openBytes, OldBytes: oldBytes, Uploads: uploads}
 	tree := client.Tree()
@@ -127,8 +127,8 @@ func (client FilesClient) Record(path string) file.File {
 	return record
 }
 
-// Stored returns the number of stored records under a prefix, and their total size.
-func (client FilesClient) Stored(prefix db.Prefix) (n, bytes int) {
+// CountStored returns the number of stored records under a prefix, and their total size.
+func (client FilesClient) CountStored(prefix db.Prefix) (n, bytes int) {
 	client.Fixture.T.Helper()
 	items, err := client.Fixture.Projects.QueryAll(client.Fixture.T.Context(), prefix)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -113,11 +114,11 @@ func (client FilesClient) Download(item map[string]any) slicetest.Response {
 	return send(client.Fixture.T, r).Want(client.Fixture.T, http.StatusOK)
 }
 
-// Written returns the number of bytes that all users have written on the days that have a counter.
-func (f *Fixture) Written() (n int) {
+// WrittenBytes returns the sum of the counters of written bytes, of all users and days.
+func (f *Fixture) WrittenBytes() (n int) {
 	f.T.Helper()
 	for key, item := range f.Dump(f.Tables.Projects) {
-		if len(key.PK) < 12 || key.PK[:12] != "RATE#written" {
+		if !strings.HasPrefix(key.PK, "RATE#written") {
 			continue
 		}
 		counter, err := db.Decode[struct {
@@ -135,7 +136,7 @@ func (f *Fixture) Written() (n int) {
 func (client FilesClient) WantTree(what string, bytes, uploads, written int) {
 	client.Fixture.T.Helper()
 	tree := client.Tree()
-	got, want := fmt.Sprint(tree.Bytes, tree.Uploads, client.Fixture.Written()), fmt.Sprint(bytes, uploads, written)
+	got, want := fmt.Sprint(tree.Bytes, tree.Uploads, client.Fixture.WrittenBytes()), fmt.Sprint(bytes, uploads, written)
 	if got != want {
 		client.Fixture.T.Errorf("%s: got the bytes, open uploads and written bytes %s, want %s", what, got, want)
 	}

@@ -1,5 +1,5 @@
-// Package providertest has what the tests of model providers share: a server that records its requests, and a recorder
-// that checks the order of the parts of an answer.
+// Package providertest is for the tests of the packages for model providers. It contains a server that records its
+// requests, and a recorder that checks the order of the parts of an answer.
 package providertest
 
 import (
@@ -132,8 +132,8 @@ func (a *Answer) CheckIDs(t T) {
 	}
 }
 
-// Transcript describes an answer in lines, for a golden file. A call ID of nine characters is one that the provider
-// chose.
+// Transcript describes an answer in lines, for a golden file. It replaces call IDs of nine characters, because they are
+// random: the package for the provider chooses them if the response has none.
 func (a *Answer) Transcript(outcome model.Outcome, err error) string {
 	var b strings.Builder
 	if a.Text != "" {

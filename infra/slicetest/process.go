@@ -13,7 +13,7 @@ import (
 // Transfers is an HTTP client like the client of the functions that transfer objects.
 var Transfers = awsclient.TransferHTTP()
 
-// DoFunc is a function as the HTTP client of the SDK's clients.
+// DoFunc is a function that the SDK's clients can use as their HTTP client.
 type DoFunc func(r *http.Request) (*http.Response, error)
 
 // Do calls the function.
@@ -23,13 +23,14 @@ func (do DoFunc) Do(r *http.Request) (*http.Response, error) { return do(r) }
 type Process struct {
 	// Step is the number of the call at which At runs, counted from 1. 0 means never.
 	Step int
-	// Executes reports whether At runs after the call, which AWS has then executed, instead of before it.
-	Executes bool
-	// At runs at the step. If it returns an error, the process is killed: this call and all later ones get no
+	// RunsAfter reports whether At runs after AWS has executed the call, instead of before the call.
+	RunsAfter bool
+	// At runs at the step. If it returns an error, the process is killed: this call and all later calls get no
 	// response.
 	At func() error
-	// Loses reports whether the error of At affects only its call, whose response is lost.
-	Loses bool
+	// LosesResponse reports whether an error of At only loses the response to this call. Then the process is not
+	// killed.
+	LosesResponse bool
 
 	mu     sync.Mutex
 	calls  int
@@ -38,7 +39,7 @@ type Process struct {
 
 var errKilled = errors.New("the process was killed")
 
-// Kill is a function At that kills the process.
+// Kill is the function At that kills the process.
 func Kill() error { return errKilled }
 
 // Do sends a request, unless the process was killed.
@@ -50,13 +51,13 @@ func (p *Process) Do(r *http.Request) (*http.Response, error) {
 	if killed != nil {
 		return nil, killed
 	}
-	if isStep && !p.Executes {
+	if isStep && !p.RunsAfter {
 		if err := p.reach(); err != nil {
 			return nil, err
 		}
 	}
 	response, err := Transfers.Do(r) //nolint:gosec // the SDK made the request
-	if isStep && p.Executes {
+	if isStep && p.RunsAfter {
 		if killed := p.reach(); killed != nil {
 			if err == nil {
 				_ = response.Body.Close()
@@ -71,14 +72,14 @@ func (p *Process) reach() error {
 	err := p.At()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.Loses {
+	if !p.LosesResponse {
 		p.killed = err
 	}
 	return err
 }
 
-// Reached reports whether the process made the call with the number Step.
-func (p *Process) Reached() bool {
+// HasReachedStep reports whether the process made the call with the number Step.
+func (p *Process) HasReachedStep() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.calls >= p.Step
@@ -92,21 +93,21 @@ func (p *Process) IsKilled() bool {
 }
 
 // Steps calls do for each call of a process, once before and once after it, until the process makes no more calls. It
-// fails the test if the process makes fewer calls than atLeast. It leaves out the steps before a call, except in make
-// nightly without the race detector, because a call that is not made is like a kill after the call before it.
+// fails the test if the process makes fewer calls than atLeast. A kill before a call has the same effect as a kill
+// after the previous call. So the steps before a call run only in make nightly without the race detector.
 func Steps(t *testing.T, atLeast int, do func(p *Process)) {
 	t.Helper()
 	for step := 1; ; step++ {
 		reached := false
-		for _, executes := range []bool{true, false} {
-			if (!testmode.IsNightly() || testmode.HasRaceDetector) && !executes {
+		for _, runsAfter := range []bool{true, false} {
+			if (!testmode.IsNightly() || testmode.HasRaceDetector) && !runsAfter {
 				break
 			}
-			p := &Process{Step: step, Executes: executes}
+			p := &Process{Step: step, RunsAfter: runsAfter}
 			do(p)
-			reached = reached || p.Reached()
+			reached = reached || p.HasReachedStep()
 			if t.Failed() {
-				t.Fatalf("failed at step %d, executed: %v", step, executes)
+				t.Fatalf("failed at step %d, executed: %v", step, runsAfter)
 			}
 		}
 		if !reached {

@@ -103,7 +103,7 @@ func (f *fixture) newHasher(passes uint32) *password.Hasher {
 	return h
 }
 
-// restart replaces the service by one with changed dependencies.
+// restart replaces the service with a service that has changed dependencies.
 func (f *fixture) restart(change option) {
 	change(&f.deps)
 	f.service = New(f.deps)

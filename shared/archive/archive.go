@@ -1,4 +1,4 @@
-// Package archive contains what all exports have in common: their records, their states, and the object that clients
+// Package archive contains the parts that all exports share: their records, their states, and the object that clients
 // download. Package project/export makes the archives of projects, account/export the documents about accounts.
 //
 // An export that is running has a job (package job). Each attempt writes a temporary file and uploads it under a key of

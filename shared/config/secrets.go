@@ -151,7 +151,7 @@ func NewCredentials(fetch Fetch, now clock.Clock) *Credentials {
 // Field returns the credential in a field.
 func (c *Credentials) Field(name string) *Credential { return &Credential{field: name, cache: c.cache} }
 
-// A Credential is a secret that this service and another one share, such as the API key at a provider.
+// A Credential is a secret that this service shares with another service, such as the API key at a provider.
 type Credential struct {
 	field string
 	cache *cache[map[string]string]

@@ -88,12 +88,12 @@ func OperationsKey(rule, subject string) Key {
 	return newKey(join("OPERATIONS", rule, subject), "OPERATIONS")
 }
 
-// AccountExportKey returns the key of an export of what is stored about a user.
+// AccountExportKey returns the key of an export of the data of a user.
 func AccountExportKey(userID, exportID string) Key {
 	return idKey(userPK(userID), "EXPORT", id.Export, exportID)
 }
 
-// AccountExportsOf selects the exports of what is stored about a user, in the order in which they were started.
+// AccountExportsOf selects the exports of the data of a user, in the order in which they were started.
 func AccountExportsOf(userID string) Prefix { return kindPrefix(userPK(userID), "EXPORT") }
 
 // MailKey returns the key of a mail.

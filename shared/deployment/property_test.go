@@ -64,7 +64,7 @@ func TestModel(t *testing.T) {
 func (w *world) step() {
 	w.Clock.Advance(time.Second)
 	one := w.draw("operation")
-	p := &slicetest.Process{Executes: rapid.Bool().Draw(w.t, "after"), Step: sample(w.t, numbers(5), "at call")}
+	p := &slicetest.Process{RunsAfter: rapid.Bool().Draw(w.t, "after"), Step: sample(w.t, numbers(5), "at call")}
 	candidates := []model{w.model.after(one)}
 	switch sample(w.t, []string{"nothing", "nothing", "killed", "another operation"}, "meanwhile") {
 	case "nothing":

@@ -144,7 +144,7 @@ func (c *change) cancel(id string, actor event.Actor) {
 	c.markCanceled(id, actor)
 }
 
-// removeOutput replaces the job of a deployment by the removal of its objects, which also ends its build. If a worker
+// removeOutput replaces the job of a deployment with the removal of its objects, which also ends its build. If a worker
 // may still write objects, the removal waits until the lease of the worker has expired.
 func (c *change) removeOutput(id string) {
 	d, after := c.site.Deployments[id], c.now

@@ -21,7 +21,7 @@ type Proxy struct {
 
 const proxySecretHeader = "X-Proxy-Secret"
 
-// Handler returns a handler that replaces SourceIP in the request info by the client's address, if the proxy sent the
+// Handler returns a handler that replaces SourceIP in the request info with the client's address, if the proxy sent the
 // request. For all other requests, SourceIP stays the address of the connection.
 func (p Proxy) Handler(next http.Handler) http.Handler {
 	if p.AddressHeader == "" {

@@ -97,8 +97,8 @@ func (s Store) Check(ctx context.Context, j Job) error {
 	return err
 }
 
-// Release ends the lease of a worker without a result. due is the time at which the job is due again. The attempt does
-// not count. Error: ErrLost.
+// Release ends the lease of a worker without a result. The job is due again at due. The attempt does not count.
+// Error: ErrLost.
 func (s Store) Release(ctx context.Context, j Job, due time.Time) error {
 	return s.release(ctx, j, due, expression.UpdateBuilder{})
 }

@@ -312,7 +312,7 @@ func TestWorkerIsKilled(t *testing.T) {
 	f := newFixture(t)
 	for _, loses := range []bool{false, true} {
 		slicetest.Steps(t, 3, func(p *slicetest.Process) {
-			p.At, p.Loses = slicetest.Kill, loses
+			p.At, p.LosesResponse = slicetest.Kill, loses
 			j := f.add(fallible)
 			received := f.messages()
 			process := f.start(p)
@@ -323,7 +323,7 @@ func TestWorkerIsKilled(t *testing.T) {
 				f.sweep(expired)
 				f.work(f.process)
 			}
-			f.check(fmt.Sprintf("call %d, executed: %v, lost: %v", p.Step, p.Executes, loses), j, 1, 0)
+			f.check(fmt.Sprintf("call %d, executed: %v, lost: %v", p.Step, p.RunsAfter, loses), j, 1, 0)
 		})
 	}
 }

@@ -140,13 +140,13 @@ func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, err
 	return attempt, err
 }
 
-// endTime is the time limit for refunding an attempt or ending an operation.
-const endTime = 5 * time.Second
+// endTimeout is the time limit for refunding an attempt or ending an operation.
+const endTimeout = 5 * time.Second
 
-// undo refunds the attempt to the counters that counted it. It continues if the client disconnects: an attempt
-// that stays counted would limit the subject for the rest of the window.
+// undo refunds the attempt to the counters that counted it, in the table and in counters. It continues if the client
+// disconnects: an attempt that stays counted would limit the subject for the rest of the window.
 func (c *Counters) undo(ctx context.Context, counters []Counter, isCounted []bool) error {
-	ctx, cancel := async.Detach(ctx, endTime)
+	ctx, cancel := async.Detach(ctx, endTimeout)
 	defer cancel()
 	var group async.Group
 	for i := range counters {

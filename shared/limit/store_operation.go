@@ -142,7 +142,7 @@ func (o Operation) End(ctx context.Context) error {
 	if len(o.entries) == 0 {
 		return nil
 	}
-	ctx, cancel := async.Detach(ctx, endTime)
+	ctx, cancel := async.Detach(ctx, endTimeout)
 	defer cancel()
 	return o.in.db.Tx(o.EndWrites()...).Commit(ctx)
 }

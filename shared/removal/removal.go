@@ -24,7 +24,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// Kind is what is removed.
+// Kind is the kind of the object that a removal removes.
 type Kind string
 
 // The kinds.

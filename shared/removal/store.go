@@ -69,8 +69,7 @@ func (s store) claim(ctx context.Context, id string, now time.Time) (record, err
 	return db.Decode[record](item)
 }
 
-// release ends the lease of a worker before the removal has ended. due is the time at which the removal is due again.
-// Error: errLost.
+// release ends the lease of a worker before the removal has ended. The removal is due again at due. Error: errLost.
 func (s store) release(ctx context.Context, r record, due time.Time) error {
 	update := expression.Remove(attrLease).Set(attrDueAt, timeValue(due))
 	_, err := s.client.Do(ctx, s.projects.Update(db.RemovalKey(r.ID), update).If(holdsLease(r)).Else(errLost))
@@ -83,7 +82,7 @@ func (s store) end(ctx context.Context, r record) error {
 	return err
 }
 
-// holdsLease returns the condition that the worker that claimed r holds the lease.
+// holdsLease returns the condition that the lease that claim stored in r has not been lost.
 func holdsLease(r record) expression.ConditionBuilder {
 	return attrLease.Equal(expression.Value(r.Lease))
 }

@@ -194,7 +194,7 @@ func TestPrivateEndpointsAreRejected(t *testing.T) {
 		ada.Do("PUT", path, object{"url": "https://localhost:8443/"}),
 	} {
 		response.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-		if !strings.Contains(response.Text("error"), "url: must not have localhost or an IP address that is not public") {
+		if !strings.Contains(response.Text("error"), "url: must have a public host") {
 			t.Errorf("got %s, want an error about the address", response.Raw)
 		}
 	}

@@ -182,13 +182,13 @@ func (f *Folder) checkMarker() error {
 // openError returns the error for a folder that cannot be opened, in one line.
 func (f *Folder) openError(err error) error {
 	if pebble.IsCorruptionError(err) {
-		return f.Damaged(err)
+		return f.DamagedError(err)
 	}
 	return fmt.Errorf("cannot open the data in %s: %s", f.Dir, firstLine(err))
 }
 
-// Damaged returns the error, in one line, for data that cannot be used for a reason.
-func (f *Folder) Damaged(reason error) error {
+// DamagedError returns the error, in one line, for data that cannot be used. reason is the cause.
+func (f *Folder) DamagedError(reason error) error {
 	return fmt.Errorf("the data in %s is damaged: restore it from a backup, or move it away to start without data: %s",
 		f.Dir, firstLine(reason))
 }

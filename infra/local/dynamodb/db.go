@@ -72,7 +72,7 @@ func open(options Options, sweep time.Duration) (*DB, error) {
 	}
 	db.service = db.newService(folder)
 	if err := db.load(); err != nil {
-		return nil, store.Damaged(err)
+		return nil, store.DamagedError(err)
 	}
 	if sweep > 0 {
 		go db.sweepLoop(sweep)

@@ -33,7 +33,7 @@ func openStore(folder *datafolder.Folder, now func() time.Time) (*store, error) 
 		err = errors.New("damaged table counter")
 	}
 	if err != nil {
-		return nil, folder.Damaged(err)
+		return nil, folder.DamagedError(err)
 	}
 	return s, nil
 }

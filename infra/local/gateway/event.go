@@ -94,7 +94,7 @@ type identity struct {
 	User          *string `json:"user"`
 }
 
-// eventOptions replace bytes that are not UTF-8 by U+FFFD.
+// eventOptions replace bytes that are not UTF-8 with U+FFFD.
 var eventOptions = json.JoinOptions(json.FormatNilMapAsNull(true), jsontext.AllowInvalidUTF8(true))
 
 // event returns the event of a request.

@@ -71,7 +71,7 @@ func Open(options Options) (*Store, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, s.Folder.Damaged(err)
+		return nil, s.Folder.DamagedError(err)
 	}
 	return s, nil
 }
@@ -117,7 +117,7 @@ func (s *Store) mails(accepts func(*Mail) bool) ([]Mail, error) {
 	err = datafolder.Each(s.Folder.DB, []byte{datafolder.SpaceMail}, func(_, value []byte) error {
 		var m Mail
 		if err := json.Unmarshal(value, &m); err != nil {
-			return s.Folder.Damaged(err)
+			return s.Folder.DamagedError(err)
 		}
 		if accepts(&m) {
 			found = append(found, m)

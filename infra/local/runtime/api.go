@@ -108,7 +108,7 @@ func (i *instance) serveResponse(w http.ResponseWriter, r *http.Request, id stri
 		c.fail(newFunctionError("Function.ResponseSizeTooLarge", "", message))
 		writeRefusal(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", message)
 	default:
-		i.truncated(w, c)
+		i.failTruncated(w, c)
 	}
 }
 
@@ -180,8 +180,8 @@ func trailingError(r *http.Request) *FunctionError {
 	return reportedError(kind, payload)
 }
 
-// truncated fails a call whose response broke off. Normally the process has crashed, and its end is known soon.
-func (i *instance) truncated(w http.ResponseWriter, c *call) {
+// failTruncated fails a call whose response broke off. Normally the process has crashed, and its end is known soon.
+func (i *instance) failTruncated(w http.ResponseWriter, c *call) {
 	select {
 	case <-i.exited:
 		c.fail(i.failure(c.RequestID))
@@ -201,7 +201,7 @@ func (i *instance) serveError(w http.ResponseWriter, r *http.Request, id string)
 	defer i.sent()
 	payload, err := io.ReadAll(io.LimitReader(r.Body, MaxResponse))
 	if err != nil {
-		i.truncated(w, c)
+		i.failTruncated(w, c)
 		return
 	}
 	c.fail(reportedError(r.Header.Get(headerErrorType), payload))

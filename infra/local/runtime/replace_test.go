@@ -28,7 +28,7 @@ func replaceable(t *testing.T, change func(*runtime.Options)) (*runtime.Runtime,
 	return r, link
 }
 
-// putScript replaces the binary by a shell script.
+// putScript replaces the binary with a shell script.
 func putScript(t *testing.T, path, script string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {

@@ -39,7 +39,7 @@ func (q *request) keptHeaders() map[string]string {
 }
 
 func (s *Store) putObject(q *request) error {
-	if _, err := s.replaced(q); err != nil { // before the body is read
+	if _, err := s.readReplaced(q); err != nil { // before the body is read
 		return err
 	}
 	received, err := q.receive()
@@ -49,7 +49,7 @@ func (s *Store) putObject(q *request) error {
 	key := objectKey(q.bucket, q.key)
 	err = s.commit(func(c *change) error {
 		c.added = received.File
-		old, err := s.replaced(q)
+		old, err := s.readReplaced(q)
 		c.set(key, object{received, q.keptHeaders()})
 		c.unused = append(c.unused, old.File)
 		return err
@@ -62,9 +62,9 @@ func (s *Store) putObject(q *request) error {
 	return nil
 }
 
-// replaced returns the object that a write replaces, zero if there is none. It returns an error if the condition of the
-// write does not hold.
-func (s *Store) replaced(q *request) (old object, err error) {
+// readReplaced returns the object that a write replaces, zero if there is none. It returns an error if the condition of
+// the write does not hold.
+func (s *Store) readReplaced(q *request) (old object, err error) {
 	found, err := s.read(objectKey(q.bucket, q.key), &old)
 	switch condition := q.Header.Get("If-None-Match"); {
 	case err != nil || condition == "":

@@ -48,7 +48,7 @@ func Open(options Options) (*Store, error) {
 		files: files{folder.FS, folder.FS.PathJoin(folder.Dir, "objects")},
 	}
 	if err := s.removeUnfinished(); err != nil {
-		return nil, folder.Damaged(err)
+		return nil, folder.DamagedError(err)
 	}
 	return s, nil
 }

@@ -56,7 +56,7 @@ type writtenOutput struct {
 	VersionStages []string `json:"VersionStages"`
 }
 
-func (sec *secret) written() *writtenOutput {
+func (sec *secret) writtenOutput() *writtenOutput {
 	return &writtenOutput{ARN: sec.ARN, Name: sec.Name, VersionID: sec.Version, VersionStages: []string{stageCurrent}}
 }
 
@@ -101,7 +101,7 @@ func (s *Store) createSecret(_ context.Context, in *createSecretInput) (out *wri
 	}
 	err = s.change(func(all *[]secret) error {
 		if i := slices.IndexFunc(*all, func(sec secret) bool { return sec.Name == in.Name }); i >= 0 {
-			if out = (*all)[i].written(); !in.isRepeated(&(*all)[i]) {
+			if out = (*all)[i].writtenOutput(); !in.isRepeated(&(*all)[i]) {
 				return exists("The secret %s already exists.", in.Name)
 			}
 			return nil
@@ -111,7 +111,7 @@ func (s *Store) createSecret(_ context.Context, in *createSecretInput) (out *wri
 			Created: s.now(),
 		}
 		created.put(&in.newValue, s.now())
-		out = created.written()
+		out = created.writtenOutput()
 		*all = append(*all, created)
 		return nil
 	})
@@ -139,7 +139,7 @@ func (s *Store) putSecretValue(_ context.Context, in *putSecretValueInput) (out 
 		default:
 			found.put(&in.newValue, s.now())
 		}
-		out = found.written()
+		out = found.writtenOutput()
 		return nil
 	})
 	return out, err
@@ -168,7 +168,7 @@ func (s *Store) getSecretValue(_ context.Context, in *secretRequest) (*secretVal
 		return nil, err
 	}
 	return &secretValueOutput{
-		writtenOutput: *found.written(), CreatedDate: epoch(found.Changed), SecretString: found.Value,
+		writtenOutput: *found.writtenOutput(), CreatedDate: epoch(found.Changed), SecretString: found.Value,
 	}, nil
 }
 

@@ -57,7 +57,7 @@ func Open(options Options) (*Store, error) {
 		err = json.Unmarshal(stored, &s.secrets)
 	}
 	if err != nil {
-		return nil, options.Folder.Damaged(err)
+		return nil, options.Folder.DamagedError(err)
 	}
 	return s, nil
 }

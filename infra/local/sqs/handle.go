@@ -75,7 +75,7 @@ func (s *Store) delete(address string, inputs []handleInput) ([]error, error) {
 		}
 		found := map[*message]bool{}
 		for i, in := range inputs {
-			m, err := q.received(in.ReceiptHandle)
+			m, err := q.messageOf(in.ReceiptHandle)
 			if errs[i] = err; m == nil || found[m] {
 				continue
 			}
@@ -132,7 +132,7 @@ func (q *queue) findInFlight(in handleInput, now int64) (*message, error) {
 	if err := checkRange("VisibilityTimeout", in.Visibility, 0, maxVisibility); err != nil {
 		return nil, err
 	}
-	m, err := q.received(in.ReceiptHandle)
+	m, err := q.messageOf(in.ReceiptHandle)
 	switch {
 	case err != nil:
 		return nil, err
@@ -180,9 +180,9 @@ func (q *queue) parseReceipt(handle string) (receipt, error) {
 	return r, nil
 }
 
-// received returns the message of a handle. It returns nil if the message was deleted, or if the handle is not the
-// handle of its last receive.
-func (q *queue) received(handle string) (*message, error) {
+// messageOf returns the message of a receipt handle. It returns nil if the message was deleted, or if the handle is not
+// the handle of its last receive.
+func (q *queue) messageOf(handle string) (*message, error) {
 	if handle == "" {
 		return nil, missing("ReceiptHandle")
 	}

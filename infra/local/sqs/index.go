@@ -172,7 +172,7 @@ func (x *index) unlink(m *message) {
 // reorder restores the order of groups after the rank of a group changed.
 func (x *index) reorder(g *group) {
 	if g.readyAt != notInHeap {
-		x.ready.moved(g)
+		x.ready.fix(g)
 	}
 }
 
@@ -215,8 +215,8 @@ func (o *ordered[T]) first() (member T, ok bool) {
 
 func (o *ordered[T]) add(member T) { heap.Push((*heapOf[T])(o), member) }
 
-// moved restores the order after the rank of a member changed.
-func (o *ordered[T]) moved(member T) { heap.Fix((*heapOf[T])(o), int(*o.place(member))) }
+// fix restores the order after the rank of a member changed.
+func (o *ordered[T]) fix(member T) { heap.Fix((*heapOf[T])(o), int(*o.place(member))) }
 
 // remove removes a member if it is in the heap.
 func (o *ordered[T]) remove(member T) {

@@ -61,7 +61,7 @@ func Open(options Options) (*Store, error) {
 	}
 	s.api = s.service()
 	if err := s.load(); err != nil {
-		return nil, folder.Damaged(err)
+		return nil, folder.DamagedError(err)
 	}
 	return s, nil
 }

@@ -130,7 +130,7 @@ func (e *evaluator) expandFor(res *resource, pattern string) string {
 		"{domain}", e.tryText(res.properties.get("DomainName"), ""))
 }
 
-// expand replaces {region}, {account} and {stack} in a pattern, and further placeholders by their values.
+// expand replaces {region}, {account} and {stack} in a pattern, and further placeholders, with their values.
 func (e *evaluator) expand(pattern string, further ...string) string {
 	o := e.options
 	pairs := append(further, "{region}", o.Region, "{account}", o.Account, "{stack}", o.StackName)

@@ -42,7 +42,7 @@ func (m *queueMapping) attempt(q *queue, batch []message) {
 		if batch = m.stillHidden(batch); len(batch) == 0 {
 			return
 		}
-		if m.stopped() {
+		if m.isStopped() {
 			m.release(q, batch)
 			return
 		}

@@ -57,7 +57,7 @@ func (t timestamp) MarshalText() ([]byte, error) {
 	return []byte(time.Time(t).UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)), nil
 }
 
-func (l *lane) discarded(b batch) discarded {
+func (l *lane) newDiscarded(b batch) discarded {
 	first, last := b.entries[0], b.entries[len(b.entries)-1]
 	d := discarded{
 		RequestContext: requestContext{

@@ -23,7 +23,7 @@ func (l *lane) run() {
 func (l *lane) gather() []*entry {
 	var window <-chan time.Time
 	over := l.spec.BatchingWindow == 0
-	for !l.stopped() {
+	for !l.isStopped() {
 		l.mu.Lock()
 		n, full := l.fits()
 		if n > 0 && (full || over || l.ended) {
@@ -69,7 +69,7 @@ func (l *lane) fits() (n int, full bool) {
 // process delivers a batch. It returns false if it was stopped before all records were done.
 func (l *lane) process(b batch) bool {
 	for pending := []batch{b}; len(pending) > 0; {
-		if l.stopped() {
+		if l.isStopped() {
 			return false
 		}
 		b = pending[0]
@@ -121,7 +121,7 @@ func (l *lane) invoke(b batch) result {
 func (l *lane) report(b batch, r result, v verdict) {
 	message := "the batch failed: retrying"
 	switch {
-	case r.outcome == succeeded || l.stopped():
+	case r.outcome == succeeded || l.isStopped():
 		return
 	case r.outcome == unavailable && b.refused:
 		return
@@ -138,7 +138,7 @@ func (l *lane) report(b batch, r result, v verdict) {
 // giveUp discards the records of a batch, which are too old. It returns false if it was stopped before the on-failure
 // queue has the message: then the records are not done.
 func (l *lane) giveUp(b batch) bool {
-	if err := l.failures.send(l.discarded(b)); err != nil {
+	if err := l.failures.send(l.newDiscarded(b)); err != nil {
 		return false
 	}
 	l.finish(b.entries)

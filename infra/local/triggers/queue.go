@@ -131,7 +131,7 @@ func (m *queueMapping) poll(q *queue, wait time.Duration) {
 	for m.acquire() {
 		batch := m.receive(q, wait)
 		switch {
-		case m.stopped():
+		case m.isStopped():
 			m.release(q, batch)
 			<-m.slots
 			return

@@ -192,7 +192,7 @@ func (r *reader) read() {
 		}
 		page, err := r.page(iterator, after)
 		switch {
-		case r.stopped():
+		case r.isStopped():
 			return
 		case isA[*types.ExpiredIteratorException](err):
 			iterator = ""
@@ -288,7 +288,7 @@ func (r *reader) iterator(ctx context.Context, after string) (string, error) {
 // awaitRoom waits until there is room for more records. It returns false if no new batch may begin.
 func (r *reader) awaitRoom() bool {
 	records := max(aheadRecords, 2*r.spec.BatchSize*len(r.lanes))
-	for !r.stopped() {
+	for !r.isStopped() {
 		r.mu.Lock()
 		full := len(r.ledger) >= records || r.bytes >= aheadBytes*len(r.lanes)
 		r.mu.Unlock()

@@ -194,8 +194,8 @@ func (t *Triggers) Close(ctx context.Context) error {
 	return err
 }
 
-// stopped reports whether no new batch may begin.
-func (t *Triggers) stopped() bool { return t.stopping.Err() != nil }
+// isStopped reports whether no new batch may begin.
+func (t *Triggers) isStopped() bool { return t.stopping.Err() != nil }
 
 // The payload of an invocation is the payloads of the records between payloadHead and payloadTail, with commas.
 // payloadRoom is the room for records and their commas.

@@ -107,14 +107,15 @@ func (c Command) update(ctx context.Context, r *Result, read delivery.Webhook) e
 	if lost {
 		r.lost = append(r.lost, next.ID)
 	}
-	for _, sealed := range c.sealed(&next) {
+	for _, sealed := range c.sealedSecrets(&next) {
 		r.secrets[delivery.KeyID(*sealed)]++
 	}
 	return nil
 }
 
-// sealed returns the sealed secrets of a webhook that are in use: the current one and the replaced ones that are valid.
-func (c Command) sealed(w *delivery.Webhook) []*string {
+// sealedSecrets returns the sealed secrets of a webhook that are in use: the current secret, and the replaced secrets
+// that are still valid.
+func (c Command) sealedSecrets(w *delivery.Webhook) []*string {
 	all := []*string{&w.Secret}
 	for i := range w.Previous {
 		if w.Previous[i].Until.Time().After(c.Clock()) {
@@ -130,7 +131,7 @@ func (c Command) encrypt(
 	ctx context.Context, w delivery.Webhook, current string,
 ) (next delivery.Webhook, changed, lost bool, err error) {
 	w.Previous = slices.Clone(w.Previous)
-	for _, sealed := range c.sealed(&w) {
+	for _, sealed := range c.sealedSecrets(&w) {
 		if delivery.KeyID(*sealed) == current {
 			continue
 		}

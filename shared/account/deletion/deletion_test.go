@@ -152,7 +152,7 @@ func TestDeletionIsKilled(t *testing.T) {
 	w := accounttest.New(t)
 	slicetest.Steps(t, 6, func(p *slicetest.Process) {
 		p.At = slicetest.Kill
-		ada := w.NewUser(fmt.Sprintf("ada-%d-%v", p.Step, p.Executes))
+		ada := w.NewUser(fmt.Sprintf("ada-%d-%v", p.Step, p.RunsAfter))
 		ada.Workspace("Team")
 		client, _ := w.Through(p)
 		_ = w.Deletion(client).Delete(t.Context(), ada.ID)

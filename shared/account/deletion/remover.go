@@ -82,7 +82,7 @@ func (r Remover) removeAddress(ctx context.Context, userID, email string) error 
 	return nil
 }
 
-// RemoveRest removes what is stored about the user in other tables and in the bucket. It keeps the count of the output
+// RemoveRest removes the data of the user in other tables and in the bucket. It keeps the count of the output
 // of deployments in workspaces that other users have now, and the counters of limits and traffic, which expire. Errors:
 // an error if a membership remains; the errors of storage.
 func (r Remover) RemoveRest(ctx context.Context, userID string) error {

@@ -63,7 +63,7 @@ func (c Config) resolve() (preset, endpoints, error) {
 		problems = append(problems, err)
 	}
 	urls := preset.endpoints(base)
-	problems = append(problems, c.override(&urls, base == "" && preset.baseRequired())...)
+	problems = append(problems, c.override(&urls, base == "" && preset.requiresBase())...)
 	if c.ClientID == "" {
 		problems = append(problems, errors.New("OAUTH_CLIENT_ID is missing: set it to the ID that the code host issued"))
 	}
@@ -76,7 +76,7 @@ func (c Config) resolve() (preset, endpoints, error) {
 // base returns the root of the provider's URLs, without a trailing slash. It is empty if the preset has none.
 func (c Config) base(p preset) (string, error) {
 	switch {
-	case c.BaseURL == "" && p.baseRequired():
+	case c.BaseURL == "" && p.requiresBase():
 		return "", fmt.Errorf("OAUTH_BASE_URL is missing: %s is self-hosted", p.title)
 	case c.BaseURL == "":
 		return p.base, nil

@@ -63,8 +63,8 @@ var presets = map[string]preset{
 	},
 }
 
-// baseRequired reports whether OAUTH_BASE_URL is required, because there is no public service.
-func (p preset) baseRequired() bool { return p.selfHosted && p.base == "" }
+// requiresBase reports whether OAUTH_BASE_URL must be set, because there is no public service.
+func (p preset) requiresBase() bool { return p.selfHosted && p.base == "" }
 
 // endpoints returns the URLs of the provider at base. They are empty if base is empty.
 func (p preset) endpoints(base string) endpoints {

@@ -30,8 +30,8 @@ type usernameRecord struct {
 // usernameReserved is how long the username of a deleted account stays reserved.
 const usernameReserved = 90 * 24 * time.Hour
 
-// Ended is what the removal of an account that has ended needs to know about its user. The attribute names are part of
-// the data format.
+// Ended contains the attributes of a user that the removal of an account that has ended needs. The attribute names are
+// part of the data format.
 type Ended struct {
 	Email    string          `dynamodbav:"email"` // "" if the account had none
 	Username string          `dynamodbav:"username"`

@@ -15,8 +15,8 @@ import (
 // the folder name no files outside (package tree). message.go drops what the bundler says about files outside. A file
 // outside that exists and one that does not exist lead to the same message.
 
-// errOutside reports that a file is outside of the folder. message.go replaces it by the message for a missing file, so
-// that a project cannot find out which files exist outside.
+// errOutside reports that a file is outside of the folder. message.go replaces it with the message for a missing file,
+// so that a project cannot find out which files exist outside.
 var errOutside = &failure.Error{Code: failure.BuildFailed, Message: "outside"}
 
 // load returns a file that may be bundled. Errors: *failure.Error.
@@ -89,8 +89,9 @@ func errLeavesPackage(file string) *failure.Error {
 		"package, or another package.", name)
 }
 
-// join joins a folder and a relative path. ok is false if the result is above the root.
-func join(dir, rel string) (string, bool) {
+// join joins a folder and a relative path. ok is false if the result is above the root, or rel
+// contains a backslash or NUL.
+func join(dir, rel string) (joined string, ok bool) {
 	depth := strings.Count(strings.TrimSuffix(dir, "/"), "/")
 	for segment := range strings.SplitSeq(rel, "/") {
 		switch segment {

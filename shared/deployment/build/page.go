@@ -22,7 +22,7 @@ type page struct {
 	source  string // path in the project, or "" if the page is generated
 	data    []byte
 	web     string  // folder of the project that is the root of the site
-	base    string  // folder to which relative references belong
+	base    string  // folder that relative references are relative to
 	entries []entry // in the order of the document
 	headEnd int     // offset of </head>, or -1. Style sheets of scripts are inserted before it.
 	site    *pages
@@ -34,7 +34,7 @@ type page struct {
 // entry is a script or style sheet of a page, or a part of the page that is left out.
 type entry struct {
 	start, end int        // offsets of the part of the page that is replaced
-	tag        html.Token // the start tag, which replaces the part with the path of the bundle
+	tag        html.Token // the start tag; with the path of the bundle, it replaces the part
 	file       string     // path in the project; of the page, if the content is inline; "" if the part is left out
 	line       int
 	code       string // content of an inline script or style sheet
@@ -53,21 +53,22 @@ func (e entry) key() string {
 	return e.file
 }
 
-// parse adds a page and finds its entries and links. It ignores a reference to a style sheet that does not exist.
+// parse adds a page and finds its entries and links. It adds a warning if a style sheet or a script that
+// stays as it is does not exist.
 func (s *pages) parse(output, source string, data []byte, project *project) *page {
 	p := &page{
 		path: output, source: source, data: data, web: project.web, base: path.Dir(output), headEnd: -1, site: s,
 	}
 	s.list = append(s.list, p)
-	open := entry{} // the inline script or style whose text follows
+	previous := entry{} // the previous token: of a text, the start tag of the element that contains it
 	start, line := 0, 1
 	for z := html.NewTokenizer(bytes.NewReader(data)); z.Next() != html.ErrorToken; {
 		raw := string(z.Raw())
 		e := entry{start: start, end: start + len(raw), line: line, tag: z.Token()}
 		switch e.tag.Type {
 		case html.TextToken:
-			open.end, open.line, open.code = e.end, e.line, raw
-			p.addInline(open, project)
+			previous.end, previous.line, previous.code = e.end, e.line, raw
+			p.addInline(previous, project)
 		case html.EndTagToken:
 			if e.tag.Data == "head" && p.headEnd < 0 {
 				p.headEnd = start
@@ -75,7 +76,7 @@ func (s *pages) parse(output, source string, data []byte, project *project) *pag
 		case html.StartTagToken, html.SelfClosingTagToken:
 			p.addTag(e, project)
 		}
-		open = e
+		previous = e
 		start = e.end
 		line += strings.Count(raw, "\n")
 	}
@@ -130,7 +131,8 @@ func (p *page) checkImports(file string, project *project) {
 	}
 }
 
-// addInline adds an inline module script that imports something, and the references of import maps and styles.
+// addInline adds an inline module script that imports something, an inline style sheet that must be compiled, and the
+// references of import maps and of other style sheets.
 func (p *page) addInline(e entry, project *project) {
 	switch {
 	case e.tag.Type != html.StartTagToken:
@@ -196,7 +198,7 @@ func (p *page) addLink(ref string) {
 	}
 }
 
-// resolve returns the path in the project that a reference of the page means. ok is false if it is not a path.
+// resolve returns the path in the project that a reference of the page refers to. ok is false if it is not a path.
 func (p *page) resolve(ref string) (file string, ok bool) {
 	u, err := url.Parse(strings.TrimSpace(ref))
 	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" {

@@ -10,7 +10,7 @@ import (
 // does.
 type stopwatch struct {
 	limit   time.Duration
-	depth   int                 // a program can load another one
+	depth   int                 // the number of starts that were not stopped: a program can load another program
 	running atomic.Pointer[lap] // nil if no program runs
 	used    atomic.Int64        // before the lap, in nanoseconds
 }
@@ -21,7 +21,8 @@ type lap struct {
 	startTime time.Duration
 }
 
-// start starts the clock, and returns the function that stops it.
+// start starts the stopwatch, and returns the function that stops it. Until then, the goroutine stays on its thread,
+// because the time is measured for each thread. If the stopwatch already runs, start and stop only count the depth.
 func (s *stopwatch) start() (stop func()) {
 	if s.depth++; s.depth > 1 {
 		return func() { s.depth-- }

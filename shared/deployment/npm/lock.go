@@ -32,7 +32,7 @@ const (
 	maxLock     = 4 << 20 // bytes
 	maxLocation = 1 << 10 // bytes of a location
 	maxLevels   = 32      // node_modules folders in a location
-	maxEdges    = 20_000  // packages, and dependencies of the packages that a project needs
+	maxEdges    = 20_000  // of packages; also of the dependencies of all packages that a project needs
 )
 
 // parseLock parses a package-lock.json. It returns an empty lock if there is none, or if it is of npm 6 or older.
@@ -45,7 +45,7 @@ func parseLock(raw []byte) (*lock, error) {
 		return nil, errLargeLock()
 	}
 	if err := json.Unmarshal(raw, l, options); err != nil {
-		return nil, jsonFailure(raw, lockPath, err, " Delete the file, or replace it by the output of npm install.")
+		return nil, jsonFailure(raw, lockPath, err, " Delete the file, or replace it with the output of npm install.")
 	}
 	if len(l.Packages) > maxEdges { // more than can be installed, and each would become a node
 		return nil, errLargeLock()
@@ -88,8 +88,8 @@ func isLocation(location string) bool {
 	return true
 }
 
-// selectFor returns the packages in the lock file that the project needs when it runs. ok is false if the lock file
-// does not match package.json. Errors: *failure.Error; the error of ctx.
+// selectFor returns the packages in the lock file that the project needs when it runs. isMatch is false if the lock
+// file does not match package.json. Errors: *failure.Error; the error of ctx.
 func (l *lock) selectFor(ctx context.Context, p *project) (packages []selectedPackage, isMatch bool, err error) {
 	if len(l.Packages) == 0 {
 		return nil, false, nil
@@ -122,7 +122,7 @@ func (l *lock) selectFor(ctx context.Context, p *project) (packages []selectedPa
 	return packages, isMatch && err == nil, err
 }
 
-// nodes returns the packages of the lock file as nodes below the project.
+// nodes returns the node of the project, which has the packages of the lock file as its descendants.
 func (l *lock) nodes(p *project) *node {
 	root := &node{edges: p.edges, children: map[string]*node{}}
 	all := map[string]*node{"": root}
@@ -132,12 +132,12 @@ func (l *lock) nodes(p *project) *node {
 		if at < 0 || parent == nil {
 			continue
 		}
-		p := l.Packages[location]
-		r := &release{manifest: p.manifest, name: p.Name, edges: p.edges()}
-		r.Dist.Integrity = p.Integrity
+		locked := l.Packages[location]
+		r := &release{manifest: locked.manifest, name: locked.Name, edges: locked.edges()}
+		r.Dist.Integrity = locked.Integrity
 		n := newNode(edge{name: location[at+len("node_modules/"):]}, r, nil)
-		n.isBundled = p.InBundle
-		n.isValid = p.InBundle || !p.Link && isName(p.Name) && validVersion.MatchString(p.Version)
+		n.isBundled = locked.InBundle
+		n.isValid = locked.InBundle || !locked.Link && isName(locked.Name) && validVersion.MatchString(locked.Version)
 		n.placeIn(parent)
 		all[location] = n
 	}
@@ -160,16 +160,17 @@ func (l *lock) locations() []string {
 // otherLocks are the lock files of other tools, and of an older command of npm. They are not used.
 var otherLocks = []string{"bun.lock", "bun.lockb", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"}
 
-// warnings returns warnings about the files and fields of a project that do not select its versions.
+// warnings returns a warning for each file and field of a project that could select versions, but is ignored.
 func (p *project) warnings(files map[string][]byte) (all []string) {
 	const advice = "Run npm install, and add the package-lock.json that it writes."
 	if _, ok := files[lockPath]; ok {
 		all = append(all, "package-lock.json does not match package.json, or was written by npm 6 or older, so the versions "+
-			"were selected again. They can differ from it. "+advice)
+			"were selected again. They can differ from the versions in the file. "+advice)
 	} else {
 		for _, name := range otherLocks {
 			if _, ok := files["/"+name]; ok {
-				all = append(all, name+" is ignored. The versions of the packages can differ from it. "+advice)
+				all = append(all, name+" is ignored. The versions of the packages can differ from the versions in the file. "+
+					advice)
 			}
 		}
 	}

@@ -244,7 +244,7 @@ func target(e edge) (name, spec string, err *failure.Error) {
 		return "", "", fail(failure.DependencyNotFound, "The version of %s is longer than %d characters.", name, maxSpec)
 	case strings.ContainsAny(spec, ":/\\"):
 		return "", "", fail(failure.DependencyNotFound, "The version %q of %s is not supported: packages come only from "+
-			"the npm registry, and not from git, files, links, workspaces or URLs. Replace it by a version such as "+
+			"the npm registry, and not from git, files, links, workspaces or URLs. Replace it with a version such as "+
 			"\"^1.2.3\".", spec, name)
 	}
 	return name, spec, nil

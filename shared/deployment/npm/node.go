@@ -22,7 +22,7 @@ type node struct {
 	ignored   map[string]bool
 	isRemoved bool
 	rules     *override // the rules for the dependencies
-	isBundled bool      // whether the package is in the tarball of another one
+	isBundled bool      // whether the package is in the tarball of another package
 	isValid   bool      // whether the package of a lock file can be installed
 	// depth and location are set when the node is placed.
 	depth    int

@@ -103,7 +103,7 @@ func TestResponsesAreLost(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	slicetest.Steps(t, calls, func(p *slicetest.Process) {
-		p.At, p.Loses = slicetest.Kill, true
+		p.At, p.LosesResponse = slicetest.Kill, true
 		project := ada.newProject(small("Hello"))
 		id := project.request()
 		received := f.messages()
@@ -219,7 +219,7 @@ func TestWorkerIsPaused(t *testing.T) {
 						t.Errorf("the paused worker reports %v, want no failure", err)
 					}
 				}
-				if !p.Reached() {
+				if !p.HasReachedStep() {
 					return
 				}
 				after := project.visible(id)

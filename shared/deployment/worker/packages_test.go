@@ -24,7 +24,7 @@ func TestIgnoredLockFile(t *testing.T) {
 		"/package.json": `{"optionalDependencies":{"a":"1"}}`,
 	})
 	d := p.deploy()
-	const want = "warning yarn.lock is ignored. The versions of the packages can differ from it. " +
+	const want = "warning yarn.lock is ignored. The versions of the packages can differ from the versions in the file. " +
 		"Run npm install, and add the package-lock.json that it writes."
 	if log := p.logOf(d.Text("id")); d.Text("status") != "ready" || !slices.Contains(log, want) {
 		t.Errorf("got %s and the log %q, want %q", d.Raw, log, want)

@@ -40,7 +40,7 @@ func (v values) of(name string) string {
 	return unlinked(clean(v.m.Values[name]))
 }
 
-// paragraphs replaces the names in braces by their values. Each line of text is a paragraph.
+// paragraphs replaces the names in braces with their values. Each line of text is a paragraph.
 func (v values) paragraphs(text string) (all []paragraph) {
 	for line := range strings.Lines(text) {
 		var p paragraph

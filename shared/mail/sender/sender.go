@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// sendTime is the time limit for sending one mail.
-	sendTime = 20 * time.Second
+	// sendTimeout is the time limit for sending one mail.
+	sendTimeout = 20 * time.Second
 	// limitSubject is the subject of the limit of mails: all mails count together.
 	limitSubject = "service"
 )
@@ -155,7 +155,7 @@ func (s *Sender) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 func (s *Sender) deliver(
 	ctx context.Context, mailID string, m mail.Message, rendered render.Mail,
 ) (o outcome, messageID string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	switch ok, err := s.isDeliverable(ctx, mailID, m); {
 	case errors.Is(err, errRejected):
@@ -190,7 +190,7 @@ func (s *Sender) reject(ctx context.Context, mailID string, err error) outcome {
 
 // refund takes back the count of a mail that was not sent, so that an outage of SES does not use up the limit.
 func (s *Sender) refund(ctx context.Context) error {
-	ctx, cancel := async.Detach(ctx, endTime)
+	ctx, cancel := async.Detach(ctx, endTimeout)
 	defer cancel()
 	_, err := s.store.client.Do(ctx, s.counters.Add(s.rule, limitSubject, s.now(), -1))
 	return err

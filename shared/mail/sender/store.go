@@ -18,8 +18,9 @@ import (
 const (
 	// claimTime is the time for which a claim keeps other invocations from sending a mail. Sending takes less.
 	claimTime = 30 * time.Second
-	// endTime is the time for the write after a mail was sent or not sent. It also runs if the invocation's time is over.
-	endTime = 5 * time.Second
+	// endTimeout is the time limit for the write after an attempt to send a mail. The write is made even if the time of
+	// the invocation is over.
+	endTimeout = 5 * time.Second
 	// tryPeriod is the time between two mails to an address at which mail does not arrive.
 	tryPeriod = 24 * time.Hour
 	// stateRetention is the time for which the service remembers that mail does not arrive at an address.
@@ -92,7 +93,7 @@ func (s store) claim(ctx context.Context, mailID, claim string) error {
 
 // finish stores the outcome of a claimed mail. messageID is the ID that SES gave the mail, "" if it was not sent.
 func (s store) finish(ctx context.Context, mailID string, o outcome, messageID string) error {
-	ctx, cancel := async.Detach(ctx, endTime)
+	ctx, cancel := async.Detach(ctx, endTimeout)
 	defer cancel()
 	update := expression.Set(nameOutcome, expression.Value(o)).
 		Set(expression.Name("messageId"), expression.Value(messageID)).
@@ -104,7 +105,7 @@ func (s store) finish(ctx context.Context, mailID string, o outcome, messageID s
 
 // release ends a claim, so that the next invocation can send the mail without waiting for the end of claimTime.
 func (s store) release(ctx context.Context, mailID, claim string) error {
-	ctx, cancel := async.Detach(ctx, endTime)
+	ctx, cancel := async.Detach(ctx, endTimeout)
 	defer cancel()
 	update := expression.Remove(nameClaim).Remove(nameClaimedUntil)
 	_, err := s.client.Do(ctx, s.mails.Update(db.MailKey(mailID), update).If(nameClaim.Equal(expression.Value(claim))))

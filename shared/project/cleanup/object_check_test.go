@@ -71,7 +71,7 @@ func (w *killWorld) checkRemoved() {
 			w.T.Fatal(err)
 		}
 		client := w.ada.FilesOf(projectID)
-		_, bytes := client.Stored(db.FilesOf(projectID, ""))
+		_, bytes := client.CountStored(db.FilesOf(projectID, ""))
 		n, openBytes := client.OpenUploads()
 		if tree := client.Tree(); tree.Uploads != n || tree.Bytes != bytes+openBytes {
 			w.T.Fatalf("got the tree %+v, want %d open uploads and %d bytes", tree, n, bytes+openBytes)

@@ -87,7 +87,7 @@ func TestStartIsKilled(t *testing.T) {
 	f := newFixture(t)
 	slicetest.Steps(t, 4, func(p *slicetest.Process) {
 		p.At = slicetest.Kill
-		u := f.newUser(fmt.Sprintf("ada-%d-%v", p.Step, p.Executes))
+		u := f.newUser(fmt.Sprintf("ada-%d-%v", p.Step, p.RunsAfter))
 		projectID, want := u.Project("", "P", workspace.Private), map[string][]byte{"/a": []byte("a")}
 		u.save(projectID, want)
 		_, _ = f.clients(p).exports.Start(t.Context(), u.Caller(), projectID)
@@ -165,7 +165,8 @@ func TestWorkerIsPaused(t *testing.T) {
 				return nil
 			}
 			f.clients(p).worker.Handle(t.Context(), received)
-			if got := f.check(ada, projectID, exportID, want); p.Reached() && (archive == nil || !bytes.Equal(got, archive)) {
+			got := f.check(ada, projectID, exportID, want)
+			if p.HasReachedStep() && (archive == nil || !bytes.Equal(got, archive)) {
 				t.Errorf("got an archive of %d bytes, want the one of %d bytes of the other worker", len(got), len(archive))
 			}
 		})

@@ -25,13 +25,13 @@ type Field struct {
 func (f Field) size() int { return len(f.Name) + len(": ") + len(f.Value) + len("\r\n") }
 
 const (
-	// maxValue is the maximum length of the value of a header.
+	// maxValue is the maximum length of the value of a header, in bytes.
 	maxValue = 2 << 10
-	// maxName is the maximum length of the name of a header.
+	// maxName is the maximum length of the name of a header, in bytes.
 	maxName = 64
 	// maxFields is the maximum number of headers of a rule.
 	maxFields = 30
-	// maxResponse is the maximum size of the headers that rules add to a response.
+	// maxResponse is the maximum size of the headers that rules add to a response, in bytes.
 	maxResponse = 8 << 10
 )
 
@@ -48,8 +48,8 @@ var (
 
 var (
 	errHeaderForm      = errors.New("a header has the form \"Name: value\", below a line with a path")
-	errValue           = errors.New("the value must have visible ASCII characters and blanks")
-	errNoPath          = errors.New("no valid path precedes it")
+	errValue           = errors.New("the value must contain only visible ASCII characters and spaces")
+	errNoPath          = errors.New("there is no valid path above the header")
 	errTooManyHeaders  = fmt.Errorf("the path already has %d headers", maxFields)
 	errURLPath         = errors.New("a rule begins with a path, not with a URL")
 	errHeadersTooLarge = fmt.Errorf("the headers of the path would have more than %d bytes", maxResponse)
@@ -132,8 +132,8 @@ func sizeOf(fields []Field) (size int) {
 }
 
 // HeadersOf returns the headers that the rules add to the response to a request for a path, which is not escaped. A
-// later rule replaces headers of an earlier one. size is the size of another large header of the response. A header
-// with which all of them would have more than 8 KiB is left out, and fits is false.
+// later rule replaces headers of an earlier rule. size is the number of bytes of another large header of the response,
+// and counts towards the limit of 8 KiB. If a header would exceed the limit, it is left out, and fits is false.
 func HeadersOf(rules []Headers, path string, size int) (fields []Field, fits bool) {
 	fits = true
 	var indexes map[string]int // in fields, by name

@@ -119,7 +119,7 @@ func (w SlowWorker) makeAllDue(ctx context.Context, webhooks []Webhook, items []
 			return nil, err
 		}
 		if mustSend {
-			turns = append(turns, webhook.turnMessage(waiting[webhook.ID]...).queued(webhook.AccountID, 0))
+			turns = append(turns, webhook.turnMessage(waiting[webhook.ID]...).queueMessage(webhook.AccountID, 0))
 		}
 	}
 	return turns, nil

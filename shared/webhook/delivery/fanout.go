@@ -90,7 +90,7 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 	}
 	messages := make([]queue.Message, len(creations))
 	for i, c := range creations {
-		messages[i] = c.message.queued(c.account, 0)
+		messages[i] = c.message.queueMessage(c.account, 0)
 	}
 	err := f.Creations.Send(ctx, messages...)
 	for i, c := range creations {
@@ -231,7 +231,8 @@ func sendFast(ctx context.Context, fast queue.Queue, items []newItem) {
 		if n.wasStored {
 			delay = replayDelay
 		}
-		indexes, messages = append(indexes, i), append(messages, n.delivery.message().queued(n.delivery.AccountID, delay))
+		indexes = append(indexes, i)
+		messages = append(messages, n.delivery.message().queueMessage(n.delivery.AccountID, delay))
 	}
 	err := fast.Send(ctx, messages...)
 	for sent, i := range indexes {

@@ -109,7 +109,7 @@ func (w FastWorker) moveDeliveries(ctx context.Context, attempts []*attempt) (tu
 		}
 	}
 	if mustSend {
-		turn = []queue.Message{webhook.turnMessage(waiting...).queued(webhook.AccountID, 0)}
+		turn = []queue.Message{webhook.turnMessage(waiting...).queueMessage(webhook.AccountID, 0)}
 	}
 	return turn, nil
 }

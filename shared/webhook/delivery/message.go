@@ -42,9 +42,9 @@ func (d Delivery) message() message {
 	}
 }
 
-// queued returns the message for a queue. The messages of an account form a group, so that an account with many
+// queueMessage returns the message for a queue. The messages of an account form a group, so that an account with many
 // messages does not delay the messages of other accounts.
-func (m message) queued(account string, delay time.Duration) queue.Message {
+func (m message) queueMessage(account string, delay time.Duration) queue.Message {
 	body, _ := json.Marshal(m, jsontext.AllowInvalidUTF8(true)) // strings only: cannot fail
 	return queue.Message{Body: string(body), Group: account, Delay: delay}
 }

@@ -126,7 +126,7 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 		return nil, nil
 	}
 	counts.count(name)
-	queued := m.queued(account, max(0, e.at.Sub(now)))
+	queued := m.queueMessage(account, max(0, e.at.Sub(now)))
 	return &queued, nil
 }
 

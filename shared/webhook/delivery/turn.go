@@ -81,11 +81,11 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// quickReceives is how often a message is returned to the queue because another turn has the endpoint or the slots.
-// After that, the retry job sends the next message.
+// quickReceives is the number of receives after which a message is no longer returned to the queue because other turns
+// have the lease of the endpoint or the slots of the account. After that, the retry job sends the next message.
 const quickReceives = 4
 
-// returnMessage returns the message to the queue for a few seconds, unless that was done often.
+// returnMessage returns the message to the queue for a few seconds, unless it was received quickReceives times.
 func (t *turn) returnMessage(ctx context.Context) error {
 	if t.received.Receives >= quickReceives {
 		return nil
@@ -94,8 +94,8 @@ func (t *turn) returnMessage(ctx context.Context) error {
 	return t.worker.returnTo(ctx, t.worker.Slow, t.received, wait)
 }
 
-// work attempts the deliveries that are due, until none of several concurrent attempts succeeds, no delivery is due, or
-// the time ends.
+// work attempts the deliveries that are due, t.window of them at a time. It returns when all attempts made at the same
+// time failed, no delivery is due, or the time ends.
 func (t *turn) work(ctx context.Context) error {
 	for {
 		ids, err := t.next(ctx)
@@ -236,8 +236,8 @@ func (t *turn) conclude(attempts []*attempt) (isOver bool) {
 }
 
 // finish stores when the next turn is due, and ends the turn. If the next turn is soon, it returns the message to the
-// queue. If deliveries were added during the turn, the next one is now. If the webhook has a new endpoint, the result
-// of the turn does not apply to it.
+// queue. If deliveries were added during the turn, the next turn is due now. If the webhook has a new endpoint, the
+// result of the turn does not apply to it.
 func (t *turn) finish(ctx context.Context) error {
 	t.end.window = t.window
 	condition := ifUnchanged

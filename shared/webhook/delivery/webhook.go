@@ -77,8 +77,8 @@ func (w Webhook) wants(e event.Record, at time.Time) bool {
 	return slices.ContainsFunc(w.Events, func(pattern string) bool { return event.Matches(pattern, e.Type) })
 }
 
-// wasDeactivated reports whether the webhook was deactivated by its owners at a time. It considers only the latest
-// deactivation.
+// wasDeactivated reports whether the webhook was deactivated by its owners at the given time. It considers only the
+// latest deactivation.
 func (w Webhook) wasDeactivated(at time.Time) bool {
 	return w.DeactivatedAt != nil && !at.Before(w.DeactivatedAt.Time()) &&
 		(w.ActivatedAt == nil || at.Before(w.ActivatedAt.Time()))

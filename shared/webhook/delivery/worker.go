@@ -54,7 +54,7 @@ type WorkerSettings struct {
 	Mail    mail.Settings
 	Queues  config.DeliveryQueues
 	Metrics config.Metrics
-	// Failures is the URL of the queue for messages that cannot be parsed.
+	// Failures is the URL of the queue for messages that cannot be handled.
 	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`
 	// Keys is the name or ARN of the secret with the key ring.
 	Keys string `env:"KEYS_SECRET,required,notEmpty"`
@@ -85,7 +85,7 @@ func (s WorkerSettings) Deps(
 	}
 }
 
-// worker contains what the workers of both lanes need.
+// worker is the part that FastWorker and SlowWorker share.
 type worker struct {
 	WorkerDeps
 	lane    lane
@@ -110,7 +110,7 @@ type invocation struct {
 }
 
 func newInvocation(ctx context.Context) (*invocation, context.CancelFunc) {
-	start, cancel := async.WithMargin(ctx, attemptTime) // no work is detached from it
+	start, cancel := async.WithMargin(ctx, attemptTime) // attempts use ctx, so they have the margin
 	return &invocation{start: start}, cancel
 }
 
@@ -152,11 +152,11 @@ func (w *worker) saveHealth(ctx context.Context, attempts []*attempt) {
 		all := groups[i]
 		slices.SortStableFunc(all, func(a, b *attempt) int { return a.endedAt.Compare(b.endedAt) })
 		webhook, succeeded := *all[0].webhook, false
-		after := webhook.Health
+		health := webhook.Health
 		for _, a := range all {
-			after, succeeded = after.after(a.result, a.endedAt), succeeded || a.result.OK()
+			health, succeeded = health.after(a.result, a.endedAt), succeeded || a.result.OK()
 		}
-		if err := w.Store.saveHealth(ctx, webhook, after, succeeded); err != nil {
+		if err := w.Store.saveHealth(ctx, webhook, health, succeeded); err != nil {
 			w.Logger.WarnContext(ctx, "endpoint health was not stored", "webhook", webhook.ID, "cause", err.Error())
 		}
 		return nil

@@ -1,8 +1,8 @@
-// Package revocation disables the webhooks of a user who may no longer manage them. While a webhook is active, the user
-// who created or activated it is an admin or owner of its workspace. Otherwise a former member would still receive the
-// events of the workspace.
+// Package revocation disables the webhooks of a user who may no longer manage them. It maintains an invariant: the user
+// who created or last activated an active webhook is an admin or owner of its workspace. Without it, a former member
+// would still receive the events of the workspace.
 //
-// Two rules keep this true. A transaction that creates or activates a webhook checks the role of the user, and contains
+// Two rules maintain it. A transaction that creates or activates a webhook checks the role of the user, and contains
 // Activate. A transaction that takes the role away contains the writes of Store.Disable, which fail if a webhook was
 // created or activated after Disable read the webhooks. So two concurrent transactions can't both succeed.
 //
@@ -48,9 +48,10 @@ type Store struct {
 
 // Disable returns the writes that disable the active webhooks that a user created or activated in a workspace, which
 // has at most 20 webhooks, and store one mail to the user. If the conditions of the writes fail, the webhooks have
-// changed: call Disable again. Disable makes two calls to storage, which must not be concurrent: the webhooks are at
-// least as new as the number of activations. If it disables a webhook, it makes a third call.
+// changed: call Disable again. Disable makes two calls to storage, and a third call if there is a mail to store.
 func (s Store) Disable(ctx context.Context, workspaceID, userID string, at time.Time) ([]db.Write, error) {
+	// The number of activations must be read before the webhooks. Then the condition on the number fails if a webhook
+	// was activated after the webhooks were read.
 	countKey := db.WebhookCountKey(workspaceID)
 	item, err := s.Webhooks.Get(ctx, countKey)
 	if err != nil && !errors.Is(err, db.ErrNotFound) {

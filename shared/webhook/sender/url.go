@@ -27,14 +27,14 @@ var (
 	errURLHTTP        = errors.New("must begin with https, not http")
 	errURLEscape      = errors.New("must have two hexadecimal digits after each %")
 	errURLCredentials = errors.New("must not contain a user name or password")
-	errURLHost        = errors.New("must contain a valid host name or IP address, and no port or one from 1 to 65535")
-	errURLNotPublic   = errors.New("must not have localhost or an IP address that is not public as its host")
+	errURLHost        = errors.New("must contain a valid host name or IP address, and any port must be from 1 to 65535")
+	errURLNotPublic   = errors.New("must have a public host: not localhost, and not a private or reserved IP address")
 )
 
 // CheckURL returns an error with the rule that the URL of a webhook violates, or nil. The text continues a sentence
-// that begins with the name of the field ("must begin with https, not http"). If the host is an IP address, it must be
-// one to which the sender connects. The addresses of a host name can change at any time, so each attempt checks them.
-// allowPrivate allows http and private addresses.
+// that begins with the name of the field ("must begin with https, not http"). If the host is an IP address, the
+// sender must be allowed to connect to it. The addresses of a host name can change at any time, so each attempt checks
+// them. allowPrivate allows http and private addresses.
 func CheckURL(raw string, allowPrivate bool) error {
 	u, err := checkForm(raw, allowPrivate)
 	if err == nil && !allowPrivate && isNotPublic(u.Hostname()) {

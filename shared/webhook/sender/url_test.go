@@ -25,8 +25,8 @@ func TestCheckURL(t *testing.T) {
 		"escape":      "must have two hexadecimal digits after each %",
 		"characters":  "must not contain spaces or control characters",
 		"credentials": "must not contain a user name or password",
-		"host":        "must contain a valid host name or IP address, and no port or one from 1 to 65535",
-		"private":     "must not have localhost or an IP address that is not public as its host",
+		"host":        "must contain a valid host name or IP address, and any port must be from 1 to 65535",
+		"private":     "must have a public host: not localhost, and not a private or reserved IP address",
 		"length":      "must be at most 2,048 characters long",
 	}
 	for line := range strings.Lines(urls) {

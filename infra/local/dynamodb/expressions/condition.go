@@ -172,7 +172,7 @@ type parsed struct {
 // mustBeCondition fails if the next token shows that it is only an operand.
 func (c parsed) mustBeCondition(p *parser) condition {
 	if c.condition == nil {
-		p.unexpected()
+		p.failUnexpected()
 	}
 	return c.condition
 }
@@ -231,7 +231,7 @@ func (p *parser) comparisonOf(a operand, parenthesized bool) parsed {
 	}
 	switch {
 	case isCondition && parse != nil, isCall && !isCondition && parse == nil && !p.is(")"):
-		p.misused(function.name)
+		p.failMisused(function.name)
 	case parse != nil:
 		p.operators++
 		return parsed{condition: parse(a)}

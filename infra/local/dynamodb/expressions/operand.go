@@ -120,7 +120,7 @@ func (p *parser) call(at place) *call {
 		p.fail("Invalid function name; function: %s", c.name)
 	}
 	if !f.allowedAt(at) {
-		p.misused(c.name)
+		p.failMisused(c.name)
 	}
 	inside := asOperand
 	if at >= asValue {
@@ -131,7 +131,7 @@ func (p *parser) call(at place) *call {
 	return c
 }
 
-func (p *parser) misused(function string) {
+func (p *parser) failMisused(function string) {
 	p.fail("The function is not allowed to be used this way in an expression; function: %s", function)
 }
 

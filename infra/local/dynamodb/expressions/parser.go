@@ -57,7 +57,7 @@ func parse(kind, src string, scope *Scope, keywords []string, body func(p *parse
 	body(p)
 	switch {
 	case p.tokens[0].kind != endToken:
-		p.unexpected()
+		p.failUnexpected()
 	case p.operators > maxOperators:
 		p.fail("The expression contains too many operators; operator count: %d", p.operators)
 	}
@@ -68,7 +68,7 @@ func (p *parser) fail(format string, args ...any) {
 	panic(errorf("Invalid "+p.kind+": "+format, args...))
 }
 
-func (p *parser) unexpected() { p.fail("Syntax error; token: %q", p.tokens[0].text) }
+func (p *parser) failUnexpected() { p.fail("Syntax error; token: %q", p.tokens[0].text) }
 
 // closeParenthesis ends a part in parentheses. nested means that the whole part is in parentheses itself.
 func (p *parser) closeParenthesis(nested bool) {
@@ -98,7 +98,7 @@ func (p *parser) skip(text string) bool {
 
 func (p *parser) expect(text string) {
 	if !p.skip(text) {
-		p.unexpected()
+		p.failUnexpected()
 	}
 }
 
@@ -126,7 +126,7 @@ func (p *parser) path() Path {
 func (p *parser) pathName() Step {
 	kind := p.tokens[0].kind
 	if kind != nameToken && kind != identifier {
-		p.unexpected()
+		p.failUnexpected()
 	}
 	text := p.take()
 	if kind == identifier {
@@ -144,7 +144,7 @@ func (p *parser) pathName() Step {
 
 func (p *parser) pathIndex() Step {
 	if p.tokens[0].kind != integer {
-		p.unexpected()
+		p.failUnexpected()
 	}
 	text := p.take()
 	index, err := strconv.Atoi(text)
@@ -172,7 +172,7 @@ func (p *parser) operand(at place) (_ operand, parenthesized bool) {
 
 func (p *parser) value() literal {
 	if p.tokens[0].kind != valueToken {
-		p.unexpected()
+		p.failUnexpected()
 	}
 	placeholder := p.take()
 	value, ok := p.scope.value(placeholder)

@@ -30,7 +30,7 @@ func ParseUpdate(src string, scope *Scope) (*Update, error) {
 			section := p.tokens[0].text
 			switch {
 			case p.tokens[0].kind != symbol || !slices.Contains(updateKeywords, section):
-				p.unexpected()
+				p.failUnexpected()
 			case slices.Contains(seen, section):
 				p.fail("The %q section can only be used once in an update expression;", section)
 			}
@@ -79,7 +79,7 @@ func (p *parser) setValue() (a operand, parenthesized bool) {
 	s := &sum{a: a, operator: p.take()}
 	p.operators++
 	if first, ok := a.(*call); ok && functions[first.name].place != asValue {
-		p.misused(first.name)
+		p.failMisused(first.name)
 	}
 	s.b, _ = p.operand(asValue)
 	p.checkTypes(s.operator, isNumber, s.a, s.b)
