@@ -33,8 +33,8 @@ func (s *stopwatch) start() (stop func()) {
 	s.running.Store(l)
 	return func() {
 		s.depth--
+		s.running.Store(nil) // first, so that a concurrent call of time never counts the lap twice
 		s.used.Add(int64(threadTime(l.thread) - l.startTime))
-		s.running.Store(nil)
 		runtime.UnlockOSThread()
 	}
 }
