@@ -114,9 +114,9 @@ func (s *Service) answerQuestion(
 func (t *turn) open(ctx context.Context) error {
 	empty := prompt.Chat{Message: t.question.Message}
 	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
-	access, err := t.files.Locate(ctx, t.question.ProjectID, t.quota.LimitsOf(t.caller.UserID)...)
+	located, err := t.access.Locate(ctx, t.question.ProjectID, t.quota.LimitsOf(t.caller.UserID)...)
 	if err == nil || errors.Is(err, workspace.ErrProjectNotFound) {
-		if refusal := t.quota.Refuse(ctx, t.caller.UserID, minTokens, access.Items); refusal != nil {
+		if refusal := t.quota.Refuse(ctx, t.caller.UserID, minTokens, located.Items); refusal != nil {
 			return refusal
 		}
 	}
@@ -127,14 +127,18 @@ func (t *turn) open(ctx context.Context) error {
 	defer stop()
 	var reading async.Group
 	reading.Go(func() error { return t.gather(readCtx) })
-	project, err := t.files.OpenLocated(ctx, t.caller, access, workspace.Write)
+	access, err := t.access.Load(ctx, t.caller.UserID, located, workspace.Write)
 	if err != nil {
 		stop() // without access, the response time must not depend on the data
 	}
-	readErr := reading.Wait()
-	t.prompt.Project = project.Name
-	t.prompt.Framework = cmp.Or(t.question.Framework, project.Framework)
-	return cmp.Or(err, readErr) //nolint:wrapcheck // the error of OpenLocated, or of gather
+	if err = cmp.Or(err, reading.Wait()); err != nil {
+		return err //nolint:wrapcheck // the error of Load, or of gather
+	}
+	project, err := db.Decode[struct {
+		Framework string `dynamodbav:"framework"`
+	}](access.Items[db.ProjectKey(access.WorkspaceID, access.ProjectID)])
+	t.prompt.Project, t.prompt.Framework = access.Name, cmp.Or(t.question.Framework, project.Framework)
+	return err
 }
 
 // gather reads the data for the prompt: first the list of files and the conversation, in one call each, and then the
@@ -279,7 +283,7 @@ func (s *Service) saveTurn(
 	if err != nil {
 		return err
 	}
-	writes = append([]db.Write{s.files.ProjectExists(projectID)}, writes...)
+	writes = append([]db.Write{s.access.ProjectExists(projectID)}, writes...)
 	settlement.UnlessCancelled = t.Answer.Status == conversation.Complete
 	err = s.quota.Settle(ctx, settlement, writes...)
 	isCleared := errors.Is(err, conversation.ErrCleared)
@@ -328,7 +332,7 @@ func (t *turn) apply(ctx context.Context) {
 	}
 	t.answer.addNote(notAppliedNote(err))
 	m.Content = t.answer.text.String()
-	exists := t.files.ProjectExists(t.question.ProjectID)
+	exists := t.access.ProjectExists(t.question.ProjectID)
 	err = errors.Join(err, t.conversations.Replace(ctx, t.question.ProjectID, *m, exists))
 	t.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
 }
