@@ -40,8 +40,10 @@ const (
 // turn is a question while it is processed.
 type turn struct {
 	*Service
-	caller   httpapi.Caller
-	question Question
+	caller httpapi.Caller
+	in     *chatInput
+	// context is the part of the input that can be absent.
+	context chatContext
 
 	projectFiles *projectFiles
 	memory       conversation.Memory
@@ -65,16 +67,19 @@ type turn struct {
 // the part that was generated. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE,
 // AI_REFUSED, VALIDATION_FAILED if the prompt exceeds the model's context window; the error classes of db.
 func (s *Service) answerQuestion(
-	ctx context.Context, caller httpapi.Caller, q Question, stream *uistream.Writer,
-) (Reply, error) {
+	ctx context.Context, caller httpapi.Caller, in *chatInput, stream *uistream.Writer,
+) (*chatOutput, error) {
 	ctx, generation, cancel := s.detach(ctx)
 	defer cancel()
-	t := &turn{Service: s, caller: caller, question: q}
+	t := &turn{Service: s, caller: caller, in: in}
+	if in.Body.Context != nil {
+		t.context = *in.Body.Context
+	}
 	if err := t.open(ctx); err != nil {
-		return Reply{}, err
+		return nil, err
 	}
 	if err := t.reserve(ctx); err != nil {
-		return Reply{}, err
+		return nil, err
 	}
 	defer s.quota.ReportGlobalUsage(ctx)
 	t.startSummary(generation)
@@ -92,29 +97,29 @@ func (s *Service) answerQuestion(
 
 	isEmpty := t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
 	if isEmpty && t.cause != nil && !isInterruption(t.cause) { // the model failed, and there is nothing to store
-		return Reply{}, errors.Join(clientError(t.cause, errMessageTooLong), s.quota.Settle(ctx, t.settlement()))
+		return nil, errors.Join(clientError(t.cause, errMessageTooLong), s.quota.Settle(ctx, t.settlement()))
 	}
 	if err := t.store(ctx); err != nil {
-		return Reply{}, err
+		return nil, err
 	}
 	t.saveSummary(ctx)
 	if t.cause != nil && !errors.Is(t.cause, quota.ErrCancelled) {
-		return Reply{}, clientError(t.cause, errMessageTooLong)
+		return nil, clientError(t.cause, errMessageTooLong)
 	}
 	t.apply(ctx)
 	m := t.stored.Answer
-	return Reply{
-		ConversationID: conversation.ID(q.ProjectID), Response: m.Content, Code: m.Code, Actions: m.Actions,
+	return &chatOutput{Reply{
+		ConversationID: conversation.ID(in.Body.ProjectID), Response: m.Content, Code: m.Code, Actions: m.Actions,
 		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: t.isApplied, stop: t.answer.stop,
-	}, nil
+	}}, nil
 }
 
 // open checks the caller's limits, and reads the project and the data for the prompt. The data is read at the same time
 // as the caller's access to the project. Errors: RATE_LIMITED, QUOTA_EXCEEDED, PROJECT_NOT_FOUND, ACCESS_DENIED.
 func (t *turn) open(ctx context.Context) error {
-	empty := prompt.Chat{Message: t.question.Message}
+	empty := prompt.Chat{Message: t.in.Body.Message}
 	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
-	located, err := t.access.Locate(ctx, t.question.ProjectID, t.quota.LimitsOf(t.caller.UserID)...)
+	located, err := t.access.Locate(ctx, t.in.Body.ProjectID, t.quota.LimitsOf(t.caller.UserID)...)
 	if err == nil || errors.Is(err, workspace.ErrProjectNotFound) {
 		if refusal := t.quota.Refuse(ctx, t.caller.UserID, minTokens, located.Items); refusal != nil {
 			return refusal
@@ -137,7 +142,7 @@ func (t *turn) open(ctx context.Context) error {
 	project, err := db.Decode[struct {
 		Framework string `dynamodbav:"framework"`
 	}](access.Items[db.ProjectKey(access.WorkspaceID, access.ProjectID)])
-	t.prompt.Project, t.prompt.Framework = access.Name, cmp.Or(t.question.Framework, project.Framework)
+	t.prompt.Project, t.prompt.Framework = access.Name, cmp.Or(t.context.Framework, project.Framework)
 	return err
 }
 
@@ -147,13 +152,13 @@ func (t *turn) open(ctx context.Context) error {
 func (t *turn) gather(ctx context.Context) error {
 	reads, readCtx := async.WithContext(ctx)
 	reads.Go(func() error {
-		view := t.files.View(t.question.ProjectID)
+		view := t.files.View(t.in.Body.ProjectID)
 		listed, err := view.List(readCtx)
 		t.projectFiles = newProjectFiles(view, listed)
 		return err
 	})
 	reads.Go(func() (err error) {
-		t.memory, err = t.conversations.Recall(readCtx, t.question.ProjectID)
+		t.memory, err = t.conversations.Recall(readCtx, t.in.Body.ProjectID)
 		return err
 	})
 	if err := reads.Wait(); err != nil {
@@ -161,7 +166,7 @@ func (t *turn) gather(ctx context.Context) error {
 	}
 	t.prompt = prompt.Chat{
 		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
-		Message: t.question.Message,
+		Message: t.in.Body.Message,
 	}
 	paths := t.filesToShow()
 	if err := t.projectFiles.load(ctx, paths...); err != nil {
@@ -174,7 +179,7 @@ func (t *turn) gather(ctx context.Context) error {
 			t.prompt.Unreadable = append(t.prompt.Unreadable, name)
 		case ok: // otherwise the file was deleted after it was listed
 			t.prompt.Files = append(t.prompt.Files, prompt.Document{Path: name, Content: string(data)})
-			if name == t.question.CurrentFile {
+			if name == t.context.CurrentFile {
 				t.prompt.CurrentFile = name
 			}
 		}
@@ -185,8 +190,8 @@ func (t *turn) gather(ctx context.Context) error {
 // filesToShow returns the paths of the files that the prompt contains, or reports as unreadable, the current file
 // first.
 func (t *turn) filesToShow() []string {
-	current := t.question.CurrentFile
-	wanted := prompt.Mentioned(t.question.Message, t.prompt.Paths)
+	current := t.context.CurrentFile
+	wanted := prompt.Mentioned(t.in.Body.Message, t.prompt.Paths)
 	if len(wanted) == 0 {
 		wanted = lastChanged(t.memory.Turns)
 	}
@@ -219,7 +224,7 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 	questionID, answerID := conversation.NewTurnIDs(t.ids, t.memory.Last)
 	began := t.now()
 	t.stored.Question = conversation.Message{
-		ID: questionID, Role: model.User, Content: t.question.Message, Status: conversation.Complete,
+		ID: questionID, Role: model.User, Content: t.in.Body.Message, Status: conversation.Complete,
 		CreatedAt: clock.Stamp(began), AuthorID: t.caller.UserID,
 	}
 	t.budget = prompt.DefaultBudget()
@@ -254,7 +259,7 @@ func (t *turn) settlement() quota.Settlement {
 // Errors: the errors of saveTurn, except quota.ErrCancelled.
 func (t *turn) store(ctx context.Context) (err error) {
 	budget := retry.WithBudget(ctx, storeAttempts*awsclient.MaxAttempts-1, timeToStore)
-	save := func() error { return t.saveTurn(budget, t.question.ProjectID, t.stored, t.settlement()) }
+	save := func() error { return t.saveTurn(budget, t.in.Body.ProjectID, t.stored, t.settlement()) }
 	wait := func(failures int) time.Duration { return time.Duration(failures+1) * 500 * time.Millisecond }
 	t.stored.Answer = t.message()
 	for range retry.Attempts(budget, storeAttempts, wait) {
@@ -322,17 +327,17 @@ func (t *turn) message() conversation.Message {
 // the stored answer.
 func (t *turn) apply(ctx context.Context) {
 	m := &t.stored.Answer
-	if !t.question.Apply || m.Status != conversation.Complete || len(m.Actions) == 0 {
+	if !t.in.Body.Apply || m.Status != conversation.Complete || len(m.Actions) == 0 {
 		return
 	}
-	err := t.files.ApplyBatch(ctx, t.caller, t.question.ProjectID, t.answer.draft.Operations())
+	err := t.files.ApplyBatch(ctx, t.caller, t.in.Body.ProjectID, t.answer.draft.Operations())
 	if err == nil {
 		t.isApplied = true
 		return
 	}
 	t.answer.addNote(notAppliedNote(err))
 	m.Content = t.answer.text.String()
-	exists := t.access.ProjectExists(t.question.ProjectID)
-	err = errors.Join(err, t.conversations.Replace(ctx, t.question.ProjectID, *m, exists))
+	exists := t.access.ProjectExists(t.in.Body.ProjectID)
+	err = errors.Join(err, t.conversations.Replace(ctx, t.in.Body.ProjectID, *m, exists))
 	t.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
 }

@@ -111,8 +111,8 @@ func (t *turn) saveSummary(ctx context.Context) {
 	if t.summary.text == "" {
 		return
 	}
-	exists := t.access.ProjectExists(t.question.ProjectID)
-	err := t.conversations.SaveSummary(ctx, t.question.ProjectID, t.memory, t.summary.text, t.summary.upTo, exists)
+	exists := t.access.ProjectExists(t.in.Body.ProjectID)
+	err := t.conversations.SaveSummary(ctx, t.in.Body.ProjectID, t.memory, t.summary.text, t.summary.upTo, exists)
 	if err != nil {
 		t.logger.WarnContext(ctx, "the summary was not stored", "messageId", t.reservation.MessageID, "cause", err.Error())
 	}
