@@ -87,8 +87,16 @@ func (s *Service) answerQuestion(
 	_ = stream.Start(t.reservation.MessageID)
 	t.answer = &answer{stream: stream, draft: action.NewDraft(t.projectFiles)}
 	t.cause = s.callModel(generation, t.reservation, t.request, t.answer)
-	t.retryShorter(generation)
-	t.repair(generation)
+	if isTooLong(t.cause, t.answer) {
+		t.retryShorter(generation)
+	}
+	if t.cause == nil {
+		failures := t.answer.round.failures
+		if len(failures) > 0 {
+			failures = t.repair(generation)
+		}
+		t.answer.finishText(failures)
+	}
 	t.awaitSummary()
 	if t.cause == nil && t.answer.isBlank() {
 		t.cause = errEmptyAnswer
