@@ -51,15 +51,13 @@ type turn struct {
 	budget       prompt.Budget // of request
 	request      model.Request
 	reservation  quota.Reservation
-	// answerTokens is the part of the reservation that is for the answer and its repair. The rest is for the summary.
-	answerTokens   int
-	pendingSummary *pendingSummary // nil if no summary is due
-	summary        summary
-	answer         *answer
+	// answerTokens is the part of the reservation that is for the answer and its repair. The rest is for the summary. It
+	// is 0 if no summary is generated.
+	answerTokens int
+	answer       *answer
 	// cause is the reason why the answer is not complete, nil if it is complete.
-	cause     error
-	stored    conversation.Turn
-	isApplied bool
+	cause  error
+	stored conversation.Turn
 }
 
 // answerQuestion answers a question, writes the answer to stream while it is generated, and stores the question and the
@@ -72,9 +70,6 @@ func (s *Service) answerQuestion(
 	ctx, generation, cancel := s.detach(ctx)
 	defer cancel()
 	t := &turn{Service: s, caller: caller, in: in}
-	if in.Body.Context != nil {
-		t.context = *in.Body.Context
-	}
 	if err := t.open(ctx); err != nil {
 		return nil, err
 	}
@@ -82,7 +77,10 @@ func (s *Service) answerQuestion(
 		return nil, err
 	}
 	defer s.quota.ReportGlobalUsage(ctx)
-	t.startSummary(generation)
+	awaitSummary := func() (none summary) { return none }
+	if t.answerTokens < t.reservation.Tokens {
+		awaitSummary = t.startSummary(generation)
+	}
 
 	_ = stream.Start(t.reservation.MessageID)
 	t.answer = &answer{stream: stream, draft: action.NewDraft(t.projectFiles)}
@@ -91,13 +89,10 @@ func (s *Service) answerQuestion(
 		t.retryShorter(generation)
 	}
 	if t.cause == nil {
-		failures := t.answer.round.failures
-		if len(failures) > 0 {
-			failures = t.repair(generation)
-		}
-		t.answer.finishText(failures)
+		t.answer.finishText(t.repair(generation))
 	}
-	t.awaitSummary()
+	pastTurns := awaitSummary()
+	t.answer.addUsage(pastTurns.usage)
 	if t.cause == nil && t.answer.isBlank() {
 		t.cause = errEmptyAnswer
 	}
@@ -110,21 +105,26 @@ func (s *Service) answerQuestion(
 	if err := t.store(ctx); err != nil {
 		return nil, err
 	}
-	t.saveSummary(ctx)
+	if pastTurns.text != "" {
+		t.saveSummary(ctx, pastTurns)
+	}
 	if t.cause != nil && !errors.Is(t.cause, quota.ErrCancelled) {
 		return nil, clientError(t.cause, errMessageTooLong)
 	}
-	t.apply(ctx)
-	m := t.stored.Answer
+	m := &t.stored.Answer
+	isApplied := in.Body.Apply && m.Status == conversation.Complete && len(m.Actions) > 0 && t.apply(ctx)
 	return &chatOutput{Reply{
 		ConversationID: conversation.ID(in.Body.ProjectID), Response: m.Content, Code: m.Code, Actions: m.Actions,
-		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: t.isApplied, stop: t.answer.stop,
+		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: isApplied, stop: t.answer.stop,
 	}}, nil
 }
 
 // open checks the caller's limits, and reads the project and the data for the prompt. The data is read at the same time
 // as the caller's access to the project. Errors: RATE_LIMITED, QUOTA_EXCEEDED, PROJECT_NOT_FOUND, ACCESS_DENIED.
 func (t *turn) open(ctx context.Context) error {
+	if t.in.Body.Context != nil {
+		t.context = *t.in.Body.Context
+	}
 	empty := prompt.Chat{Message: t.in.Body.Message}
 	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
 	located, err := t.access.Locate(ctx, t.in.Body.ProjectID, t.quota.LimitsOf(t.caller.UserID)...)
@@ -250,8 +250,8 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 		return err
 	}
 	t.answerTokens = t.reservation.Tokens
-	if forSummary > 0 && t.reservation.Tokens == forAnswer+forSummary {
-		t.answerTokens, t.pendingSummary = forAnswer, &pendingSummary{}
+	if t.reservation.Tokens == forAnswer+forSummary {
+		t.answerTokens = forAnswer
 	}
 	if limit := t.answerTokens - input; limit < maxOutput {
 		t.request = t.prompt.Request(t.budget, limit) // the prompt contains the limit
@@ -331,21 +331,18 @@ func (t *turn) message() conversation.Message {
 	return m
 }
 
-// apply applies the actions to the project's files if the question requests it. If this fails, apply adds the reason to
-// the stored answer.
-func (t *turn) apply(ctx context.Context) {
-	m := &t.stored.Answer
-	if !t.in.Body.Apply || m.Status != conversation.Complete || len(m.Actions) == 0 {
-		return
-	}
+// apply applies the actions to the project's files. If this fails, it adds the reason to the stored answer and returns
+// false.
+func (t *turn) apply(ctx context.Context) bool {
 	err := t.files.ApplyBatch(ctx, t.caller, t.in.Body.ProjectID, t.answer.draft.Operations())
 	if err == nil {
-		t.isApplied = true
-		return
+		return true
 	}
+	m := &t.stored.Answer
 	t.answer.addNote(notAppliedNote(err))
 	m.Content = t.answer.text.String()
 	exists := t.access.ProjectExists(t.in.Body.ProjectID)
 	err = errors.Join(err, t.conversations.Replace(ctx, t.in.Body.ProjectID, *m, exists))
 	t.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
+	return false
 }

@@ -25,8 +25,8 @@ func (t *turn) retryShorter(ctx context.Context) {
 	}
 }
 
-// repair sends the problems of the failed calls to the model once, so that the model can correct the calls. It returns
-// the remaining failures. If the repair request fails, the answer stays valid.
+// repair sends the problems of the failed calls, if there are any, to the model once, so that the model can correct the
+// calls. It returns the remaining failures. If the repair request fails, the answer stays valid.
 func (t *turn) repair(ctx context.Context) []failure {
 	first := t.answer.round
 	request, ok := t.repairRequest(ctx)
@@ -46,11 +46,11 @@ func (t *turn) repair(ctx context.Context) []failure {
 }
 
 // repairRequest returns the request that repairs the failed calls. It shows the files of these calls that the model has
-// not seen completely. ok is false if the only failed call was cut off together with the answer, if the answer has
-// reached its maximum size, or if too few reserved tokens remain.
+// not seen completely. ok is false if no call failed, if the only failed call was cut off together with the answer, if
+// the answer has reached its maximum size, or if too few reserved tokens remain.
 func (t *turn) repairRequest(ctx context.Context) (request model.Request, ok bool) {
 	a := t.answer
-	if a.hasOnlyCutOffCall() || a.size > maxAnswer {
+	if len(a.round.failures) == 0 || a.hasOnlyCutOffCall() || a.size > maxAnswer {
 		return request, false
 	}
 	left := 0
