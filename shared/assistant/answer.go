@@ -11,10 +11,7 @@ import (
 
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/model"
-	"devplatform/shared/assistant/prompt"
-	"devplatform/shared/assistant/quota"
 	"devplatform/shared/assistant/uistream"
-	"devplatform/shared/async"
 )
 
 const (
@@ -78,49 +75,6 @@ func (r *round) streamID(callID string) string {
 		return callID + "-again"
 	}
 	return callID
-}
-
-// callModel sends a request to the model and adds the response to the answer a. It ends the generation if the user
-// cancels it, or if the model sends nothing for too long. An answer that is too large is cut off, like an answer that
-// reached the maximum number of tokens. If the provider does not report the usage, callModel estimates it, unless the
-// provider failed before it sent anything.
-// Errors: the errors of model.Provider.Generate; the error classes of db. If this package ended the generation, the
-// error is the reason.
-func (s *Service) callModel(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	silence := async.AfterFunc(s.limits.Silence, func() { cancel(errSilent) })
-	defer silence.Stop()
-	async.Go(func() error { return s.watchForCancel(ctx, r) }, cancel)
-	a.show(request)
-	received := 0
-	outcome, err := s.model.Generate(ctx, request, func(p model.Part) error {
-		silence.Reset(s.limits.Silence)
-		received += len(p.Text)
-		return a.add(ctx, p)
-	})
-	// Even if the generation was ended early, the model has read the request.
-	if outcome.Usage.IsZero() && (err == nil || received > 0 || ctx.Err() != nil) {
-		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (received + 3) / 4}
-	}
-	// Ollama removes the beginning of a request that exceeds its context window, and reports no error.
-	if sent, read := prompt.Tokens(request), outcome.Usage.Input; read >= minWindow && read < sent/2 {
-		s.logger.WarnContext(ctx, "the model read only a part of the request: its context window may be too small",
-			"messageId", r.MessageID, "inputTokens", read, "sentTokens", sent)
-	}
-	a.addUsage(plausibleUsage(outcome.Usage, request, received))
-	switch cause := context.Cause(ctx); {
-	case err != nil && cause != nil:
-		outcome.Stop, err = "", cause
-	case errors.Is(err, errTooLarge):
-		outcome.Stop, err = model.StopLength, nil
-	case err != nil:
-		outcome.Stop = ""
-	}
-	if !a.round.repair {
-		a.stop, a.model = outcome.Stop, outcome.Model
-	}
-	return err
 }
 
 // add adds a part of the response. Errors: errTooLarge; the error classes of db.

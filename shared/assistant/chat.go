@@ -40,8 +40,10 @@ const (
 // turn is a question while it is processed.
 type turn struct {
 	*Service
-	caller   httpapi.Caller
-	question Question
+	caller httpapi.Caller
+	in     *chatInput
+	// context is the part of the input that can be absent.
+	context chatContext
 
 	projectFiles *projectFiles
 	memory       conversation.Memory
@@ -49,15 +51,13 @@ type turn struct {
 	budget       prompt.Budget // of request
 	request      model.Request
 	reservation  quota.Reservation
-	// answerTokens is the part of the reservation that is for the answer and its repair. The rest is for the summary.
-	answerTokens   int
-	pendingSummary *pendingSummary // nil if no summary is due
-	summary        summary
-	answer         *answer
+	// answerTokens is the part of the reservation that is for the answer and its repair. The rest is for the summary. It
+	// is 0 if no summary is generated.
+	answerTokens int
+	answer       *answer
 	// cause is the reason why the answer is not complete, nil if it is complete.
-	cause     error
-	stored    conversation.Turn
-	isApplied bool
+	cause  error
+	stored conversation.Turn
 }
 
 // answerQuestion answers a question, writes the answer to stream while it is generated, and stores the question and the
@@ -65,26 +65,34 @@ type turn struct {
 // the part that was generated. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE,
 // AI_REFUSED, VALIDATION_FAILED if the prompt exceeds the model's context window; the error classes of db.
 func (s *Service) answerQuestion(
-	ctx context.Context, caller httpapi.Caller, q Question, stream *uistream.Writer,
-) (Reply, error) {
+	ctx context.Context, caller httpapi.Caller, in *chatInput, stream *uistream.Writer,
+) (*chatOutput, error) {
 	ctx, generation, cancel := s.detach(ctx)
 	defer cancel()
-	t := &turn{Service: s, caller: caller, question: q}
+	t := &turn{Service: s, caller: caller, in: in}
 	if err := t.open(ctx); err != nil {
-		return Reply{}, err
+		return nil, err
 	}
 	if err := t.reserve(ctx); err != nil {
-		return Reply{}, err
+		return nil, err
 	}
 	defer s.quota.ReportGlobalUsage(ctx)
-	t.startSummary(generation)
+	awaitSummary := func() (none summary) { return none }
+	if t.answerTokens < t.reservation.Tokens {
+		awaitSummary = t.startSummary(generation)
+	}
 
 	_ = stream.Start(t.reservation.MessageID)
 	t.answer = &answer{stream: stream, draft: action.NewDraft(t.projectFiles)}
 	t.cause = s.callModel(generation, t.reservation, t.request, t.answer)
-	t.retryShorter(generation)
-	t.repair(generation)
-	t.awaitSummary()
+	if isTooLong(t.cause, t.answer) {
+		t.retryShorter(generation)
+	}
+	if t.cause == nil {
+		t.answer.finishText(t.repair(generation))
+	}
+	pastTurns := awaitSummary()
+	t.answer.addUsage(pastTurns.usage)
 	if t.cause == nil && t.answer.isBlank() {
 		t.cause = errEmptyAnswer
 	}
@@ -92,31 +100,36 @@ func (s *Service) answerQuestion(
 
 	isEmpty := t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
 	if isEmpty && t.cause != nil && !isInterruption(t.cause) { // the model failed, and there is nothing to store
-		return Reply{}, errors.Join(clientError(t.cause, errMessageTooLong), s.quota.Settle(ctx, t.settlement()))
+		return nil, errors.Join(clientError(t.cause, errMessageTooLong), s.quota.Settle(ctx, t.settlement()))
 	}
 	if err := t.store(ctx); err != nil {
-		return Reply{}, err
+		return nil, err
 	}
-	t.saveSummary(ctx)
+	if pastTurns.text != "" {
+		t.saveSummary(ctx, pastTurns)
+	}
 	if t.cause != nil && !errors.Is(t.cause, quota.ErrCancelled) {
-		return Reply{}, clientError(t.cause, errMessageTooLong)
+		return nil, clientError(t.cause, errMessageTooLong)
 	}
-	t.apply(ctx)
-	m := t.stored.Answer
-	return Reply{
-		ConversationID: conversation.ID(q.ProjectID), Response: m.Content, Code: m.Code, Actions: m.Actions,
-		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: t.isApplied, stop: t.answer.stop,
-	}, nil
+	m := &t.stored.Answer
+	isApplied := in.Body.Apply && m.Status == conversation.Complete && len(m.Actions) > 0 && t.apply(ctx)
+	return &chatOutput{Reply{
+		ConversationID: conversation.ID(in.Body.ProjectID), Response: m.Content, Code: m.Code, Actions: m.Actions,
+		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: isApplied, stop: t.answer.stop,
+	}}, nil
 }
 
 // open checks the caller's limits, and reads the project and the data for the prompt. The data is read at the same time
 // as the caller's access to the project. Errors: RATE_LIMITED, QUOTA_EXCEEDED, PROJECT_NOT_FOUND, ACCESS_DENIED.
 func (t *turn) open(ctx context.Context) error {
-	empty := prompt.Chat{Message: t.question.Message}
+	if t.in.Body.Context != nil {
+		t.context = *t.in.Body.Context
+	}
+	empty := prompt.Chat{Message: t.in.Body.Message}
 	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
-	access, err := t.files.Locate(ctx, t.question.ProjectID, t.quota.LimitsOf(t.caller.UserID)...)
+	located, err := t.access.Locate(ctx, t.in.Body.ProjectID, t.quota.LimitsOf(t.caller.UserID)...)
 	if err == nil || errors.Is(err, workspace.ErrProjectNotFound) {
-		if refusal := t.quota.Refuse(ctx, t.caller.UserID, minTokens, access.Items); refusal != nil {
+		if refusal := t.quota.Refuse(ctx, t.caller.UserID, minTokens, located.Items); refusal != nil {
 			return refusal
 		}
 	}
@@ -127,14 +140,18 @@ func (t *turn) open(ctx context.Context) error {
 	defer stop()
 	var reading async.Group
 	reading.Go(func() error { return t.gather(readCtx) })
-	project, err := t.files.OpenLocated(ctx, t.caller, access, workspace.Write)
+	access, err := t.access.Load(ctx, t.caller.UserID, located, workspace.Write)
 	if err != nil {
 		stop() // without access, the response time must not depend on the data
 	}
-	readErr := reading.Wait()
-	t.prompt.Project = project.Name
-	t.prompt.Framework = cmp.Or(t.question.Framework, project.Framework)
-	return cmp.Or(err, readErr) //nolint:wrapcheck // the error of OpenLocated, or of gather
+	if err = cmp.Or(err, reading.Wait()); err != nil {
+		return err //nolint:wrapcheck // the error of Load, or of gather
+	}
+	project, err := db.Decode[struct {
+		Framework string `dynamodbav:"framework"`
+	}](access.Items[db.ProjectKey(access.WorkspaceID, access.ProjectID)])
+	t.prompt.Project, t.prompt.Framework = access.Name, cmp.Or(t.context.Framework, project.Framework)
+	return err
 }
 
 // gather reads the data for the prompt: first the list of files and the conversation, in one call each, and then the
@@ -143,13 +160,13 @@ func (t *turn) open(ctx context.Context) error {
 func (t *turn) gather(ctx context.Context) error {
 	reads, readCtx := async.WithContext(ctx)
 	reads.Go(func() error {
-		view := t.files.View(t.question.ProjectID)
+		view := t.files.View(t.in.Body.ProjectID)
 		listed, err := view.List(readCtx)
 		t.projectFiles = newProjectFiles(view, listed)
 		return err
 	})
 	reads.Go(func() (err error) {
-		t.memory, err = t.conversations.Recall(readCtx, t.question.ProjectID)
+		t.memory, err = t.conversations.Recall(readCtx, t.in.Body.ProjectID)
 		return err
 	})
 	if err := reads.Wait(); err != nil {
@@ -157,7 +174,7 @@ func (t *turn) gather(ctx context.Context) error {
 	}
 	t.prompt = prompt.Chat{
 		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
-		Message: t.question.Message,
+		Message: t.in.Body.Message,
 	}
 	paths := t.filesToShow()
 	if err := t.projectFiles.load(ctx, paths...); err != nil {
@@ -170,7 +187,7 @@ func (t *turn) gather(ctx context.Context) error {
 			t.prompt.Unreadable = append(t.prompt.Unreadable, name)
 		case ok: // otherwise the file was deleted after it was listed
 			t.prompt.Files = append(t.prompt.Files, prompt.Document{Path: name, Content: string(data)})
-			if name == t.question.CurrentFile {
+			if name == t.context.CurrentFile {
 				t.prompt.CurrentFile = name
 			}
 		}
@@ -181,8 +198,8 @@ func (t *turn) gather(ctx context.Context) error {
 // filesToShow returns the paths of the files that the prompt contains, or reports as unreadable, the current file
 // first.
 func (t *turn) filesToShow() []string {
-	current := t.question.CurrentFile
-	wanted := prompt.Mentioned(t.question.Message, t.prompt.Paths)
+	current := t.context.CurrentFile
+	wanted := prompt.Mentioned(t.in.Body.Message, t.prompt.Paths)
 	if len(wanted) == 0 {
 		wanted = lastChanged(t.memory.Turns)
 	}
@@ -215,7 +232,7 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 	questionID, answerID := conversation.NewTurnIDs(t.ids, t.memory.Last)
 	began := t.now()
 	t.stored.Question = conversation.Message{
-		ID: questionID, Role: model.User, Content: t.question.Message, Status: conversation.Complete,
+		ID: questionID, Role: model.User, Content: t.in.Body.Message, Status: conversation.Complete,
 		CreatedAt: clock.Stamp(began), AuthorID: t.caller.UserID,
 	}
 	t.budget = prompt.DefaultBudget()
@@ -233,8 +250,8 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 		return err
 	}
 	t.answerTokens = t.reservation.Tokens
-	if forSummary > 0 && t.reservation.Tokens == forAnswer+forSummary {
-		t.answerTokens, t.pendingSummary = forAnswer, &pendingSummary{}
+	if t.reservation.Tokens == forAnswer+forSummary {
+		t.answerTokens = forAnswer
 	}
 	if limit := t.answerTokens - input; limit < maxOutput {
 		t.request = t.prompt.Request(t.budget, limit) // the prompt contains the limit
@@ -250,7 +267,7 @@ func (t *turn) settlement() quota.Settlement {
 // Errors: the errors of saveTurn, except quota.ErrCancelled.
 func (t *turn) store(ctx context.Context) (err error) {
 	budget := retry.WithBudget(ctx, storeAttempts*awsclient.MaxAttempts-1, timeToStore)
-	save := func() error { return t.saveTurn(budget, t.question.ProjectID, t.stored, t.settlement()) }
+	save := func() error { return t.saveTurn(budget, t.in.Body.ProjectID, t.stored, t.settlement()) }
 	wait := func(failures int) time.Duration { return time.Duration(failures+1) * 500 * time.Millisecond }
 	t.stored.Answer = t.message()
 	for range retry.Attempts(budget, storeAttempts, wait) {
@@ -279,7 +296,7 @@ func (s *Service) saveTurn(
 	if err != nil {
 		return err
 	}
-	writes = append([]db.Write{s.files.ProjectExists(projectID)}, writes...)
+	writes = append([]db.Write{s.access.ProjectExists(projectID)}, writes...)
 	settlement.UnlessCancelled = t.Answer.Status == conversation.Complete
 	err = s.quota.Settle(ctx, settlement, writes...)
 	isCleared := errors.Is(err, conversation.ErrCleared)
@@ -314,21 +331,18 @@ func (t *turn) message() conversation.Message {
 	return m
 }
 
-// apply applies the actions to the project's files if the question requests it. If this fails, apply adds the reason to
-// the stored answer.
-func (t *turn) apply(ctx context.Context) {
-	m := &t.stored.Answer
-	if !t.question.Apply || m.Status != conversation.Complete || len(m.Actions) == 0 {
-		return
-	}
-	err := t.files.ApplyBatch(ctx, t.caller, t.question.ProjectID, t.answer.draft.Operations())
+// apply applies the actions to the project's files. If this fails, it adds the reason to the stored answer and returns
+// false.
+func (t *turn) apply(ctx context.Context) bool {
+	err := t.files.ApplyBatch(ctx, t.caller, t.in.Body.ProjectID, t.answer.draft.Operations())
 	if err == nil {
-		t.isApplied = true
-		return
+		return true
 	}
+	m := &t.stored.Answer
 	t.answer.addNote(notAppliedNote(err))
 	m.Content = t.answer.text.String()
-	exists := t.files.ProjectExists(t.question.ProjectID)
-	err = errors.Join(err, t.conversations.Replace(ctx, t.question.ProjectID, *m, exists))
+	exists := t.access.ProjectExists(t.in.Body.ProjectID)
+	err = errors.Join(err, t.conversations.Replace(ctx, t.in.Body.ProjectID, *m, exists))
 	t.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
+	return false
 }

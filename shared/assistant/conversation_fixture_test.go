@@ -124,13 +124,13 @@ func (f *fixture) recallInOneCall(projectID string) conversation.Memory {
 func (f *fixture) saveSummary(
 	ctx context.Context, projectID string, before conversation.Memory, summary, upTo string,
 ) error {
-	exists := f.service.files.ProjectExists(projectID)
+	exists := f.service.access.ProjectExists(projectID)
 	return f.service.conversations.SaveSummary(ctx, projectID, before, summary, upTo, exists)
 }
 
 // replace replaces a stored message.
 func (f *fixture) replace(ctx context.Context, projectID string, m conversation.Message) error {
-	return f.service.conversations.Replace(ctx, projectID, m, f.service.files.ProjectExists(projectID))
+	return f.service.conversations.Replace(ctx, projectID, m, f.service.access.ProjectExists(projectID))
 }
 
 func (u *user) caller() httpapi.Caller {

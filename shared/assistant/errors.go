@@ -75,10 +75,10 @@ func clientError(err error, tooLong *fault.Error) error {
 	}
 }
 
-// isTooLong reports whether the model rejected a request as too long.
-func isTooLong(err error) bool {
-	failure, ok := errors.AsType[*model.Error](err)
-	return ok && failure.Fault == model.TooLong
+// isTooLong reports whether the model rejected the request for an answer as too long, before it sent anything.
+func isTooLong(cause error, a *answer) bool {
+	failure, ok := errors.AsType[*model.Error](cause)
+	return ok && failure.Fault == model.TooLong && a.size == 0
 }
 
 func withRetryAfter(e *fault.Error, wait time.Duration) *fault.Error {

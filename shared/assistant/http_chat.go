@@ -71,25 +71,6 @@ func (in *chatInput) Validate(v *httpapi.Validation) {
 	}
 }
 
-// Question is a user's message about a project.
-type Question struct {
-	ProjectID, Message string
-	// CurrentFile is the path of the file that is open in the user's editor, "" if no file is open.
-	CurrentFile string
-	// Framework is the framework to use instead of the project's framework. If it is "", the project's framework is used.
-	Framework string
-	// Apply requests that the actions of the answer are applied to the project's files.
-	Apply bool
-}
-
-func (in *chatInput) question() Question {
-	q := Question{ProjectID: in.Body.ProjectID, Message: in.Body.Message, Apply: in.Body.Apply}
-	if c := in.Body.Context; c != nil {
-		q.CurrentFile, q.Framework = c.CurrentFile, c.Framework
-	}
-	return q
-}
-
 // Reply is the response of the chat endpoints.
 type Reply struct {
 	ConversationID string          `json:"conversationId" doc:"The ID of the project's conversation" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
@@ -108,11 +89,7 @@ type Reply struct {
 type chatOutput struct{ Body Reply }
 
 func (s *Service) chat(ctx context.Context, caller httpapi.Caller, in *chatInput) (*chatOutput, error) {
-	reply, err := s.answerQuestion(ctx, caller, in.question(), nil)
-	if err != nil {
-		return nil, err
-	}
-	return &chatOutput{Body: reply}, nil
+	return s.answerQuestion(ctx, caller, in, nil)
 }
 
 // startDelay is the maximum time that a stream waits for the model's first output before it starts. If an error occurs
@@ -124,15 +101,15 @@ func (s *Service) chatStream(
 ) error {
 	w := uistream.NewWriter(out, out.FlushError, uistream.Options{Hold: startDelay})
 	defer w.Close()
-	var reply Reply
+	var reply *chatOutput
 	err := async.Recover(func() (err error) { // even after a panic, the stream must end with an error
-		reply, err = s.answerQuestion(ctx, caller, in.question(), w)
+		reply, err = s.answerQuestion(ctx, caller, in, w)
 		return err
 	})
 	switch {
 	case err == nil:
-		_ = w.Data("result", reply)
-		_ = w.Finish(finishReason(reply.stop))
+		_ = w.Data("result", reply.Body)
+		_ = w.Finish(finishReason(reply.Body.stop))
 	case !w.Discard():
 		_ = w.Error(httpapi.AsError(err).Message)
 		_ = w.Finish(uistream.Failed)

@@ -86,7 +86,7 @@ func (s *Service) listMessages(
 		var readErr error
 		var reads async.Group
 		reads.Go(func() error {
-			_, err := s.files.Open(ctx, caller, in.ProjectID, workspace.Read)
+			_, err := s.access.Project(ctx, caller.UserID, in.ProjectID, workspace.Read)
 			return err
 		})
 		reads.Go(func() error {
@@ -125,7 +125,7 @@ const deleteTime = 10 * time.Second
 func (s *Service) clearConversation(
 	ctx context.Context, caller httpapi.Caller, in *conversationInput,
 ) (*httpapi.DoneOutput, error) {
-	if _, err := s.files.Open(ctx, caller, in.ProjectID, workspace.Write); err != nil {
+	if _, err := s.access.Project(ctx, caller.UserID, in.ProjectID, workspace.Write); err != nil {
 		return nil, err
 	}
 	last, err := s.conversations.LastMessage(ctx, in.ProjectID)
@@ -133,7 +133,7 @@ func (s *Service) clearConversation(
 		return nil, err
 	}
 	upTo := s.ids.NewAfter(id.Message, last)
-	err = s.conversations.Clear(ctx, in.ProjectID, upTo, s.files.ProjectExists(in.ProjectID))
+	err = s.conversations.Clear(ctx, in.ProjectID, upTo, s.access.ProjectExists(in.ProjectID))
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,9 @@ func TestDeadlineOfFunction(t *testing.T) {
 	f.model.enqueue(model.TaskChat, newResponse("Well").withWait(make(chan struct{})))
 	ctx, cancel := context.WithTimeout(t.Context(), timeToStore+500*time.Millisecond)
 	defer cancel()
-	_, err := f.service.answerQuestion(ctx, ada.caller(), Question{ProjectID: projectID, Message: "Hello?"}, nil)
+	in := &chatInput{}
+	in.Body.ProjectID, in.Body.Message = projectID, "Hello?"
+	_, err := f.service.answerQuestion(ctx, ada.caller(), in, nil)
 	if !errors.Is(err, errTooLate) || ctx.Err() != nil {
 		t.Errorf("got error %v, want %v before the deadline", err, errTooLate)
 	}

@@ -16,37 +16,33 @@ import (
 // retryShorter sends a request that was too long for the model again, with a smaller prompt, and then also with a
 // smaller limit for the answer.
 func (t *turn) retryShorter(ctx context.Context) {
+	t.budget = prompt.DefaultBudget().Tight()
 	for _, limit := range []int{maxOutput, smallOutput} {
-		if !isTooLong(t.cause) || t.answer.size > 0 {
+		t.request = t.prompt.Request(t.budget, min(limit, t.request.MaxOutput))
+		if t.cause = t.callModel(ctx, t.reservation, t.request, t.answer); !isTooLong(t.cause, t.answer) {
 			return
 		}
-		t.budget = prompt.DefaultBudget().Tight()
-		t.request = t.prompt.Request(t.budget, min(limit, t.request.MaxOutput))
-		t.cause = t.callModel(ctx, t.reservation, t.request, t.answer)
 	}
 }
 
-// repair sends the problems of the failed calls to the model once, so that the model can correct the calls. It adds the
-// remaining failures to the text. If the repair request fails, the answer stays valid.
-func (t *turn) repair(ctx context.Context) {
-	if t.cause != nil {
-		return
-	}
+// repair sends the problems of the failed calls, if there are any, to the model once, so that the model can correct the
+// calls. It returns the remaining failures. If the repair request fails, the answer stays valid.
+func (t *turn) repair(ctx context.Context) []failure {
 	first := t.answer.round
-	remaining := first.failures
-	if request, ok := t.repairRequest(ctx); ok {
-		t.answer.round = round{repair: true}
-		err := t.callModel(ctx, t.reservation, request, t.answer)
-		remaining = remainingFailures(first, t.answer.round)
-		switch {
-		case errors.Is(err, quota.ErrCancelled):
-			t.cause = err
-		case err != nil:
-			t.logger.WarnContext(ctx, "the failed tool calls were not repaired",
-				"messageId", t.reservation.MessageID, "cause", err.Error())
-		}
+	request, ok := t.repairRequest(ctx)
+	if !ok {
+		return first.failures
 	}
-	t.answer.finishText(remaining)
+	t.answer.round = round{repair: true}
+	err := t.callModel(ctx, t.reservation, request, t.answer)
+	switch {
+	case errors.Is(err, quota.ErrCancelled):
+		t.cause = err
+	case err != nil:
+		t.logger.WarnContext(ctx, "the failed tool calls were not repaired",
+			"messageId", t.reservation.MessageID, "cause", err.Error())
+	}
+	return remainingFailures(first, t.answer.round)
 }
 
 // repairRequest returns the request that repairs the failed calls. It shows the files of these calls that the model has

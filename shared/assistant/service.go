@@ -14,6 +14,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/id"
 	"devplatform/shared/project/file"
+	"devplatform/shared/workspace"
 )
 
 // Deps are the dependencies of a Service.
@@ -34,6 +35,7 @@ type Deps struct {
 type Service struct {
 	conversations conversation.Store
 	quota         *quota.Ledger
+	access        workspace.Access
 	files         *file.Service
 	cursors       *db.Cursors
 	ids           *id.Generator
@@ -48,6 +50,7 @@ func New(d Deps) *Service {
 	return &Service{
 		conversations: conversation.NewStore(d.DB, d.Conversations),
 		quota:         quota.New(d.DB, d.Conversations, d.Projects, d.Clock, d.Logger, d.Limits.Limits),
+		access:        workspace.Access{Projects: d.Projects},
 		files:         d.Files,
 		cursors:       d.Cursors,
 		ids:           d.IDs,

@@ -28,12 +28,6 @@ type summary struct {
 	usage      model.Usage
 }
 
-// pendingSummary is a summary that is generated in the background.
-type pendingSummary struct {
-	done   chan summary
-	cancel context.CancelFunc
-}
-
 // isSummaryDue reports whether the turns are so many or so long that the older half should be summarized.
 func isSummaryDue(m conversation.Memory) bool {
 	tokens := 0
@@ -50,14 +44,12 @@ func summaryRequest(m conversation.Memory) (model.Request, string) {
 	return prompt.Summarize(m.Summary, modelTurns(older), maxSummary), older[len(older)-1].Answer.ID
 }
 
-// startSummary starts to generate a summary in the background, if tokens were reserved for it. If that fails, the next
-// turn generates it.
-func (t *turn) startSummary(ctx context.Context) {
-	if t.pendingSummary == nil {
-		return
-	}
-	ctx, t.pendingSummary.cancel = context.WithCancel(ctx)
-	t.pendingSummary.done = make(chan summary, 1)
+// startSummary starts to generate a summary in the background. If that fails, the next turn generates it. wait waits
+// for the summary. If the summary is not ready after SummaryWait, wait cancels it. If the answer is not complete, wait
+// cancels it immediately.
+func (t *turn) startSummary(ctx context.Context) (wait func() summary) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan summary, 1)
 	var s summary
 	async.Go(func() error {
 		request, upTo := summaryRequest(t.memory)
@@ -72,8 +64,18 @@ func (t *turn) startSummary(ctx context.Context) {
 			t.logger.WarnContext(ctx, "the summary was not generated",
 				"messageId", t.reservation.MessageID, "cause", err.Error())
 		}
-		t.pendingSummary.done <- s
+		done <- s
 	})
+	return func() summary {
+		defer cancel()
+		limit := time.Duration(0)
+		if t.cause == nil {
+			limit = t.limits.SummaryWait
+		}
+		timer := async.AfterFunc(limit, cancel)
+		defer timer.Stop()
+		return <-done
+	}
 }
 
 // modelTurns converts stored turns to turns of a prompt.
@@ -89,30 +91,10 @@ func modelTurns(turns []conversation.Turn) []prompt.Turn {
 	return all
 }
 
-// awaitSummary waits for the summary and adds its usage to the answer. If the summary is not ready after SummaryWait,
-// awaitSummary cancels it. If the answer is not complete, it cancels the summary immediately.
-func (t *turn) awaitSummary() {
-	if t.pendingSummary == nil {
-		return
-	}
-	defer t.pendingSummary.cancel()
-	wait := time.Duration(0)
-	if t.cause == nil {
-		wait = t.limits.SummaryWait
-	}
-	timer := async.AfterFunc(wait, t.pendingSummary.cancel)
-	defer timer.Stop()
-	t.summary = <-t.pendingSummary.done
-	t.answer.addUsage(t.summary.usage)
-}
-
-// saveSummary stores the summary, if there is one. If this fails, a later turn generates the summary again.
-func (t *turn) saveSummary(ctx context.Context) {
-	if t.summary.text == "" {
-		return
-	}
-	exists := t.files.ProjectExists(t.question.ProjectID)
-	err := t.conversations.SaveSummary(ctx, t.question.ProjectID, t.memory, t.summary.text, t.summary.upTo, exists)
+// saveSummary stores a summary. If this fails, a later turn generates the summary again.
+func (t *turn) saveSummary(ctx context.Context, s summary) {
+	exists := t.access.ProjectExists(t.in.Body.ProjectID)
+	err := t.conversations.SaveSummary(ctx, t.in.Body.ProjectID, t.memory, s.text, s.upTo, exists)
 	if err != nil {
 		t.logger.WarnContext(ctx, "the summary was not stored", "messageId", t.reservation.MessageID, "cause", err.Error())
 	}

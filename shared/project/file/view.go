@@ -1,50 +1,9 @@
 package file
 
-import (
-	"context"
+import "context"
 
-	"devplatform/shared/db"
-	"devplatform/shared/httpapi"
-	"devplatform/shared/workspace"
-)
-
-// Project describes a project that another package opened for a user.
-type Project struct {
-	Name      string `dynamodbav:"name"`
-	Framework string `dynamodbav:"framework"`
-}
-
-// Open reads a project and checks that the caller may do the action. It makes two calls to storage.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
-func (s *Service) Open(
-	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action,
-) (Project, error) {
-	access, err := s.Locate(ctx, projectID)
-	if err != nil {
-		return Project{}, err
-	}
-	return s.OpenLocated(ctx, caller, access, action)
-}
-
-// Locate makes the first call of Open, and also reads more items. If the project does not exist, it returns these items
-// with PROJECT_NOT_FOUND.
-func (s *Service) Locate(ctx context.Context, projectID string, more ...db.Ref) (workspace.ProjectAccess, error) {
-	return s.store.Locate(ctx, projectID, more...)
-}
-
-// OpenLocated makes the second call of Open, for the result of Locate.
-func (s *Service) OpenLocated(
-	ctx context.Context, caller httpapi.Caller, access workspace.ProjectAccess, action workspace.Action,
-) (Project, error) {
-	access, err := s.store.Load(ctx, caller.UserID, access, action)
-	if err != nil {
-		return Project{}, err
-	}
-	return db.Decode[Project](access.Items[db.ProjectKey(access.WorkspaceID, access.ProjectID)])
-}
-
-// View reads the current state of a project's files for another package. Its methods do not check access. Call them
-// only for a user whose call of Open succeeded.
+// View reads the current state of a project's files for another package. Its methods do not check access: show the
+// results only to a user who may read the project.
 type View struct {
 	projectID string
 	store     store
@@ -77,6 +36,3 @@ func (v *View) Read(ctx context.Context, files ...File) (map[string][]byte, erro
 	}
 	return contents, nil
 }
-
-// ProjectExists returns a condition check. Its transaction fails if the project does not exist.
-func (s *Service) ProjectExists(projectID string) db.Write { return s.store.ProjectExists(projectID) }

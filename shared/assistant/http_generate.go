@@ -71,7 +71,7 @@ func (s *Service) generate(ctx context.Context, caller httpapi.Caller, in *gener
 	request.MaxOutput = min(maxOutput, reservation.Tokens-input)
 	a := &answer{}
 	cause := s.callModel(generation, reservation, request, a)
-	if isTooLong(cause) && a.size == 0 {
+	if isTooLong(cause, a) {
 		request.MaxOutput = min(smallOutput, request.MaxOutput)
 		cause = s.callModel(generation, reservation, request, a)
 	}
