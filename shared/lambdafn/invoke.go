@@ -2,11 +2,13 @@ package lambdafn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/async"
 )
@@ -26,6 +28,28 @@ func WithMargin(ctx context.Context) (_ context.Context, end func()) {
 		wait()
 		cancel()
 	}
+}
+
+var (
+	// errNotBatch reports that an event is not valid. The decoder's error is not returned, because it may contain parts of
+	// a record.
+	errNotBatch = errors.New("lambdafn: not an event of a stream or a queue")
+	// errNoRecords reports that an event has no Records. The event of a schedule has none.
+	errNoRecords = errors.New("lambdafn: an event without Records")
+)
+
+// parseBatch returns the records of an event of a stream or a queue. Errors: errNotBatch; errNoRecords.
+func parseBatch[Record any](payload []byte) ([]Record, error) {
+	var event struct {
+		Records []Record `json:"Records"`
+	}
+	switch err := json.Unmarshal(payload, &event); {
+	case err != nil:
+		return nil, errNotBatch
+	case event.Records == nil:
+		return nil, errNoRecords
+	}
+	return event.Records, nil
 }
 
 // handleAll calls handle once with all items. It returns one error for each item, which is nil if the item was handled.

@@ -60,9 +60,18 @@ func (h *QueueHandler) Invoke(ctx context.Context, payload []byte) ([]byte, erro
 	case err != nil:
 		return nil, errNotQueueEvent
 	}
-	messages, err := parseMessages(records)
-	if err != nil {
-		return nil, err
+	messages := make([]QueueMessage, len(records))
+	for i, r := range records {
+		if r.MessageId == "" { // the response could not report this message
+			return nil, errNotQueueEvent
+		}
+		// SQS always sets these attributes. An invalid value is treated as 0, so that it does not make the message fail.
+		receives, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
+		sent, _ := strconv.ParseInt(r.Attributes["SentTimestamp"], 10, 64)
+		messages[i] = QueueMessage{
+			ID: r.MessageId, ReceiptHandle: r.ReceiptHandle, Body: r.Body, Group: r.Attributes["MessageGroupId"],
+			Receives: receives, SentAt: time.UnixMilli(sent).UTC(),
+		}
 	}
 	ctx, end := WithMargin(ctx)
 	defer end()
@@ -75,25 +84,6 @@ func (h *QueueHandler) Invoke(ctx context.Context, payload []byte) ([]byte, erro
 		}
 	}
 	return batchResponse(failed...)
-}
-
-// parseMessages converts the records of an event. It rejects an event with a message that has no ID, because the
-// response could not report that message.
-func parseMessages(records []events.SQSMessage) ([]QueueMessage, error) {
-	messages := make([]QueueMessage, len(records))
-	for i, r := range records {
-		if r.MessageId == "" {
-			return nil, errNotQueueEvent
-		}
-		// SQS always sets these attributes. An invalid value is treated as 0, so that it does not make the message fail.
-		receives, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
-		sent, _ := strconv.ParseInt(r.Attributes["SentTimestamp"], 10, 64)
-		messages[i] = QueueMessage{
-			ID: r.MessageId, ReceiptHandle: r.ReceiptHandle, Body: r.Body, Group: r.Attributes["MessageGroupId"],
-			Receives: receives, SentAt: time.UnixMilli(sent).UTC(),
-		}
-	}
-	return messages, nil
 }
 
 // maxLogged is the maximum number of failures in one log line.

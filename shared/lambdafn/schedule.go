@@ -2,7 +2,6 @@ package lambdafn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
@@ -43,26 +42,4 @@ func (h *ScheduleHandler) Invoke(ctx context.Context, payload []byte) ([]byte, e
 	}
 	h.logger.LogAttrs(ctx, slog.LevelInfo, message, attrs...)
 	return []byte("null"), nil
-}
-
-var (
-	// errNotBatch reports that an event is not valid. The decoder's error is not returned, because it may contain parts of
-	// a record.
-	errNotBatch = errors.New("lambdafn: not an event of a stream or a queue")
-	// errNoRecords reports that an event has no Records. The event of a schedule has none.
-	errNoRecords = errors.New("lambdafn: an event without Records")
-)
-
-// parseBatch returns the records of an event of a stream or a queue. Errors: errNotBatch; errNoRecords.
-func parseBatch[Record any](payload []byte) ([]Record, error) {
-	var event struct {
-		Records []Record `json:"Records"`
-	}
-	switch err := json.Unmarshal(payload, &event); {
-	case err != nil:
-		return nil, errNotBatch
-	case event.Records == nil:
-		return nil, errNoRecords
-	}
-	return event.Records, nil
 }

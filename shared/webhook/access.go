@@ -15,7 +15,7 @@ import (
 func (s *Service) checkWorkspace(
 	ctx context.Context, caller httpapi.Caller, workspaceID string, action workspace.Action,
 ) error {
-	member, err := s.access.Membership(ctx, caller.UserID, workspaceID)
+	member, err := s.store.Membership(ctx, caller.UserID, workspaceID)
 	if err != nil {
 		return err
 	}
@@ -29,13 +29,13 @@ func (s *Service) checkNew(
 	ctx context.Context, caller httpapi.Caller, workspaceID, projectID *string,
 ) (string, error) {
 	if projectID == nil {
-		member, err := s.access.MembershipOrPersonal(ctx, caller.UserID, workspaceID)
+		member, err := s.store.MembershipOrPersonal(ctx, caller.UserID, workspaceID)
 		if err == nil {
 			err = member.Check(workspace.ManageWebhooks)
 		}
 		return member.WorkspaceID, err
 	}
-	project, err := s.access.Project(ctx, caller.UserID, *projectID, workspace.ManageWebhooks)
+	project, err := s.store.Project(ctx, caller.UserID, *projectID, workspace.ManageWebhooks)
 	if err != nil {
 		return "", err
 	}

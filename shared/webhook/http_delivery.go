@@ -254,7 +254,7 @@ func (s *Service) redeliver(ctx context.Context, caller httpapi.Caller, in *InDe
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.limits.Count(ctx, s.counters("redeliver", caller, in.WebhookID)...); err != nil {
+	if _, err := s.counters.Count(ctx, s.callCounters("redeliver", caller, in.WebhookID)...); err != nil {
 		return nil, err
 	}
 	if d, err = s.log.Redeliver(ctx, d); err != nil {
@@ -279,7 +279,7 @@ func (s *Service) recoverDeliveries(
 	if !w.Active {
 		return nil, errInactive
 	}
-	if _, err := s.limits.Count(ctx, s.counters("recover", caller, in.WebhookID)...); err != nil {
+	if _, err := s.counters.Count(ctx, s.callCounters("recover", caller, in.WebhookID)...); err != nil {
 		return nil, err
 	}
 	recovery, err := s.log.Recover(ctx, in.WebhookID, in.Body.Since, until)
@@ -301,7 +301,7 @@ func (s *Service) testWebhook(ctx context.Context, caller httpapi.Caller, in *te
 	if err != nil {
 		return nil, err
 	}
-	test, err := s.limits.Begin(ctx, s.testsInProgress(caller, w), s.counters("test", caller, in.WebhookID)...)
+	test, err := s.counters.Begin(ctx, s.testsInProgress(caller, w), s.callCounters("test", caller, in.WebhookID)...)
 	if err != nil {
 		return nil, err
 	}
@@ -349,20 +349,20 @@ func deliveryError(err error) error {
 // testsInProgress returns the tests of the caller and of the webhook's workspace that are in progress.
 func (s *Service) testsInProgress(caller httpapi.Caller, w delivery.Webhook) []limit.Operations {
 	ofUser := limit.OperationRule{
-		Name: "webhook-test-user", Limit: s.quotas.UserTests, Lease: testLease, Full: s.quotas.errUserTests(),
+		Name: "webhook-test-user", Limit: s.limits.UserTests, Lease: testLease, Full: s.limits.errUserTests(),
 	}
 	ofWorkspace := limit.OperationRule{
-		Name: "webhook-test-workspace", Limit: s.quotas.WorkspaceTests, Lease: testLease,
-		Full: s.quotas.errWorkspaceTests(),
+		Name: "webhook-test-workspace", Limit: s.limits.WorkspaceTests, Lease: testLease,
+		Full: s.limits.errWorkspaceTests(),
 	}
 	return []limit.Operations{
-		s.limits.Operations(ofUser, caller.UserID), s.limits.Operations(ofWorkspace, w.WorkspaceID),
+		s.counters.Operations(ofUser, caller.UserID), s.counters.Operations(ofWorkspace, w.WorkspaceID),
 	}
 }
 
-// counters returns the counters of an operation on a webhook: the counters of the webhook and of the caller.
-func (s *Service) counters(operation string, caller httpapi.Caller, webhookID string) []limit.Counter {
+// callCounters returns the counters of an operation on a webhook: the counters of the webhook and of the caller.
+func (s *Service) callCounters(operation string, caller httpapi.Caller, webhookID string) []limit.Counter {
 	ofWebhook := limit.Rule{Name: "webhook-" + operation, Limit: maxOperations, Window: limitWindow}
-	ofUser := limit.Rule{Name: "webhook-" + operation + "-user", Limit: s.quotas.UserCalls, Window: limitWindow}
-	return []limit.Counter{s.limits.Counter(ofWebhook, webhookID), s.limits.Counter(ofUser, caller.UserID)}
+	ofUser := limit.Rule{Name: "webhook-" + operation + "-user", Limit: s.limits.UserCalls, Window: limitWindow}
+	return []limit.Counter{s.counters.Counter(ofWebhook, webhookID), s.counters.Counter(ofUser, caller.UserID)}
 }

@@ -240,7 +240,7 @@ func (s *Service) createWebhook(
 	if w.Secret, err = s.secrets.Seal(ctx, w.ID, secret); err != nil {
 		return nil, err
 	}
-	if w.AccountID, err = s.access.Account(ctx, workspaceID); err != nil {
+	if w.AccountID, err = s.store.Account(ctx, workspaceID); err != nil {
 		return nil, err
 	}
 	if err := s.add(ctx, w); err != nil {

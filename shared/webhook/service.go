@@ -40,12 +40,11 @@ type Deps struct {
 // storage. It is safe for concurrent use.
 type Service struct {
 	store        store
-	quotas       Limits
-	access       workspace.Access
 	log          delivery.Log
 	secrets      delivery.Secrets
 	cursors      *db.Cursors
-	limits       *limit.Counters
+	limits       Limits
+	counters     *limit.Counters
 	ids          *id.Generator
 	now          clock.Clock
 	logger       *slog.Logger
@@ -56,13 +55,12 @@ type Service struct {
 func New(d Deps) *Service {
 	records := delivery.Store{Client: d.DB, Table: d.Webhooks, Events: d.Events, Projects: d.Projects}
 	secrets := delivery.Secrets{Keys: d.Keys}
-	access := workspace.Access{Projects: d.Projects}
 	return &Service{
-		store: store{Store: records, access: access}, quotas: d.Limits, access: access, secrets: secrets,
+		store: store{records, workspace.Access{Projects: d.Projects}}, secrets: secrets,
 		log: delivery.Log{
 			Store: records, Fast: d.Queue, Secrets: secrets, Sender: d.Sender, Clock: d.Clock, Logger: d.Logger,
 		},
-		cursors: d.Cursors, limits: limit.New(d.DB, d.Webhooks, d.Clock), ids: d.IDs, now: d.Clock, logger: d.Logger,
-		allowPrivate: d.AllowPrivate,
+		cursors: d.Cursors, limits: d.Limits, counters: limit.New(d.DB, d.Webhooks, d.Clock), ids: d.IDs, now: d.Clock,
+		logger: d.Logger, allowPrivate: d.AllowPrivate,
 	}
 }

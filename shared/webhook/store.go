@@ -18,7 +18,7 @@ import (
 // store writes the settings of webhooks. delivery.Store reads them.
 type store struct {
 	delivery.Store
-	access workspace.Access
+	workspace.Access
 }
 
 // pointer is the item by which a webhook is found if only its ID is known. It is created and deleted together with the
@@ -59,10 +59,10 @@ func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error
 func (s store) create(ctx context.Context, w delivery.Webhook, account accountLimit) error {
 	belowLimit := attrCount.AttributeNotExists().Or(attrCount.LessThan(expression.Value(maxWebhooks)))
 	writes := []db.Write{
-		s.access.Allows(w.CreatedBy, w.WorkspaceID, workspace.ManageWebhooks), s.access.Exists(w.WorkspaceID),
+		s.Allows(w.CreatedBy, w.WorkspaceID, workspace.ManageWebhooks), s.Exists(w.WorkspaceID),
 	}
 	if w.ProjectID != "" {
-		writes = append(writes, s.access.ProjectExists(w.ProjectID))
+		writes = append(writes, s.ProjectExists(w.ProjectID))
 	}
 	writes = append(writes,
 		s.Table.Update(
@@ -177,7 +177,7 @@ func (s store) orphans(ctx context.Context, workspaceID string) (ids []string, e
 			projects = append(projects, db.TreeKey(w.ProjectID))
 		}
 	}
-	existing, err := s.access.Projects.BatchGet(ctx, projects...)
+	existing, err := s.Access.Projects.BatchGet(ctx, projects...)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 		If(attrRevision.Equal(expression.Value(read.Revision)))
 	if next.Active && !read.Active {
 		return next, s.Client.Tx(
-			s.access.Allows(next.CreatedBy, next.WorkspaceID, workspace.ManageWebhooks), write,
+			s.Allows(next.CreatedBy, next.WorkspaceID, workspace.ManageWebhooks), write,
 			s.Table.Update(db.WebhookCountKey(next.WorkspaceID), revocation.Activate(expression.UpdateBuilder{})),
 		).CommitOnce(ctx)
 	}

@@ -93,11 +93,11 @@ func checkURL(url string, allowPrivate bool) error {
 // add stores a new webhook. If the workspace or the account has reached its limit, it deletes the webhooks of deleted
 // projects, which do not count, and tries again.
 func (s *Service) add(ctx context.Context, w delivery.Webhook) error {
-	workspaces, err := s.access.AccountWorkspaces(ctx, w.AccountID)
+	workspaces, err := s.store.AccountWorkspaces(ctx, w.AccountID)
 	if err != nil {
 		return err
 	}
-	account := accountLimit{workspaces: workspaces, webhooks: s.quotas.AccountWebhooks}
+	account := accountLimit{workspaces: workspaces, webhooks: s.limits.AccountWebhooks}
 	err = s.store.create(ctx, w, account)
 	switch {
 	case errors.Is(err, errFull):
@@ -113,7 +113,7 @@ func (s *Service) add(ctx context.Context, w delivery.Webhook) error {
 		err = s.store.create(ctx, w, account)
 	}
 	if errors.Is(err, errAccountFull) {
-		return s.quotas.errAccount().WithCause(err)
+		return s.limits.errAccount().WithCause(err)
 	}
 	return err
 }
@@ -149,12 +149,12 @@ func (s *Service) workspacesToManage(ctx context.Context, caller httpapi.Caller,
 	if workspaceID != "" {
 		return []string{workspaceID}, s.checkWorkspace(ctx, caller, workspaceID, workspace.ReadWebhooks)
 	}
-	members, err := s.access.Memberships(ctx, caller.UserID)
+	members, err := s.store.Memberships(ctx, caller.UserID)
 	if err == nil {
 		members = slices.DeleteFunc(members, func(m workspace.Membership) bool {
 			return !m.Role.May(workspace.ManageWebhooks)
 		})
-		members, err = s.access.Complete(ctx, members)
+		members, err = s.store.Complete(ctx, members)
 	}
 	ids := make([]string, len(members))
 	for i, member := range members {

@@ -32,7 +32,7 @@ type attempt struct {
 	// another worker changed the delivery so that it must not move. See FastWorker.moveDeliveries.
 	toSlowLane func(Delivery) (Delivery, bool)
 	moveErr    error
-	// Set by prepare.
+	// Set by prepare and begin.
 	hasBegun  bool
 	isLeased  bool
 	attempted Delivery // the delivery with this attempt
@@ -121,21 +121,9 @@ func (a *attempt) prepare(ctx context.Context) error {
 		case actionFail:
 			next = a.delivery.withFinalStatus(Failed, p.reason)
 		case actionAttempt:
-			if a.invocation.start.Err() != nil {
-				return fmt.Errorf("%w: too little time remains for an attempt", lambdafn.ErrLater)
-			}
-			var err error
-			if a.secrets, err = w.secrets(ctx, *a.webhook, now); err != nil {
+			if err := a.begin(ctx, now); err != nil || a.hasBegun {
 				return err
 			}
-			a.jitter = w.jitter()
-			a.isLeased = w.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
-			if !a.isLeased { // nothing is stored before the request
-				a.attempted, a.at, a.hasBegun = *a.delivery, clock.Stamp(now), true
-				a.attempted.Tries++
-				return nil
-			}
-			a.attempted, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
 			next = a.attempted
 		}
 		stored, err := w.Store.save(ctx, *a.delivery, next)
@@ -152,6 +140,25 @@ func (a *attempt) prepare(ctx context.Context) error {
 		return w.returnTo(ctx, w.Fast, a.received, time.Second)
 	}
 	return err
+}
+
+// begin begins an attempt, unless it needs a lease. prepare then stores the lease, with which the attempt begins.
+func (a *attempt) begin(ctx context.Context, now time.Time) (err error) {
+	w := a.worker
+	if a.invocation.start.Err() != nil {
+		return fmt.Errorf("%w: too little time remains for an attempt", lambdafn.ErrLater)
+	}
+	if a.secrets, err = w.secrets(ctx, *a.webhook, now); err != nil {
+		return err
+	}
+	a.jitter = w.jitter()
+	if a.isLeased = w.lane == slowLane || needsLease(*a.delivery, a.received.Receives); a.isLeased {
+		a.attempted, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
+		return nil
+	}
+	a.attempted, a.at, a.hasBegun = *a.delivery, clock.Stamp(now), true
+	a.attempted.Tries++
+	return nil
 }
 
 // disable disables the webhook, and stores a mail about it to the webhook's creator. It reports false if the decision

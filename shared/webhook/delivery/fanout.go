@@ -88,6 +88,15 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 			fail(errs, n.record, n.err)
 		}
 	}
+	if len(creations) > 0 {
+		f.sendCreations(ctx, creations, errs)
+	}
+	f.Metrics.Put(ctx, counts.all()...)
+	return errs
+}
+
+// sendCreations sends the messages that ask SlowWorker to create deliveries. It sets the errors of the records.
+func (f *Fanout) sendCreations(ctx context.Context, creations []creation, errs []error) {
 	messages := make([]queue.Message, len(creations))
 	for i, c := range creations {
 		messages[i] = c.message.queueMessage(c.account, 0)
@@ -98,8 +107,6 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 			fail(errs, record, queue.FailedAt(err, i))
 		}
 	}
-	f.Metrics.Put(ctx, counts.all()...)
-	return errs
 }
 
 // fail sets the error of a record, unless err is nil. An error after which a retry may succeed takes precedence: a

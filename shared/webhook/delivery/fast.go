@@ -53,7 +53,10 @@ func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 	}) {
 		errs[indexes[i]] = err
 	}
-	w.moveAll(ctx, attempts)
+	moving := slices.DeleteFunc(slices.Clone(attempts), func(a *attempt) bool { return a.toSlowLane == nil })
+	if len(moving) > 0 {
+		w.moveAll(ctx, moving)
+	}
 	w.saveHealth(ctx, attempts)
 	for i, a := range attempts {
 		errs[indexes[i]] = cmp.Or(errs[indexes[i]], a.moveErr)
@@ -62,14 +65,12 @@ func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 	return errs
 }
 
-// moveAll moves the deliveries that must move to the slow lane, and sends the messages for the turns of their
-// endpoints. If a message is not sent, the retry job sends it. It sets moveErr in the attempts.
+// moveAll moves deliveries to the slow lane, and sends the messages for the turns of their endpoints. If a message is
+// not sent, the retry job sends it. It sets moveErr in the attempts.
 func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) {
 	byWebhook := map[string][]*attempt{}
 	for _, a := range attempts {
-		if a.toSlowLane != nil {
-			byWebhook[a.webhook.ID] = append(byWebhook[a.webhook.ID], a)
-		}
+		byWebhook[a.webhook.ID] = append(byWebhook[a.webhook.ID], a)
 	}
 	groups := slices.Collect(maps.Values(byWebhook))
 	turns := make([][]queue.Message, len(groups))

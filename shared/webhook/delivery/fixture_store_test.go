@@ -163,10 +163,10 @@ func (f *fixture) storedSlots(account string) (ends []time.Time) {
 	return ends
 }
 
-// saveHealth stores the health of an endpoint after an attempt.
+// saveHealth stores the health of an endpoint after an attempt, even if it has not changed.
 func (f *fixture) saveHealth(w Webhook, after Health) {
 	f.t.Helper()
-	if err := f.store.saveHealth(f.t.Context(), w, after, after.LastStatus == Succeeded); err != nil {
+	if err := f.store.putHealth(f.t.Context(), w, after, after.LastStatus == Succeeded); err != nil {
 		f.t.Error(err)
 	}
 }

@@ -214,7 +214,7 @@ func (s *simulation) endTurn(t *simTurn, next Turns, unlessAdded bool) bool {
 	return true
 }
 
-// storeHealth does what Store.saveHealth does.
+// storeHealth does what Store.putHealth does.
 func storeHealth(h *Health, before, after Health) {
 	h.LastAt, h.LastStatus, h.Prompt = after.LastAt, after.LastStatus, after.Prompt
 	if after.LastStatus == Succeeded {

@@ -108,11 +108,13 @@ func (s Store) targets(ctx context.Context, messages ...message) ([]target, erro
 			}
 		}
 	}
-	events, err := s.Client.BatchGet(ctx, missing...)
-	if err != nil {
-		return nil, err
+	if len(missing) > 0 {
+		events, err := s.Client.BatchGet(ctx, missing...)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(items, events)
 	}
-	maps.Copy(items, events)
 	for i, t := range targets {
 		if t.err != nil || t.delivery == nil {
 			continue

@@ -42,13 +42,10 @@ func (s Store) writeIf(ctx context.Context, write db.Write) (bool, error) {
 	return err == nil, err
 }
 
-// saveHealth stores the health of an endpoint after attempts, if it changed. w is the webhook as it was read, and
-// succeeded reports whether one of the attempts succeeded. The failures of concurrent attempts are added up. Nothing is
-// written if the webhook has a new endpoint, or was deleted.
-func (s Store) saveHealth(ctx context.Context, w Webhook, after Health, succeeded bool) error {
-	if endsSeries := succeeded && w.FailingSince != nil; !endsSeries && !after.changedSince(w.Health) {
-		return nil
-	}
+// putHealth stores the health of an endpoint after attempts. w is the webhook as it was read, and succeeded reports
+// whether one of the attempts succeeded. The failures of concurrent attempts are added up. Nothing is written if the
+// webhook has a new endpoint, or was deleted.
+func (s Store) putHealth(ctx context.Context, w Webhook, after Health, succeeded bool) error {
 	_, err := s.writeIf(ctx, s.endpointUpdate(w, healthUpdate(w.Health, after, succeeded)))
 	return err
 }

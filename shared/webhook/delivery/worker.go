@@ -134,7 +134,7 @@ func (w *worker) returnTo(ctx context.Context, q queue.Queue, m lambdafn.QueueMe
 }
 
 // saveHealth stores the health of endpoints after attempts that were made at the same time, with one write for each
-// endpoint. The results are already recorded, so an error is only logged.
+// endpoint whose health changed. The results are already recorded, so an error is only logged.
 func (w *worker) saveHealth(ctx context.Context, attempts []*attempt) {
 	type endpoint struct {
 		webhookID  string
@@ -156,7 +156,10 @@ func (w *worker) saveHealth(ctx context.Context, attempts []*attempt) {
 		for _, a := range all {
 			health, succeeded = health.after(a.result, a.endedAt), succeeded || a.result.OK()
 		}
-		if err := w.Store.saveHealth(ctx, webhook, health, succeeded); err != nil {
+		if endsSeries := succeeded && webhook.FailingSince != nil; !endsSeries && !health.changedSince(webhook.Health) {
+			return nil
+		}
+		if err := w.Store.putHealth(ctx, webhook, health, succeeded); err != nil {
 			w.Logger.WarnContext(ctx, "endpoint health was not stored", "webhook", webhook.ID, "cause", err.Error())
 		}
 		return nil
