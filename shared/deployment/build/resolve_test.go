@@ -204,7 +204,8 @@ func TestBestPathAlias(t *testing.T) {
 		"*": {"/any/*"}, "lib*": {"/wild/*"}, "lib": {"/exact.ts"}, "lib/*": {"/folder/*"}, "lib/*.css": {"/styles/*.css"},
 	}}
 	for spec, want := range map[string]string{
-		"lib": "/exact.ts", "library": "/wild/rary", "lib/a": "/folder/a", "lib/a.css": "/styles/a.css", "other": "/any/other",
+		"lib": "/exact.ts", "library": "/wild/rary", "lib/a": "/folder/a", "lib/a.css": "/styles/a.css",
+		"other": "/any/other",
 	} {
 		for range 20 {
 			if got, _ := p.aliasedFile(spec); got != want {

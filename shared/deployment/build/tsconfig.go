@@ -134,9 +134,9 @@ func stringsIn(value any) (all []string) {
 	return all
 }
 
-// aliasedFile returns the file to which a path alias resolves a reference. It uses the first target of the best matching
-// pattern: a pattern without a *, otherwise the pattern with the longest text before the *, otherwise with the longest
-// text after it.
+// aliasedFile returns the file to which a path alias resolves a reference. It uses the first target of the best
+// matching pattern: a pattern without a *, otherwise the pattern with the longest text before the *, otherwise with the
+// longest text after it.
 func (p *project) aliasedFile(spec string) (file string, ok bool) {
 	best, longest := -1, -1
 	for pattern, targets := range p.pathAliases {
