@@ -40,8 +40,12 @@ func Serves(url string) bool {
 	return ok
 }
 
+// network is not http.DefaultTransport, because each Close of an httptest.Server closes the idle connections of
+// http.DefaultTransport. A request of another test that is about to use such a connection would fail.
+var network = http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // nothing replaces it
+
 // Transport passes requests to the handlers of the servers that NewServer has started. It passes all other requests to
-// http.DefaultTransport. If the context of a request ends during the call, the response is lost, as in a network.
+// the network. If the context of a request ends during the call, the response is lost, as in a network.
 var Transport http.RoundTripper = transport{}
 
 type transport struct{}
@@ -49,7 +53,7 @@ type transport struct{}
 func (transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	handler, ok := handlers.Load(r.URL.Host)
 	if !ok {
-		return http.DefaultTransport.RoundTrip(r)
+		return network.RoundTrip(r)
 	}
 	if err := r.Context().Err(); err != nil {
 		return nil, fmt.Errorf("inprocess: %w", err)
