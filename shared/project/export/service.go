@@ -109,7 +109,7 @@ func (s *Service) exportOfFiles(ctx context.Context, caller httpapi.Caller, proj
 	if err != nil {
 		return archive.Record{}, err
 	}
-	id := exportID(projectID, tree.Changes)
+	id := exportID(projectID, tree.Revision)
 	key := db.ExportKey(projectID, id)
 	access, err = s.store.Load(ctx, caller.UserID, access, workspace.Read, s.store.Projects.Ref(key))
 	if err != nil {
