@@ -171,7 +171,8 @@ func (w *killWorld) tasks() []task {
 	}
 	if w.rand.IntN(5) == 0 {
 		all = append(all, task{kind: "delete a project", do: func(ctx context.Context, c *processClients) error {
-			return c.projects.Delete(ctx, w.caller, projectID)
+			_, err := c.projects.DeleteProject(ctx, w.caller, &project.InProject{ProjectID: projectID})
+			return err
 		}})
 	}
 	if len(w.deleted) > 0 {
@@ -298,18 +299,9 @@ func (w *killWorld) replaceDeleted() {
 	for i, projectID := range w.projects {
 		if _, err := w.Projects.Get(w.T.Context(), db.TreeKey(projectID)); errors.Is(err, db.ErrNotFound) {
 			w.deleted = append(w.deleted, projectID)
-			w.projects[i] = w.newProject()
+			w.projects[i] = w.ada.Project("", "Project", workspace.Private)
 		}
 	}
-}
-
-func (w *killWorld) newProject() string {
-	w.T.Helper()
-	p, err := w.Service.Create(w.T.Context(), w.caller, project.Draft{Name: "Project"})
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	return p.ID
 }
 
 // No object to which a record refers is ever removed, and every object without a record is removed in the end. Saves,
@@ -329,7 +321,7 @@ func TestObjectsAndRecordsSurviveKills(t *testing.T) {
 		fixture: f, cleaner: projecttest.NewCleaner(t, f), ada: ada, caller: slicetest.NewCaller(ada.UserID, ada.Name),
 		rand: rand.New(rand.NewPCG(seed, seed)), steps: map[string]int{}, kills: map[string]map[int]int{},
 	}
-	w.projects = []string{w.newProject(), w.newProject()}
+	w.projects = []string{w.ada.Project("", "Project", workspace.Private), w.ada.Project("", "Project", workspace.Private)}
 	began, rounds, removed := time.Now(), 0, 0
 	for n := 0; n < kills || (everyStep && w.notKilled() != "" && rounds < 5*kills); rounds++ {
 		n += w.run()
