@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -121,6 +122,7 @@ func (w *killWorld) clients(p *process) *processClients {
 // tasks returns a task of each kind, with random parameters.
 func (w *killWorld) tasks() []task {
 	projectID := w.projects[w.rand.IntN(len(w.projects))]
+	in := project.InProject{ProjectID: projectID}
 	path := func() string { return fmt.Sprintf("/%d.bin", w.rand.IntN(5)) }
 	save := func(path string, size int) file.Operation {
 		data := make([]byte, size)
@@ -147,19 +149,21 @@ func (w *killWorld) tasks() []task {
 		change("batch", save(unique, large()), save(unique+"x", 10), save(unique+"y", large()),
 			file.Operation{Action: file.Rename, Path: from, To: unique + "z"}),
 		{kind: "upload", stores: true, do: func(ctx context.Context, c *processClients) error {
-			return w.upload(ctx, c, projectID, from)
+			return w.upload(ctx, c, in, from)
 		}},
 		{kind: "read", do: func(ctx context.Context, c *processClients) error {
 			_, _, err := c.files.List(ctx, w.caller, projectID, file.Listing{WithContent: true})
 			return err
 		}},
 		{kind: "delete a version", do: func(ctx context.Context, c *processClients) error {
-			versions, _, err := c.files.History(ctx, w.caller, projectID, from, httpapi.PageInput{})
+			history, err := c.files.FileHistory(ctx, w.caller, &file.FileHistoryInput{InProject: in, Path: from})
 			if err != nil {
 				return err
 			}
-			version := versions[len(versions)-1].Version
-			return c.files.DeleteVersion(ctx, w.caller, projectID, from, version)
+			oldest := history.Body.Versions[len(history.Body.Versions)-1].Version
+			deletion := file.DeleteVersionInput{InProject: in, Path: from, Version: oldest}
+			_, err = c.files.DeleteFileVersion(ctx, w.caller, &deletion)
+			return err
 		}},
 		{kind: "sweep of young objects", do: func(ctx context.Context, c *processClients) error {
 			return c.cleanup(0).Sweep(ctx)
@@ -171,7 +175,7 @@ func (w *killWorld) tasks() []task {
 	}
 	if w.rand.IntN(5) == 0 {
 		all = append(all, task{kind: "delete a project", do: func(ctx context.Context, c *processClients) error {
-			_, err := c.projects.DeleteProject(ctx, w.caller, &project.InProject{ProjectID: projectID})
+			_, err := c.projects.DeleteProject(ctx, w.caller, &in)
 			return err
 		}})
 	}
@@ -185,24 +189,26 @@ func (w *killWorld) tasks() []task {
 }
 
 // upload announces an upload, sends the content as a client does, and completes the upload.
-func (w *killWorld) upload(ctx context.Context, c *processClients, projectID, path string) error {
+func (w *killWorld) upload(ctx context.Context, c *processClients, in project.InProject, path string) error {
 	data := projecttest.RandomBytes(5000)
 	sum := sha256.Sum256(data)
-	a, err := c.files.Announce(ctx, w.caller, projectID, file.Announcement{Path: path, Size: len(data), SHA256: sum[:]})
+	announcement := file.AnnounceUploadInput{InProject: in}
+	announcement.Body.Path, announcement.Body.Size, announcement.Body.SHA256 = path, len(data), hex.EncodeToString(sum[:])
+	a, err := c.files.AnnounceUpload(ctx, w.caller, &announcement)
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPut, a.URL, bytes.NewReader(data))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPut, a.Body.URL, bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
-	for name, value := range a.Headers {
+	for name, value := range a.Body.Headers {
 		r.Header.Set(name, value)
 	}
 	if response, err := http.DefaultClient.Do(r); err == nil {
 		_ = response.Body.Close()
 	}
-	_, _, err = c.files.Complete(ctx, w.caller, projectID, a.ID, httpapi.Preconditions{})
+	_, err = c.files.CompleteUpload(ctx, w.caller, &file.CompleteUploadInput{InProject: in, UploadID: a.Body.ID})
 	return err
 }
 
