@@ -81,7 +81,7 @@ func (f *fixture) storePage(t *testing.T, userID, workspaceID, projectID, page s
 		}
 		writes = append(writes, table.Put(key, item))
 	}
-	put(table, db.TreeKey(projectID), file.Tree{WorkspaceID: workspaceID, Changes: 3})
+	put(table, db.TreeKey(projectID), file.Tree{WorkspaceID: workspaceID, Revision: 3})
 	put(table, db.ProjectKey(workspaceID, projectID), map[string]any{
 		"workspaceId": workspaceID, "name": "Todo list", "slug": "todo-list", "visibility": "private", "createdBy": userID,
 		"framework": "static",

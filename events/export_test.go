@@ -25,7 +25,7 @@ func TestExportSample(t *testing.T) {
 	table := f.tables["projects"]
 	writes := workspace.Personal(table, workspaceID, userID, "ada", time.Now())
 	for key, record := range map[db.Key]any{
-		db.TreeKey(projectID): file.Tree{WorkspaceID: workspaceID, Changes: 3},
+		db.TreeKey(projectID): file.Tree{WorkspaceID: workspaceID, Revision: 3},
 		db.ProjectKey(workspaceID, projectID): workspace.ProjectAccess{
 			WorkspaceID: workspaceID, Name: "Todo", Visibility: workspace.Private, CreatedBy: userID,
 		},
@@ -41,7 +41,7 @@ func TestExportSample(t *testing.T) {
 		HourlyLimit: export.DefaultHourlyLimit,
 	})
 	caller := slicetest.NewCaller(userID, "ada")
-	started, err := exports.Start(t.Context(), caller, projectID)
+	started, err := exports.StartExport(t.Context(), caller, &file.InProject{ProjectID: projectID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestExportSample(t *testing.T) {
 	if err := json.Unmarshal(read(t, "projects-export-read.json"), &request); err != nil {
 		t.Fatal(err)
 	}
-	if want := "/api/projects/" + projectID + "/exports/" + started.ID; request.Path != want {
+	if want := "/api/projects/" + projectID + "/exports/" + started.Body.ID; request.Path != want {
 		t.Errorf("got the path %s in the sample of a request, want %s", request.Path, want)
 	}
 }

@@ -5,6 +5,9 @@ type (
 	ProjectRecord = projectRecord
 	SlugRecord    = slugRecord
 	CommentRecord = commentRecord
+
+	NewProjectInput      = newProjectInput
+	ProjectSettingsInput = projectSettingsInput
 )
 
 const (
@@ -12,4 +15,8 @@ const (
 	MaxCommentReads = maxCommentReads
 )
 
-var SlugOf = slugOf
+var (
+	SlugOf        = slugOf
+	CreateProject = (*Service).createProject
+	UpdateProject = (*Service).updateProject
+)

@@ -10,8 +10,10 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
 	"devplatform/shared/project/file"
 	"devplatform/shared/project/setting"
 	"devplatform/shared/site"
@@ -64,7 +66,7 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 		Description: "Admins and owners can delete any project. Members can delete projects that they created. The " +
 			"project is unavailable immediately; its files and comments are removed in the background.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
-	}, s.deleteProject)
+	}, s.DeleteProject)
 }
 
 // defaultFramework is the framework of a project if the request does not set it.
@@ -227,31 +229,98 @@ type projectReadOutput struct {
 	}
 }
 
+// createProject creates a project with a slug that is unique in its workspace.
 func (s *Service) createProject(
 	ctx context.Context, caller httpapi.Caller, in *newProjectInput,
 ) (*projectOutput, error) {
-	draft := Draft{
-		WorkspaceID: in.Body.WorkspaceID, Name: in.Body.Name, Description: in.Body.Description,
-		Framework: defaultFramework, Visibility: cmp.Or(in.Body.Visibility, workspace.Private),
+	member, err := s.store.MembershipOrPersonal(ctx, caller.UserID, in.Body.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	if err := member.Check(workspace.Write); err != nil {
+		return nil, err
+	}
+	now := s.now()
+	at := clock.Stamp(now)
+	p := projectRecord{
+		ID: s.ids.New(id.Project), WorkspaceID: member.WorkspaceID, Name: in.Body.Name, Description: in.Body.Description,
+		Framework: defaultFramework, Visibility: cmp.Or(in.Body.Visibility, workspace.Private), CreatedBy: caller.UserID,
+		CreatedAt: at, UpdatedAt: at, LastOpenedAt: at, Revision: 1,
 	}
 	if in.Body.Framework != nil {
-		draft.Framework = *in.Body.Framework
+		p.Framework = *in.Body.Framework
 	}
-	details, err := s.Create(ctx, caller, draft)
-	return &projectOutput{details}, err
+	slugs := slugChooser{store: s.store}
+	err = db.Retry(ctx, "create a project", func(ctx context.Context) error {
+		return slugs.try(ctx, p.WorkspaceID, slugOf(p.Name), func(slug string) error {
+			p.Slug = slug
+			e, err := s.outbox.Add(eventChange(event.ProjectCreated, caller, p), now)
+			if err != nil {
+				return err
+			}
+			return s.store.createProject(ctx, p, e)
+		})
+	})
+	return &projectOutput{p.details(member.Name, s.sites)}, err
 }
 
+// updateProject updates a project's settings. If no setting changes, it writes nothing and emits no event.
 func (s *Service) updateProject(
 	ctx context.Context, caller httpapi.Caller, in *projectSettingsInput,
 ) (*projectOutput, error) {
-	details, err := s.Update(ctx, caller, in.ProjectID, Settings(in.Body))
-	return &projectOutput{details}, err
+	out, slugs := &projectOutput{}, slugChooser{store: s.store}
+	return out, db.Retry(ctx, "update a project", func(ctx context.Context) error {
+		access, old, err := s.open(ctx, caller, in.ProjectID, workspace.Write)
+		if err != nil {
+			return err
+		}
+		now := s.now()
+		next, changes := in.apply(old, now)
+		out.Body = next.details(access.Workspace.Name, s.sites)
+		if len(changes) == 0 {
+			return nil
+		}
+		write := func(slug string) error {
+			next.Slug, out.Body.Slug = slug, slug
+			e, err := s.outbox.Add(eventChange(event.ProjectUpdated, caller, next, changes...), now)
+			if err != nil {
+				return err
+			}
+			return s.store.updateProject(ctx, old, next, e)
+		}
+		if next.Slug == old.Slug {
+			return write(next.Slug)
+		}
+		return slugs.try(ctx, next.WorkspaceID, next.Slug, write)
+	})
 }
 
-func (s *Service) deleteProject(
+// DeleteProject deletes a project. The project and its site are unavailable immediately. Package cleanup removes its
+// files and comments later.
+func (s *Service) DeleteProject(
 	ctx context.Context, caller httpapi.Caller, in *InProject,
 ) (*httpapi.DoneOutput, error) {
-	return httpapi.ReplyDone("Project deleted.", s.Delete(ctx, caller, in.ProjectID))
+	return httpapi.ReplyDone("Project deleted.", db.Retry(ctx, "delete a project", func(ctx context.Context) error {
+		siteKey := db.SiteKey(in.ProjectID)
+		access, p, err := s.open(ctx, caller, in.ProjectID, workspace.DeleteOwnProject, siteKey)
+		if err != nil {
+			return err
+		}
+		now, deletion := s.now(), eventChange(event.ProjectDeleted, caller, p)
+		e, err := s.outbox.Add(deletion, now)
+		if err != nil {
+			return err
+		}
+		writes := []db.Write{e}
+		if s.removeSite != nil {
+			removal, err := s.removeSite(deletion, access.Items[siteKey], now)
+			if err != nil {
+				return err
+			}
+			writes = append(writes, removal...)
+		}
+		return s.store.deleteProject(ctx, p, writes...)
+	}))
 }
 
 // readProject returns a project, with the first page of its files if the request includes them. If the caller is

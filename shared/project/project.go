@@ -10,7 +10,6 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/id"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
@@ -64,46 +63,6 @@ func eventChange(kind event.Type, caller httpapi.Caller, p projectRecord, fields
 	}
 }
 
-// Draft is a project to create.
-type Draft struct {
-	WorkspaceID *string // nil means the caller's personal workspace
-	Name        string
-	Description string
-	Framework   string
-	Visibility  workspace.Visibility
-}
-
-// Create creates a project with a slug that is unique in its workspace.
-// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, QUOTA_EXCEEDED, CONFLICT.
-func (s *Service) Create(ctx context.Context, caller httpapi.Caller, in Draft) (ProjectDetails, error) {
-	member, err := s.store.MembershipOrPersonal(ctx, caller.UserID, in.WorkspaceID)
-	if err != nil {
-		return ProjectDetails{}, err
-	}
-	if err := member.Check(workspace.Write); err != nil {
-		return ProjectDetails{}, err
-	}
-	now := s.now()
-	at := clock.Stamp(now)
-	p := projectRecord{
-		ID: s.ids.New(id.Project), WorkspaceID: member.WorkspaceID, Name: in.Name, Description: in.Description,
-		Framework: in.Framework, Visibility: in.Visibility, CreatedBy: caller.UserID,
-		CreatedAt: at, UpdatedAt: at, LastOpenedAt: at, Revision: 1,
-	}
-	slugs := slugChooser{store: s.store}
-	err = db.Retry(ctx, "create a project", func(ctx context.Context) error {
-		return slugs.try(ctx, p.WorkspaceID, slugOf(p.Name), func(slug string) error {
-			p.Slug = slug
-			e, err := s.outbox.Add(eventChange(event.ProjectCreated, caller, p), now)
-			if err != nil {
-				return err
-			}
-			return s.store.createProject(ctx, p, e)
-		})
-	})
-	return p.details(member.Name, s.sites), err
-}
-
 const (
 	// openedInterval is the minimum time between two updates of a project's lastOpenedAt.
 	openedInterval = time.Minute
@@ -128,97 +87,31 @@ func (s *Service) updateLastOpened(ctx context.Context, p projectRecord) clock.T
 	return clock.Stamp(now)
 }
 
-// Settings are the fields of a project that can be updated. A nil field is not changed.
-type Settings struct {
-	Name, Description, Framework *string
-	RootDir                      *string // "" and "/" mean that it is not set
-	Visibility                   *workspace.Visibility
-}
-
-// Update updates a project's settings. If no setting changes, it writes nothing and emits no event.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT.
-func (s *Service) Update(
-	ctx context.Context, caller httpapi.Caller, projectID string, in Settings,
-) (details ProjectDetails, err error) {
-	slugs := slugChooser{store: s.store}
-	err = db.Retry(ctx, "update a project", func(ctx context.Context) error {
-		access, old, err := s.open(ctx, caller, projectID, workspace.Write)
-		if err != nil {
-			return err
-		}
-		now := s.now()
-		next, changes := in.apply(old, now)
-		details = next.details(access.Workspace.Name, s.sites)
-		if len(changes) == 0 {
-			return nil
-		}
-		write := func(slug string) error {
-			next.Slug, details.Slug = slug, slug
-			e, err := s.outbox.Add(eventChange(event.ProjectUpdated, caller, next, changes...), now)
-			if err != nil {
-				return err
-			}
-			return s.store.updateProject(ctx, old, next, e)
-		}
-		if next.Slug == old.Slug {
-			return write(next.Slug)
-		}
-		return slugs.try(ctx, next.WorkspaceID, next.Slug, write)
-	})
-	return details, err
-}
-
 // apply returns the project with the new settings, and the names of the settings that changed. If slugOf returns
 // different slugs for the old and the new name, the slug changes, too. The returned names do not include the slug.
-func (in Settings) apply(p projectRecord, now time.Time) (projectRecord, []string) {
+func (in *projectSettingsInput) apply(p projectRecord, now time.Time) (projectRecord, []string) {
 	var changes []string
-	old := p
-	if in.Name != nil && *in.Name != p.Name {
-		p.Name, changes = *in.Name, append(changes, "name")
+	old, next := p, &in.Body
+	if next.Name != nil && *next.Name != p.Name {
+		p.Name, changes = *next.Name, append(changes, "name")
 		if base := slugOf(p.Name); base != slugOf(old.Name) {
 			p.Slug = base
 		}
 	}
-	if in.Description != nil && *in.Description != p.Description {
-		p.Description, changes = *in.Description, append(changes, "description")
+	if next.Description != nil && *next.Description != p.Description {
+		p.Description, changes = *next.Description, append(changes, "description")
 	}
-	if in.Framework != nil && *in.Framework != p.Framework {
-		p.Framework, changes = *in.Framework, append(changes, "framework")
+	if next.Framework != nil && *next.Framework != p.Framework {
+		p.Framework, changes = *next.Framework, append(changes, "framework")
 	}
-	if in.RootDir != nil && strings.TrimSuffix(*in.RootDir, "/") != p.RootDir {
-		p.RootDir, changes = strings.TrimSuffix(*in.RootDir, "/"), append(changes, "rootDir")
+	if next.RootDir != nil && strings.TrimSuffix(*next.RootDir, "/") != p.RootDir {
+		p.RootDir, changes = strings.TrimSuffix(*next.RootDir, "/"), append(changes, "rootDir")
 	}
-	if in.Visibility != nil && *in.Visibility != p.Visibility {
-		p.Visibility, changes = *in.Visibility, append(changes, "visibility")
+	if next.Visibility != nil && *next.Visibility != p.Visibility {
+		p.Visibility, changes = *next.Visibility, append(changes, "visibility")
 	}
 	if changes != nil {
 		p.UpdatedAt, p.Revision = clock.Stamp(now), p.Revision+1
 	}
 	return p, changes
-}
-
-// Delete deletes a project. The project and its site are unavailable immediately. Package cleanup removes its files and
-// comments later. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT.
-func (s *Service) Delete(ctx context.Context, caller httpapi.Caller, projectID string) error {
-	return db.Retry(ctx, "delete a project", func(ctx context.Context) error {
-		siteKey := db.SiteKey(projectID)
-		access, p, err := s.open(ctx, caller, projectID, workspace.DeleteOwnProject, siteKey)
-		if err != nil {
-			return err
-		}
-		now, deletion := s.now(), eventChange(event.ProjectDeleted, caller, p)
-		e, err := s.outbox.Add(deletion, now)
-		if err != nil {
-			return err
-		}
-		writes := []db.Write{e}
-		if s.removeSite != nil {
-			removal, err := s.removeSite(deletion, access.Items[siteKey], now)
-			if err != nil {
-				return err
-			}
-			writes = append(writes, removal...)
-		}
-		return s.store.deleteProject(ctx, p, writes...)
-	})
 }

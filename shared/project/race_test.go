@@ -64,15 +64,18 @@ func TestTakenNameCostsNoWait(t *testing.T) {
 	ada := f.NewUser("ada")
 	caller := slicetest.NewCaller(ada.UserID, ada.Name)
 	ctx := retry.WithBudget(t.Context(), 0, time.Hour)
+	var todo project.NewProjectInput
+	todo.Body.Name = "Todo"
 	for _, want := range []string{"todo", "todo-2", "todo-3"} {
-		p, err := f.Service.Create(ctx, caller, project.Draft{Name: "Todo", Framework: "static", Visibility: workspace.Team})
-		if err != nil || p.Slug != want {
-			t.Errorf("create: got the slug %q and error %v, want %s", p.Slug, err, want)
+		p, err := project.CreateProject(f.Service, ctx, caller, &todo)
+		if err != nil || p.Body.Slug != want {
+			t.Errorf("create: got the response %+v and error %v, want the slug %s", p, err, want)
 		}
 	}
-	shop, name := ada.Project("", "Shop", workspace.Team), "todo"
-	if p, err := f.Service.Update(ctx, caller, shop, project.Settings{Name: &name}); err != nil || p.Slug != "todo-4" {
-		t.Errorf("rename: got the slug %q and error %v, want todo-4", p.Slug, err)
+	rename := project.ProjectSettingsInput{InProject: project.InProject{ProjectID: ada.Project("", "Shop", workspace.Team)}}
+	rename.Body.Name = &todo.Body.Name
+	if p, err := project.UpdateProject(f.Service, ctx, caller, &rename); err != nil || p.Body.Slug != "todo-4" {
+		t.Errorf("rename: got the response %+v and error %v, want the slug todo-4", p, err)
 	}
 	// The membership and the transaction; if the slug is taken, also the stored slugs and another transaction.
 	for name, calls := range map[string]int64{"Todo": 4, "Free": 2} {

@@ -18,9 +18,6 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// MaxProjects is the maximum number of projects in a workspace.
-const MaxProjects = 1000
-
 // RemoveSite returns the writes that remove the site of a project, as part of the transaction that deletes the project.
 // site is the item under db.SiteKey, nil if there is none. The writes may have conditions, which fail if the site has
 // changed.

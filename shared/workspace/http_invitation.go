@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 
@@ -191,20 +192,6 @@ type invitationInput struct {
 
 type memberOutput struct{ Body MemberItem }
 
-func (s *Service) createInvitation(
-	ctx context.Context, caller httpapi.Caller, in *createInvitationInput,
-) (out *createdInvitationOutput, err error) {
-	var invited Invitation
-	out = &createdInvitationOutput{}
-	if in.Body.Email != "" {
-		invited, out.Body.URL, err = s.InviteAddress(ctx, caller, in.ID, in.Body.Email, in.Body.Role)
-	} else {
-		invited, err = s.Invite(ctx, caller, in.ID, in.Body.Username, in.Body.Role)
-	}
-	out.Body.InvitationItem = invited.item()
-	return out, err
-}
-
 // listInvitations returns a page of the open invitations of a workspace, in the order of their creation.
 func (s *Service) listInvitations(
 	ctx context.Context, caller httpapi.Caller, in *invitationsInput,
@@ -314,6 +301,47 @@ func (s *Service) acceptInvitationToken(
 ) (*memberOutput, error) {
 	return s.accept(ctx, caller, func(ctx context.Context) (team, Invitation, error) {
 		return s.store.invitationWith(ctx, caller.UserID, in.Body.Token, s.now())
+	})
+}
+
+// accept makes the caller a member of the workspace of an invitation, or an owner if the invitation offers ownership to
+// a member. Errors: the errors of read; INVITATION_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT.
+func (s *Service) accept(
+	ctx context.Context, caller httpapi.Caller, read func(context.Context) (team, Invitation, error),
+) (*memberOutput, error) {
+	out := &memberOutput{}
+	return out, db.Retry(ctx, "accept an invitation", func(ctx context.Context) error {
+		t, i, err := read(ctx)
+		switch {
+		case err != nil:
+			return err
+		case t.target == nil && i.Role == Owner:
+			return errInvitationNotFound // ownership is offered only to members
+		case t.target != nil && i.Role != Owner:
+			return errSelfMember
+		case t.workspace.IsReadOnly():
+			return ErrReadOnly
+		}
+		now := s.now()
+		joined := Membership{
+			WorkspaceID: t.workspace.ID, UserID: caller.UserID, Username: caller.Account().Username,
+			AddedAt: clock.Stamp(now), Name: t.workspace.Name, CreatedAt: t.workspace.CreatedAt,
+		}
+		if t.target != nil {
+			joined = *t.target
+		} else if i.Email != "" && i.Email != confirmedEmail(caller) {
+			joined.InvitedEmail, joined.Email = i.Email, caller.Account().Email
+		}
+		joined.Role = i.Role
+		out.Body = joined.memberItem()
+		err = s.apply(ctx, change{
+			by: actor(caller), before: t.target, after: &joined, accepted: i.ID, open: t.open,
+			more: s.store.acceptWrites(t.workspace.ID, i),
+		}, now)
+		if errors.Is(err, ErrNotFound) { // the workspace has ended
+			err = errInvitationNotFound.WithCause(err)
+		}
+		return err
 	})
 }
 

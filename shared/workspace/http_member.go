@@ -166,6 +166,7 @@ func (s *Service) updateMember(
 	return out, nil
 }
 
+// removeMember removes a member, who may be the caller. The removal is effective on the next request.
 func (s *Service) removeMember(
 	ctx context.Context, caller httpapi.Caller, in *removeMemberInput,
 ) (*httpapi.DoneOutput, error) {
@@ -173,5 +174,14 @@ func (s *Service) removeMember(
 	if in.UserID == caller.UserID {
 		message = "You have left the workspace."
 	}
-	return httpapi.ReplyDone(message, s.RemoveMember(ctx, caller, in.ID, in.UserID))
+	return httpapi.ReplyDone(message, db.Retry(ctx, "remove a member", func(ctx context.Context) error {
+		t, err := s.store.team(ctx, in.ID, caller.UserID, in.UserID)
+		if err != nil {
+			return err
+		}
+		if err := checkRemove(t.caller, t.target); err != nil {
+			return err
+		}
+		return s.apply(ctx, change{by: actor(caller), caller: t.caller, before: t.target, open: t.open}, s.now())
+	}))
 }

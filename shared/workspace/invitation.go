@@ -1,30 +1,13 @@
 package workspace
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/db"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/limit"
-	"devplatform/shared/mail"
-)
-
-// The limits of invitations.
-const (
-	// InvitationsPerDay is the number of invitations that a user can create in one day (UTC).
-	InvitationsPerDay = 20
-	// maxOpenInvitations is the maximum number of open invitations of a workspace.
-	maxOpenInvitations = 50
-	// invitationLifetime is the time after which an invitation expires.
-	invitationLifetime = 7 * 24 * time.Hour
-	// repeatAfter is the time after which the same invitation can be created again.
-	repeatAfter = 5 * time.Minute
 )
 
 // invitee is the recipient of an invitation: a user, or an e-mail address, which need not belong to a user.
@@ -131,80 +114,6 @@ func (c change) ends(i Invitation) bool {
 // mayGrant reports whether a member with role r may invite users with a role.
 func (r Role) mayGrant(role Role) bool { return r.May(ManageMembers) && r.Covers(role) }
 
-// Invite invites a user to a workspace. role is not Owner.
-// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, USER_NOT_FOUND, QUOTA_EXCEEDED, RATE_LIMITED, CONFLICT.
-func (s *Service) Invite(
-	ctx context.Context, caller httpapi.Caller, workspaceID, username string, role Role,
-) (invited Invitation, err error) {
-	var to invitee
-	err = db.Retry(ctx, "invite a user", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, workspaceID, caller.UserID, caller.UserID)
-		if err == nil {
-			err = checkGrant(t.caller, role)
-		}
-		if err == nil && to.UserID == "" {
-			to.UserID, to.Username, err = s.people.FindByUsername(ctx, username)
-		}
-		if err == nil && to.UserID == caller.UserID {
-			err = errAlreadyMember
-		}
-		if err != nil {
-			return err
-		}
-		next := s.newInvitation(t.caller, to, role, s.now())
-		isNoMember := s.store.Projects.Check(db.MemberKey(workspaceID, to.UserID), attrRole.AttributeNotExists())
-		invited, err = s.store.invite(ctx, t, next, isNoMember.Else(errAlreadyMember))
-		return err
-	})
-	return invited, err
-}
-
-// InviteAddress invites the owner of an e-mail address to a workspace, with a mail. It does not depend on whether an
-// account has the address. role is not Owner. url is the link to the invitation, "" if only the role of an open
-// invitation changed: then there is no new mail. Errors: MAIL_NOT_CONFIGURED, VALIDATION_FAILED, WORKSPACE_NOT_FOUND,
-// ACCESS_DENIED, QUOTA_EXCEEDED, RATE_LIMITED, CONFLICT.
-func (s *Service) InviteAddress(
-	ctx context.Context, caller httpapi.Caller, workspaceID, address string, role Role,
-) (invited Invitation, url string, err error) {
-	if !s.mail.Enabled() {
-		return invited, "", mail.ErrNotConfigured
-	}
-	email, rule := s.people.NormalizeEmail(address)
-	if rule != "" {
-		return invited, "", fault.Invalid(fault.Field("email", rule))
-	}
-	err = db.Retry(ctx, "invite an address", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, workspaceID, caller.UserID, caller.UserID)
-		if err == nil {
-			err = checkGrant(t.caller, role)
-		}
-		if err != nil {
-			return err
-		}
-		token := id.NewToken(workspaceID)
-		next := s.newInvitation(t.caller, invitee{Email: email}, role, s.now())
-		next.TokenHash = id.HashToken(token)
-		url = ""
-		if t.open.isRoleChange(next) {
-			invited, err = s.store.invite(ctx, t, next)
-			return err
-		}
-		url = mail.Link(s.links.Origin, s.links.Path, mail.Invitation, token)
-		w, err := s.mail.Write(ctx, mail.Message{
-			Kind: mail.Invitation, To: email, Token: token, ExpiresAt: next.ExpiresAt.Time(),
-			Values: map[string]string{
-				"workspace": t.workspace.Name, "inviter": t.caller.Username, "role": string(role),
-			},
-		})
-		if err != nil {
-			return err
-		}
-		invited, err = s.store.invite(ctx, t, next, w)
-		return err
-	})
-	return invited, url, err
-}
-
 // isRoleChange reports whether the invitation changes the role of an open invitation.
 func (l invitations) isRoleChange(next Invitation) bool {
 	return slices.ContainsFunc(l.open(next.CreatedAt.Time()), func(old Invitation) bool {
@@ -219,45 +128,4 @@ func confirmedEmail(caller httpapi.Caller) string {
 		return account.Email
 	}
 	return ""
-}
-
-// accept makes the caller a member of the workspace of an invitation, or an owner if the invitation offers ownership to
-// a member. Errors: the errors of read; INVITATION_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT.
-func (s *Service) accept(
-	ctx context.Context, caller httpapi.Caller, read func(context.Context) (team, Invitation, error),
-) (*memberOutput, error) {
-	out := &memberOutput{}
-	return out, db.Retry(ctx, "accept an invitation", func(ctx context.Context) error {
-		t, i, err := read(ctx)
-		switch {
-		case err != nil:
-			return err
-		case t.target == nil && i.Role == Owner:
-			return errInvitationNotFound // ownership is offered only to members
-		case t.target != nil && i.Role != Owner:
-			return errSelfMember
-		case t.workspace.IsReadOnly():
-			return ErrReadOnly
-		}
-		now := s.now()
-		joined := Membership{
-			WorkspaceID: t.workspace.ID, UserID: caller.UserID, Username: caller.Account().Username,
-			AddedAt: clock.Stamp(now), Name: t.workspace.Name, CreatedAt: t.workspace.CreatedAt,
-		}
-		if t.target != nil {
-			joined = *t.target
-		} else if i.Email != "" && i.Email != confirmedEmail(caller) {
-			joined.InvitedEmail, joined.Email = i.Email, caller.Account().Email
-		}
-		joined.Role = i.Role
-		out.Body = joined.memberItem()
-		err = s.apply(ctx, change{
-			by: actor(caller), before: t.target, after: &joined, accepted: i.ID, open: t.open,
-			more: s.store.acceptWrites(t.workspace.ID, i),
-		}, now)
-		if errors.Is(err, ErrNotFound) { // the workspace has ended
-			err = errInvitationNotFound.WithCause(err)
-		}
-		return err
-	})
 }

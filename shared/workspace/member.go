@@ -4,25 +4,9 @@ import (
 	"context"
 	"time"
 
-	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 )
-
-// RemoveMember removes a member, who may be the caller. The removal is effective on the next request.
-// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
-func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, workspaceID, userID string) error {
-	return db.Retry(ctx, "remove a member", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, workspaceID, caller.UserID, userID)
-		if err != nil {
-			return err
-		}
-		if err := checkRemove(t.caller, t.target); err != nil {
-			return err
-		}
-		return s.apply(ctx, change{by: actor(caller), caller: t.caller, before: t.target, open: t.open}, s.now())
-	})
-}
 
 // apply stores a change with its event. If the member loses the right to manage webhooks, apply disables the webhooks
 // that the member created. Errors: db.ErrStale, QUOTA_EXCEEDED, CONFLICT.

@@ -14,9 +14,6 @@ import (
 	"devplatform/shared/mail"
 )
 
-// MaxMemberships is the maximum number of workspaces of a user, including the personal workspace.
-const MaxMemberships = 50
-
 // People finds users by username, and knows the rules of e-mail addresses.
 type People interface {
 	// FindByUsername finds a user, ignoring case. It returns the user's ID, and the username with the spelling that the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -120,6 +121,7 @@ func (w *killWorld) clients(p *process) *processClients {
 // tasks returns a task of each kind, with random parameters.
 func (w *killWorld) tasks() []task {
 	projectID := w.projects[w.rand.IntN(len(w.projects))]
+	in := project.InProject{ProjectID: projectID}
 	path := func() string { return fmt.Sprintf("/%d.bin", w.rand.IntN(5)) }
 	save := func(path string, size int) file.Operation {
 		data := make([]byte, size)
@@ -146,19 +148,21 @@ func (w *killWorld) tasks() []task {
 		change("batch", save(unique, large()), save(unique+"x", 10), save(unique+"y", large()),
 			file.Operation{Action: file.Rename, Path: from, To: unique + "z"}),
 		{kind: "upload", stores: true, do: func(ctx context.Context, c *processClients) error {
-			return w.upload(ctx, c, projectID, from)
+			return w.upload(ctx, c, in, from)
 		}},
 		{kind: "read", do: func(ctx context.Context, c *processClients) error {
 			_, _, err := c.files.List(ctx, w.caller, projectID, file.Listing{WithContent: true})
 			return err
 		}},
 		{kind: "delete a version", do: func(ctx context.Context, c *processClients) error {
-			versions, _, err := c.files.History(ctx, w.caller, projectID, from, httpapi.PageInput{})
+			history, err := c.files.FileHistory(ctx, w.caller, &file.FileHistoryInput{InProject: in, Path: from})
 			if err != nil {
 				return err
 			}
-			version := versions[len(versions)-1].Version
-			return c.files.DeleteVersion(ctx, w.caller, projectID, from, version)
+			oldest := history.Body.Versions[len(history.Body.Versions)-1].Version
+			deletion := file.DeleteVersionInput{InProject: in, Path: from, Version: oldest}
+			_, err = c.files.DeleteFileVersion(ctx, w.caller, &deletion)
+			return err
 		}},
 		{kind: "sweep of young objects", do: func(ctx context.Context, c *processClients) error {
 			return c.cleanup(0).Sweep(ctx)
@@ -170,7 +174,8 @@ func (w *killWorld) tasks() []task {
 	}
 	if w.rand.IntN(5) == 0 {
 		all = append(all, task{kind: "delete a project", do: func(ctx context.Context, c *processClients) error {
-			return c.projects.Delete(ctx, w.caller, projectID)
+			_, err := c.projects.DeleteProject(ctx, w.caller, &in)
+			return err
 		}})
 	}
 	if len(w.deleted) > 0 {
@@ -183,24 +188,26 @@ func (w *killWorld) tasks() []task {
 }
 
 // upload announces an upload, sends the content as a client does, and completes the upload.
-func (w *killWorld) upload(ctx context.Context, c *processClients, projectID, path string) error {
+func (w *killWorld) upload(ctx context.Context, c *processClients, in project.InProject, path string) error {
 	data := projecttest.RandomBytes(5000)
 	sum := sha256.Sum256(data)
-	a, err := c.files.Announce(ctx, w.caller, projectID, file.Announcement{Path: path, Size: len(data), SHA256: sum[:]})
+	announcement := file.AnnounceUploadInput{InProject: in}
+	announcement.Body.Path, announcement.Body.Size, announcement.Body.SHA256 = path, len(data), hex.EncodeToString(sum[:])
+	a, err := c.files.AnnounceUpload(ctx, w.caller, &announcement)
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPut, a.URL, bytes.NewReader(data))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPut, a.Body.URL, bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
-	for name, value := range a.Headers {
+	for name, value := range a.Body.Headers {
 		r.Header.Set(name, value)
 	}
 	if response, err := http.DefaultClient.Do(r); err == nil {
 		_ = response.Body.Close()
 	}
-	_, _, err = c.files.Complete(ctx, w.caller, projectID, a.ID, httpapi.Preconditions{})
+	_, err = c.files.CompleteUpload(ctx, w.caller, &file.CompleteUploadInput{InProject: in, UploadID: a.Body.ID})
 	return err
 }
 
@@ -297,18 +304,9 @@ func (w *killWorld) replaceDeleted() {
 	for i, projectID := range w.projects {
 		if _, err := w.Projects.Get(w.T.Context(), db.TreeKey(projectID)); errors.Is(err, db.ErrNotFound) {
 			w.deleted = append(w.deleted, projectID)
-			w.projects[i] = w.newProject()
+			w.projects[i] = w.ada.Project("", "Project", workspace.Private)
 		}
 	}
-}
-
-func (w *killWorld) newProject() string {
-	w.T.Helper()
-	p, err := w.Service.Create(w.T.Context(), w.caller, project.Draft{Name: "Project"})
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	return p.ID
 }
 
 // No object to which a record refers is ever removed, and every object without a record is removed in the end. Saves,
@@ -328,7 +326,7 @@ func TestObjectsAndRecordsSurviveKills(t *testing.T) {
 		fixture: f, cleaner: projecttest.NewCleaner(t, f), ada: ada, caller: slicetest.NewCaller(ada.UserID, ada.Name),
 		rand: rand.New(rand.NewPCG(seed, seed)), steps: map[string]int{}, kills: map[string]map[int]int{},
 	}
-	w.projects = []string{w.newProject(), w.newProject()}
+	w.projects = []string{w.ada.Project("", "Project", workspace.Private), w.ada.Project("", "Project", workspace.Private)}
 	began, rounds, removed := time.Now(), 0, 0
 	for n := 0; n < kills || (everyStep && w.notKilled() != "" && rounds < 5*kills); rounds++ {
 		n += w.run()

@@ -24,10 +24,10 @@ const DefaultHourlyLimit = 10
 var errNotFound = fault.New(fault.CodeExportNotFound,
 	"The export does not exist or has expired. Start a new export of the project.")
 
-// exportID returns the ID of the export of a project's files in the state that changes identifies (see file.Tree). So
+// exportID returns the ID of the export of a project's files in the state that revision identifies (see file.Tree). So
 // each state of the files has one export.
-func exportID(projectID string, changes int) string {
+func exportID(projectID string, revision int) string {
 	created, _ := id.Project.Time(projectID)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", projectID, changes))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", projectID, revision))
 	return id.Export.From(created, [10]byte(sum[:10]))
 }

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"context"
 	"net/http"
 
 	"devplatform/shared/archive"
@@ -30,7 +29,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 			"and the request does not count. A failed export is started again. The number of exports that a user can start " +
 			"in one hour is limited. Requires membership in the workspace.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, fault.ErrConflict},
-	}, s.startExport)
+	}, s.StartExport)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readExport", Method: http.MethodGet, Path: exportsPath + "/{exportId}", Tag: tag,
 		Summary: "Read the state of an export",
@@ -43,16 +42,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 	}, s.readExport)
 }
 
-type startExportInput struct{ file.InProject }
-
 type startExportOutput struct{ Body archive.ExportRef }
-
-func (s *Service) startExport(
-	ctx context.Context, caller httpapi.Caller, in *startExportInput,
-) (*startExportOutput, error) {
-	started, err := s.Start(ctx, caller, in.ProjectID)
-	return &startExportOutput{started}, err
-}
 
 type readExportInput struct {
 	file.InProject

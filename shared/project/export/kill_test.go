@@ -21,6 +21,7 @@ import (
 	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/project/content"
+	"devplatform/shared/project/file"
 	"devplatform/shared/retry"
 	"devplatform/shared/workspace"
 )
@@ -81,7 +82,7 @@ func (f *fixture) finish(received []lambdafn.QueueMessage) {
 // lost is more than the time for which a worker holds its lease.
 const lost = job.LeaseTime + time.Second
 
-// Start can be killed at every call. The next request of the user continues, and counts at most once.
+// StartExport can be killed at every call. The next request of the user continues, and counts at most once.
 func TestStartIsKilled(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -90,7 +91,7 @@ func TestStartIsKilled(t *testing.T) {
 		u := f.newUser(fmt.Sprintf("ada-%d-%v", p.Step, p.RunsAfter))
 		projectID, want := u.Project("", "P", workspace.Private), map[string][]byte{"/a": []byte("a")}
 		u.save(projectID, want)
-		_, _ = f.clients(p).exports.Start(t.Context(), u.Caller(), projectID)
+		_, _ = f.clients(p).exports.StartExport(t.Context(), u.Caller(), &file.InProject{ProjectID: projectID})
 		exportID, _ := u.start(projectID)
 		f.Clock.Advance(job.ResendAfter)
 		f.sweep()

@@ -65,10 +65,12 @@ func New(d Deps) *Service {
 	}
 }
 
-// Start starts an export of the current files of a project. If the files in their current state have an export that is
-// running or ready, Start returns this export and does not count.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED.
-func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID string) (archive.ExportRef, error) {
+// StartExport starts an export of the current files of a project. If the files in their current state have an export
+// that is running or ready, StartExport returns this export and does not count.
+func (s *Service) StartExport(
+	ctx context.Context, caller httpapi.Caller, in *file.InProject,
+) (*startExportOutput, error) {
+	projectID := in.ProjectID
 	var r archive.Record
 	var j job.Job
 	var isNew bool
@@ -95,7 +97,7 @@ func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID st
 				"cause", err.Error())
 		}
 	}
-	return r.Ref(), err
+	return &startExportOutput{r.Ref()}, err
 }
 
 // exportOfFiles returns the export of a project's files in their current state. If there is none, it returns a record
@@ -109,7 +111,7 @@ func (s *Service) exportOfFiles(ctx context.Context, caller httpapi.Caller, proj
 	if err != nil {
 		return archive.Record{}, err
 	}
-	id := exportID(projectID, tree.Changes)
+	id := exportID(projectID, tree.Revision)
 	key := db.ExportKey(projectID, id)
 	access, err = s.store.Load(ctx, caller.UserID, access, workspace.Read, s.store.Projects.Ref(key))
 	if err != nil {

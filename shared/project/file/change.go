@@ -46,8 +46,11 @@ func (s *Service) apply(
 			return err
 		}
 		p, err = planFiles(ops, stored, by, s.store.quotas)
-		if err != nil || p.isEmpty() {
+		if err != nil {
 			return s.makeRoom(ctx, projectID, stored.tree, err)
+		}
+		if p.isEmpty() {
+			return nil
 		}
 		if err := s.store.storeObjects(ctx, projectID, p); err != nil {
 			return err
@@ -139,7 +142,7 @@ type plan struct {
 }
 
 // isEmpty reports whether there is nothing to write.
-func (p plan) isEmpty() bool { return p.upload == nil && p.add.Changes == 0 }
+func (p plan) isEmpty() bool { return p.upload == nil && p.add.Revision == 0 }
 
 // creates reports whether the plan creates files.
 func (p plan) creates() bool { return p.add.Version > 0 }
@@ -165,7 +168,7 @@ func planFiles(ops []Operation, stored state, by author, quotas Quotas) (plan, e
 		p.add.Uploads, p.add.Bytes = -1, -p.upload.Size
 	}
 	for i, op := range ops {
-		changes, err := op.changes(stored, by)
+		changes, err := op.plan(stored, by)
 		if err != nil {
 			return p, &operationError{i, err}
 		}
@@ -175,7 +178,7 @@ func planFiles(ops []Operation, stored state, by author, quotas Quotas) (plan, e
 			if c.isEmpty() {
 				continue
 			}
-			p.add.Changes = 1
+			p.add.Revision = 1
 			if c.creates() {
 				p.add.Version = 1
 			}
@@ -199,9 +202,28 @@ func planFiles(ops []Operation, stored state, by author, quotas Quotas) (plan, e
 	return p, p.checkQuotas(stored, quotas)
 }
 
-// changes returns the changes of one operation. They do not depend on the other operations, because no two operations
+// checkQuotas returns an error if the project or the user would exceed a quota. The transaction checks the quotas
+// again, because other requests may write at the same time. Errors: QUOTA_EXCEEDED; errMustRecount.
+func (p plan) checkQuotas(stored state, quotas Quotas) error {
+	switch {
+	case p.add.Files > 0 && p.tree.Files+p.add.Files > quotas.Files:
+		return errFileQuota(quotas)
+	case p.add.Bytes > 0 && p.tree.Bytes+p.add.Bytes > quotas.Bytes:
+		return errStorageQuota(quotas)
+	case p.written > stored.writable:
+		return errWrittenQuota(quotas)
+	case p.add.OldBytes == 0, p.tree.OldBytes+p.add.OldBytes <= quotas.OldBytes:
+		return nil
+	case p.at.Unix() >= p.tree.OldRecountAt:
+		return errMustRecount
+	default:
+		return errOldQuota(quotas)
+	}
+}
+
+// plan returns the changes of one operation. They do not depend on the other operations, because no two operations
 // name the same path.
-func (op Operation) changes(stored state, by author) ([]change, error) {
+func (op Operation) plan(stored state, by author) ([]change, error) {
 	old, etag, replaced := stored.file(op.Path), "", ""
 	if old != nil {
 		etag, replaced = old.ETag(), old.Version

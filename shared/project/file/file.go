@@ -59,9 +59,9 @@ type Tree struct {
 	Bytes   int `dynamodbav:"bytes"` // of the current contents, decoded, and of the open uploads
 	// Uploads is the number of open uploads.
 	Uploads int `dynamodbav:"uploads,omitempty"`
-	// Changes is incremented by every transaction that changes a file or deletes an old version, so it identifies a
+	// Revision is incremented by every transaction that changes a file or deletes an old version, so it identifies a
 	// state of the files and their old versions.
-	Changes int `dynamodbav:"changes"`
+	Revision int `dynamodbav:"changes"`
 	// OldBytes is the total size of the old versions, decoded. Versions that have expired since the last recount are
 	// still included. A version that expires before OldRecountAt may be included or not.
 	OldBytes int `dynamodbav:"oldBytes"`

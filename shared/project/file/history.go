@@ -7,8 +7,6 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/httpapi"
-	"devplatform/shared/workspace"
 )
 
 // VersionItem is a version of a file as clients see it.
@@ -31,59 +29,6 @@ func (v VersionItem) position() string {
 		return afterCurrent + v.Version
 	}
 	return v.Version
-}
-
-// History returns a page of the versions of the file at a path: the current version, then the replaced versions, newest
-// first. The history of a deleted file is available until its versions expire. Errors: PROJECT_NOT_FOUND; ACCESS_DENIED
-// if the caller is not a member of the workspace; FILE_NOT_FOUND if there is no version; VALIDATION_FAILED if the
-// cursor is not from this list.
-func (s *Service) History(
-	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
-) ([]VersionItem, string, error) {
-	scope := httpapi.ListScope(caller, "versions", projectID, path)
-	current := db.FileKey(projectID, path)
-	read := func(ctx context.Context, after string, n int) ([]VersionItem, error) {
-		versions := func(ctx context.Context, located workspace.ProjectAccess) ([]VersionItem, error) {
-			return s.versionsAfter(ctx, projectID, path, located.Items[current], after, n)
-		}
-		_, items, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.Read, versions, current)
-		if err == nil && len(items) == 0 && after == "" {
-			err = errNotFound
-		}
-		return items, err
-	}
-	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, VersionItem.position)
-}
-
-// DeleteVersion deletes an old version of the file at a path. Its content can no longer be read, unless another version
-// or file has the same content. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; CONFLICT for the current version;
-// FILE_NOT_FOUND if there is no such version.
-func (s *Service) DeleteVersion(ctx context.Context, caller httpapi.Caller, projectID, path, version string) error {
-	current, replaced := db.FileKey(projectID, path), db.VersionKey(projectID, pathHash(path), version)
-	return db.Retry(ctx, "delete a version", func(ctx context.Context) error {
-		access, err := s.store.Project(ctx, caller.UserID, projectID, workspace.Write, current, replaced)
-		if err != nil {
-			return err
-		}
-		tree, err := db.Decode[Tree](access.Items[db.TreeKey(projectID)])
-		if err != nil {
-			return err
-		}
-		file, err := db.Decode[File](access.Items[current])
-		if err != nil {
-			return err
-		}
-		old, err := db.Decode[File](access.Items[replaced])
-		switch {
-		case err != nil:
-			return err
-		case access.Items[current] != nil && file.Version == version:
-			return errCurrentVersion
-		case access.Items[replaced] == nil:
-			return errVersionNotFound
-		}
-		return s.store.deleteVersion(ctx, projectID, replaced, old, tree)
-	})
 }
 
 // versionsAfter returns up to n versions that come after a position. current is the file's record, or nil if the file

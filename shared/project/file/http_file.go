@@ -127,14 +127,14 @@ type saveFileInput struct {
 		Content  string   `json:"content" nul:"allow" doc:"The content, at most 1 MiB after decoding" example:"export {}\n"`
 		Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"The encoding of content. Use base64 for binary data. The default is utf-8" example:"utf-8"`
 
-		data []byte
+		decoded []byte // the content, which Validate decodes
 	}
 }
 
 // Validate checks the path and decodes the content.
 func (in *saveFileInput) Validate(v *httpapi.Validation) {
 	var rule string
-	in.Body.data, rule = decodeContent(in.Body.Content, in.Body.Encoding)
+	in.Body.decoded, rule = decodeContent(in.Body.Content, in.Body.Encoding)
 	v.Field("path", path.CheckNew(in.Body.Path))
 	v.Field("content", rule)
 }
@@ -153,7 +153,7 @@ func (s *Service) saveFile(
 		return nil, err
 	}
 	p, err := s.apply(ctx, caller, in.ProjectID, Operation{
-		Action: Save, Path: in.Body.Path, Encoding: in.Body.Encoding, data: in.Body.data, condition: condition,
+		Action: Save, Path: in.Body.Path, Encoding: in.Body.Encoding, data: in.Body.decoded, condition: condition,
 	})
 	if err != nil {
 		return nil, err

@@ -73,25 +73,6 @@ func inMiB(bytes int) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// checkQuotas returns an error if the project or the user would exceed a quota. The transaction checks the quotas
-// again, because other requests may write at the same time. Errors: QUOTA_EXCEEDED; errMustRecount.
-func (p plan) checkQuotas(stored state, quotas Quotas) error {
-	switch {
-	case p.add.Files > 0 && p.tree.Files+p.add.Files > quotas.Files:
-		return errFileQuota(quotas)
-	case p.add.Bytes > 0 && p.tree.Bytes+p.add.Bytes > quotas.Bytes:
-		return errStorageQuota(quotas)
-	case p.written > stored.writable:
-		return errWrittenQuota(quotas)
-	case p.add.OldBytes == 0, p.tree.OldBytes+p.add.OldBytes <= quotas.OldBytes:
-		return nil
-	case p.at.Unix() >= p.tree.OldRecountAt:
-		return errMustRecount
-	default:
-		return errOldQuota(quotas)
-	}
-}
-
 // countWritten returns the write that counts the bytes that a user writes on a day (UTC). Error: QUOTA_EXCEEDED.
 func (s store) countWritten(userID string, at time.Time, n int) db.Write {
 	return s.counters.Add(s.writtenRule(), userID, at, n).Else(errWrittenQuota(s.quotas))

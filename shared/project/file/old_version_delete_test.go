@@ -18,12 +18,12 @@ func TestDeleteVersion(t *testing.T) {
 	first := saveSized(client, "/a", 10)
 	second := saveSized(client, "/a", 20)
 	third := saveSized(client, "/a", 30)
-	events, changes := len(f.StoredEvents()), client.Tree().Changes
+	events, changes := len(f.StoredEvents()), client.Tree().Revision
 	r := client.DeleteVersion("/a", second).Want(t, http.StatusOK)
 	if r.Body["success"] != true || r.Text("message") == "" {
 		t.Errorf("got %s, want success and a message", r.Raw)
 	}
-	if got := client.Tree().Changes; got != changes+1 || len(f.StoredEvents()) != events {
+	if got := client.Tree().Revision; got != changes+1 || len(f.StoredEvents()) != events {
 		t.Errorf("got %d changes and %d events, want %d and %d", got, len(f.StoredEvents()), changes+1, events)
 	}
 	client.DeleteVersion("/a", second).Want(t, http.StatusNotFound, fault.CodeFileNotFound)

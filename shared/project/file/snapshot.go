@@ -21,7 +21,7 @@ type Snapshot struct {
 	Files []File
 
 	projectID string
-	changes   int // Tree.Changes at this moment
+	revision  int // Tree.Revision at this moment
 	store     store
 }
 
@@ -48,8 +48,8 @@ func (s *Service) Snapshot(ctx context.Context, projectID string) (*Snapshot, er
 			return err
 		}
 		after, err := s.store.tree(ctx, projectID, before.WorkspaceID)
-		snapshot.changes = after.Changes
-		if err == nil && after.Changes != before.Changes {
+		snapshot.revision = after.Revision
+		if err == nil && after.Revision != before.Revision {
 			return fmt.Errorf("%w: files changed while they were listed", db.ErrStale)
 		}
 		return err
@@ -144,7 +144,7 @@ func (s *Snapshot) visitLarge(ctx context.Context, f File, visit func(f File, da
 // db.ErrConflict if files have changed.
 func (s *Snapshot) errMissing(ctx context.Context, f File) error {
 	tree, err := s.store.tree(ctx, s.projectID, "")
-	if err == nil && tree.Changes != s.changes {
+	if err == nil && tree.Revision != s.revision {
 		err = db.ErrConflict
 	}
 	if err != nil {

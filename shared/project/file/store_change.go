@@ -3,6 +3,7 @@ package file
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
@@ -94,7 +95,7 @@ func (s store) commit(ctx context.Context, caller httpapi.Caller, access workspa
 	}{
 		{attrFiles, p.add.Files, s.quotas.Files}, {attrBytes, p.add.Bytes, s.quotas.Bytes},
 		{attrOldBytes, p.add.OldBytes, s.quotas.OldBytes}, {attrUploads, p.add.Uploads, 0},
-		{attrChanges, p.add.Changes, 0}, {attrVersion, p.add.Version, 0}, {attrFolders, p.add.Folders, 0},
+		{attrChanges, p.add.Revision, 0}, {attrVersion, p.add.Version, 0}, {attrFolders, p.add.Folders, 0},
 		{attrRemoved, p.add.Removed, 0},
 	} {
 		if counter.add != 0 || i == 0 { // an update needs a change
@@ -110,8 +111,12 @@ func (s store) commit(ctx context.Context, caller httpapi.Caller, access workspa
 	if p.written > 0 {
 		tx.Add(s.countWritten(p.userID, p.at, p.written))
 	}
+	e := event.Change{WorkspaceID: access.WorkspaceID, ProjectID: projectID, Data: event.Data{
+		Actor:   event.Actor{ID: caller.UserID, Username: caller.Account().Username},
+		Project: &event.Project{ID: projectID, Name: access.Name},
+	}}
 	for _, c := range p.changes {
-		writes, err := s.changeWrites(caller, access, p, c)
+		writes, err := s.changeWrites(e, c, p.at)
 		if err != nil {
 			return err
 		}
@@ -124,11 +129,10 @@ func (s store) commit(ctx context.Context, caller httpapi.Caller, access workspa
 }
 
 // changeWrites returns the writes of one change: the replaced version, the file's record, the new content if it is not
-// an object, and the event. The event of a deletion contains the file as it was before the deletion.
-func (s store) changeWrites(
-	caller httpapi.Caller, access workspace.ProjectAccess, p plan, c change,
-) (writes []db.Write, err error) {
-	projectID := access.ProjectID
+// an object, and the event, which is e with the type and the file. The event of a deletion contains the file as it was
+// before the deletion.
+func (s store) changeWrites(e event.Change, c change, at time.Time) (writes []db.Write, err error) {
+	projectID := e.ProjectID
 	key := db.FileKey(projectID, c.path)
 	record := s.Projects.Delete(key)
 	switch {
@@ -139,18 +143,11 @@ func (s store) changeWrites(
 	case c.after != nil:
 		record = s.Projects.Put(key, *c.after)
 	}
-	e := event.Change{
-		Type: c.kind, WorkspaceID: access.WorkspaceID, ProjectID: projectID,
-		Data: event.Data{
-			Actor:   event.Actor{ID: caller.UserID, Username: caller.Account().Username},
-			Project: &event.Project{ID: projectID, Name: access.Name},
-			File:    cmp.Or(c.after, c.before).event(),
-		},
-	}
+	e.Type, e.Data.File = c.kind, cmp.Or(c.after, c.before).event()
 	if c.before != nil {
 		record = record.If(hasVersion(c.before.Version))
 		replaced := *c.before
-		replaced.ExpiresAt = p.at.Add(content.Retention).Unix()
+		replaced.ExpiresAt = at.Add(content.Retention).Unix()
 		writes = append(writes, s.Projects.Put(db.VersionKey(projectID, pathHash(c.path), replaced.Version), replaced))
 		if !c.contentInUse && replaced.Chunks > 0 { // the cleanup's sweep removes objects without an event
 			e.Replaced = &event.Content{ID: replaced.ContentID, Chunks: replaced.Chunks}
@@ -161,7 +158,7 @@ func (s store) changeWrites(
 		chunk := db.ChunkKey(projectID, c.after.ContentID)
 		writes = append(writes, s.contents.Put(chunk, chunkRecord{c.content.data}))
 	}
-	stored, err := s.outbox.Add(e, p.at)
+	stored, err := s.outbox.Add(e, at)
 	return append(writes, stored), err
 }
 

@@ -64,7 +64,7 @@ func (s store) recountOld(ctx context.Context, projectID string, tree Tree, now 
 	}
 	set := expression.Set(attrOldBytes, expression.Value(bytes)).Set(attrOldRecountAt, expression.Value(recountAt))
 	if _, err := s.client.DoOnce(ctx, s.Projects.Update(key, set).
-		If(s.Projects.Exists()).If(attrChanges.Equal(expression.Value(tree.Changes)))); err != nil {
+		If(s.Projects.Exists()).If(attrChanges.Equal(expression.Value(tree.Revision)))); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: the old versions were counted", db.ErrStale)

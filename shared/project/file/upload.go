@@ -12,12 +12,10 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/contenttype"
 	"devplatform/shared/db"
-	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/limit"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/content"
-	"devplatform/shared/workspace"
 )
 
 // An upload stores content directly in the bucket. The client announces it, sends the bytes to a presigned URL, and
@@ -84,64 +82,6 @@ func (u *upload) toContent(encoding Encoding) *packedContent {
 	}
 }
 
-// Announcement describes content that a client wants to upload. It must have been validated.
-type Announcement struct {
-	Path   string
-	Size   int
-	SHA256 []byte
-	// ContentType is the media type of the file, or "" to derive it from the path.
-	ContentType string
-}
-
-// UploadTarget is the request with which a client sends the content of an announced upload, and the time until which it
-// is accepted.
-type UploadTarget struct {
-	ID        string
-	URL       string
-	Headers   map[string]string
-	ExpiresAt time.Time
-}
-
-// Announce reserves the bytes of an upload, and returns the request with which the client can send them. It checks what
-// Complete will check, but not the file's version. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT, QUOTA_EXCEEDED;
-// RATE_LIMITED if the project has too many open uploads.
-func (s *Service) Announce(
-	ctx context.Context, caller httpapi.Caller, projectID string, a Announcement,
-) (out UploadTarget, err error) {
-	u := upload{
-		ID: s.ids.New(id.Upload), Status: uploadOpen, Path: a.Path, Size: a.Size, SHA256: a.SHA256,
-		ContentType: a.ContentType, ContentID: s.newVersion(""), UserID: caller.UserID,
-	}
-	packed := u.toContent(Base64)
-	ops := []Operation{{Action: Save, Path: u.Path, packed: packed}}
-	err = db.Retry(ctx, "announce an upload", func(ctx context.Context) error {
-		_, stored, err := s.store.readState(ctx, caller.UserID, projectID, ops)
-		if err != nil {
-			return err
-		}
-		// The URL is signed before the time of the announcement is taken. So the reservation never ends before the URL.
-		request := objectstore.Upload{Key: packed.ref().ObjectKey(projectID), Size: u.Size, SHA256: u.SHA256}
-		if out.URL, out.Headers, err = s.store.bucket.PresignPut(ctx, request, uploadTime); err != nil {
-			return err
-		}
-		by := author{userID: caller.UserID, at: s.now(), newVersion: s.newVersion}
-		u.AnnouncedAt = clock.Stamp(by.at)
-		_, err = planFiles(ops, stored, by, s.store.quotas)
-		switch {
-		case err != nil:
-		case stored.tree.Uploads >= maxOpenUploads:
-			err = errTooManyUploads.WithCause(errNoRoom)
-		case stored.tree.Bytes+u.Size > s.store.quotas.Bytes:
-			err = errStorageQuota(s.store.quotas)
-		default:
-			err = s.store.announce(ctx, projectID, u)
-		}
-		return s.makeRoom(ctx, projectID, stored.tree, err)
-	})
-	out.ID, out.ExpiresAt = u.ID, u.urlExpiresAt()
-	return out, err
-}
-
 // releaseExpired is the step of makeRoom for uploads. If none has expired, it returns err.
 func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tree, err error) error {
 	open, readErr := s.store.openUploads(ctx, projectID)
@@ -169,48 +109,6 @@ func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tre
 		return limit.Status{Reset: untilNext}.WithRetryAfter(errTooManyUploads)
 	}
 	return err
-}
-
-// Complete makes uploaded content the content of its file, and reports whether the file was created. If the upload is
-// completed already, it returns the version of the file that was stored then. Errors: the errors of apply;
-// UPLOAD_NOT_FOUND; CONFLICT if the content was not uploaded or the upload has expired; FILE_NOT_FOUND if the upload is
-// completed and that version no longer exists.
-func (s *Service) Complete(
-	ctx context.Context, caller httpapi.Caller, projectID, uploadID string, condition httpapi.Preconditions,
-) (f File, isNew bool, err error) {
-	key := db.UploadKey(projectID, uploadID)
-	access, err := s.store.Project(ctx, caller.UserID, projectID, workspace.Write, key)
-	if err != nil {
-		return File{}, false, err
-	}
-	u, err := decodeUpload(uploadID, access.Items[key])
-	if err != nil {
-		return File{}, false, err
-	}
-	if u.isCompleted() {
-		completed := selection{u.Path, u.Version}
-		access, err := s.store.Project(ctx, caller.UserID, projectID, workspace.Read, completed.keys(projectID)...)
-		if err == nil {
-			f, err = completed.choose(projectID, access.Items)
-		}
-		return f, false, err
-	}
-	if s.now().Sub(u.AnnouncedAt.Time()) > completionTime {
-		return File{}, false, errUploadExpired
-	}
-	packed, err := s.store.readUpload(ctx, projectID, u)
-	if err != nil {
-		return File{}, false, err
-	}
-	op := Operation{Action: Save, Path: u.Path, packed: packed, uploadID: uploadID, condition: condition}
-	p, err := s.apply(ctx, caller, projectID, op)
-	if errors.Is(err, errUploadCompleted) { // by another request, after this one has read the record
-		return s.Complete(ctx, caller, projectID, uploadID, condition)
-	}
-	if err != nil {
-		return File{}, false, err
-	}
-	return p.results()[0], p.creates(), nil
 }
 
 // decodeUpload decodes the record of an upload. Error: UPLOAD_NOT_FOUND if item is nil.
