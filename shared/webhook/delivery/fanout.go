@@ -80,9 +80,7 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 	}
 	direct, creations := divide(wanted)
 	for chunk := range slices.Chunk(direct, fanoutChunk) {
-		if created := f.Store.addAll(ctx, chunk); created > 0 {
-			counts.add(metricCreated, float64(created))
-		}
+		f.Store.addAll(ctx, chunk)
 		sendFast(ctx, f.Fast, chunk)
 		for _, n := range chunk {
 			fail(errs, n.record, n.err)
