@@ -198,24 +198,19 @@ func divide(wanted [][]newItem) (direct []newItem, creations []creation) {
 				c = len(creations)
 				creations = append(creations, creation{account: d.AccountID, message: message{WorkspaceID: d.WorkspaceID}})
 			}
-			creations[c].add(n)
+			m := &creations[c].message
+			if !slices.Contains(m.Webhooks, d.WebhookID) {
+				m.Webhooks = append(m.Webhooks, d.WebhookID)
+				slices.Sort(m.Webhooks)
+			}
+			if !slices.Contains(creations[c].indexes, n.record) {
+				creations[c].indexes = append(creations[c].indexes, n.record)
+				m.Events = append(m.Events, eventRef{d.EventID, d.ProjectID})
+			}
 		}
 	}
 	slices.SortStableFunc(fast, func(a, b []newItem) int { return len(a) - len(b) })
 	return slices.Concat(fast...), creations
-}
-
-// add adds a delivery to the creation.
-func (c *creation) add(n newItem) {
-	m, d := &c.message, n.delivery
-	if !slices.Contains(m.Webhooks, d.WebhookID) {
-		m.Webhooks = append(m.Webhooks, d.WebhookID)
-		slices.Sort(m.Webhooks)
-	}
-	if !slices.Contains(c.indexes, n.record) {
-		c.indexes = append(c.indexes, n.record)
-		m.Events = append(m.Events, eventRef{d.EventID, d.ProjectID})
-	}
 }
 
 // replayDelay is the delay of a message for a delivery that was stored before. The first attempt, which has no lease,
