@@ -157,7 +157,7 @@ func newItems(occurrences []occurrence, webhooks []Webhook, now time.Time) []new
 			if !w.wants(o.event, o.at) {
 				continue
 			}
-			d := newDelivery(o.event, o.at, w, w.lane(), now)
+			d := newDelivery(o.event, o.at, w, now)
 			if !w.Active {
 				d = d.withFinalStatus(Failed, w.inactiveReason())
 			}
