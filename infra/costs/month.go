@@ -18,7 +18,7 @@ const template = "template.yaml"
 const (
 	jobMetrics      = 2
 	ageMetrics      = 2
-	deliveryMetrics = 11
+	deliveryMetrics = 9
 	mailMetrics     = 1
 )
 

@@ -51,11 +51,14 @@ func TestProjectDeletionRaces(t *testing.T) {
 			var inner error
 			if deletionIsSlow {
 				wire.Before("TransactWriteItems", func() { inner = op(f.services, p, ready, held) })
-				if err := slow.project.Delete(t.Context(), ada.Caller(), p); err != nil || inner != nil {
+				err := second(slow.project.DeleteProject(t.Context(), ada.Caller(), &ref(p, "").InProject))
+				if err != nil || inner != nil {
 					t.Fatalf("%s during the deletion: got %v, %v", name, inner, err)
 				}
 			} else {
-				wire.Before("TransactWriteItems", func() { inner = f.project.Delete(t.Context(), ada.Caller(), p) })
+				wire.Before("TransactWriteItems", func() {
+					inner = second(f.project.DeleteProject(t.Context(), ada.Caller(), &ref(p, "").InProject))
+				})
 				if err := op(slow, p, ready, held); err == nil || inner != nil {
 					t.Fatalf("the deletion during %s: got %v, %v", name, inner, err)
 				}

@@ -313,9 +313,6 @@ func (s *Service) updateWebhook(
 			return nil, err
 		}
 	}
-	settings := Settings{
-		URL: in.Body.URL, Events: unique(in.Body.Events), Description: in.Body.Description, Active: in.Body.Active,
-	}
 	var secret, generated string
 	if in.Body.Secret.Present {
 		secret, generated = secretOrNew(in.Body.Secret.Value)
@@ -325,7 +322,7 @@ func (s *Service) updateWebhook(
 		if w, err = s.webhookFor(ctx, caller, in.WebhookID, workspace.ManageWebhooks); err != nil {
 			return err
 		}
-		next, changed := settings.applyTo(w, s.now())
+		next, changed := in.applyTo(w, s.now())
 		if in.Body.Secret.Present {
 			var rotated bool
 			if next, rotated, err = s.secrets.Rotate(ctx, next, secret, s.now()); err != nil {

@@ -18,34 +18,25 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Settings are the changes that the owners of a webhook can make, except a change of the secret. A nil field is not
-// changed.
-type Settings struct {
-	URL         *string
-	Events      []string
-	Description *string
-	Active      *bool
-}
-
-// applyTo returns the webhook after the changes. changed reports whether a setting
+// applyTo returns the webhook after the changes, except a change of the secret. changed reports whether a setting
 // changed. A new URL, or an activation, starts a new generation of the endpoint: it has to respond promptly again
 // before it is in the fast lane. A URL with another host, or an activation, also resets the series of failures. A
 // webhook that the service disabled stays disabled until its owners activate it. Until then, its events are stored, so
 // that they can be recovered.
-func (in Settings) applyTo(w delivery.Webhook, now time.Time) (_ delivery.Webhook, changed bool) {
-	startsGeneration, resetsHealth := false, false
-	if in.URL != nil && *in.URL != w.URL {
-		startsGeneration, resetsHealth = true, !haveSameHost(*in.URL, w.URL)
-		w.URL, changed = *in.URL, true
+func (in *webhookSettingsInput) applyTo(w delivery.Webhook, now time.Time) (_ delivery.Webhook, changed bool) {
+	settings, startsGeneration, resetsHealth := in.Body, false, false
+	if settings.URL != nil && *settings.URL != w.URL {
+		startsGeneration, resetsHealth = true, !haveSameHost(*settings.URL, w.URL)
+		w.URL, changed = *settings.URL, true
 	}
-	if in.Events != nil && !slices.Equal(in.Events, w.Events) {
-		w.Events, changed = in.Events, true
+	if events := unique(settings.Events); events != nil && !slices.Equal(events, w.Events) {
+		w.Events, changed = events, true
 	}
-	if in.Description != nil && *in.Description != w.Description {
-		w.Description, changed = *in.Description, true
+	if settings.Description != nil && *settings.Description != w.Description {
+		w.Description, changed = *settings.Description, true
 	}
-	if in.Active != nil && *in.Active != w.Active {
-		w, changed = withActive(w, *in.Active, now), true
+	if settings.Active != nil && *settings.Active != w.Active {
+		w, changed = withActive(w, *settings.Active, now), true
 		startsGeneration, resetsHealth = startsGeneration || w.Active, resetsHealth || w.Active
 	}
 	if startsGeneration {

@@ -13,16 +13,15 @@ import (
 	"devplatform/shared/webhook/delivery"
 )
 
-var settingsGenerator = rapid.Custom(func(t *rapid.T) Settings {
+var settingsGenerator = rapid.Custom(func(t *rapid.T) *webhookSettingsInput {
 	optional := func(name string, values ...string) *string {
 		return rapid.Ptr(rapid.SampledFrom(values), true).Draw(t, name)
 	}
-	in := Settings{
-		URL:         optional("url", "https://a.example", "https://a.example/b", "https://b.example"),
-		Description: optional("description", "", "x"),
-	}
-	in.Active = rapid.Ptr(rapid.Bool(), true).Draw(t, "active")
-	in.Events = rapid.SampledFrom([][]string{nil, {"*"}, {"file.*", "project.created"}}).Draw(t, "events")
+	in := &webhookSettingsInput{}
+	in.Body.URL = optional("url", "https://a.example", "https://a.example/b", "https://b.example")
+	in.Body.Description = optional("description", "", "x")
+	in.Body.Active = rapid.Ptr(rapid.Bool(), true).Draw(t, "active")
+	in.Body.Events = rapid.SampledFrom([][]pattern{nil, {"*"}, {"file.*", "project.created"}}).Draw(t, "events")
 	return in
 })
 
@@ -59,17 +58,17 @@ func TestSettingsAreApplied(t *testing.T) {
 			t.Fatal("applying the settings again changes the webhook")
 		}
 		url, active := w.URL, w.Active
-		if in.URL != nil {
-			url = *in.URL
+		if in.Body.URL != nil {
+			url = *in.Body.URL
 		}
-		if in.Active != nil {
-			active = *in.Active
+		if in.Body.Active != nil {
+			active = *in.Body.Active
 		}
 		if next.URL != url || next.Active != active || next.Secret != w.Secret {
 			t.Fatalf("got %+v, want url %s, active %t and the same secret", next, url, active)
 		}
-		if in.Events != nil && !slices.Equal(next.Events, in.Events) {
-			t.Fatalf("got events %v, want %v", next.Events, in.Events)
+		if events := unique(in.Body.Events); events != nil && !slices.Equal(next.Events, events) {
+			t.Fatalf("got events %v, want %v", next.Events, events)
 		}
 		newURL, activated := url != w.URL, active && !w.Active
 		newEndpoint := newURL && !strings.HasPrefix(url, "https://a.example") || activated

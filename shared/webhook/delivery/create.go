@@ -39,10 +39,8 @@ func mergeCreations(creations []creation) (merged []creation) {
 // createOrReturn creates deliveries. If that fails, it returns their messages to the queue, and sets the errors of the
 // messages. No other record remembers these deliveries. The waits between the attempts grow and add up to seven hours,
 // so that the deliveries are created even after an outage of hours.
-func (w SlowWorker) createOrReturn(
-	ctx context.Context, shared *invocation, c creation, received []lambdafn.QueueMessage, errs []error,
-) {
-	err := async.Recover(func() error { return w.create(ctx, shared, c.message) })
+func (w SlowWorker) createOrReturn(ctx context.Context, c creation, received []lambdafn.QueueMessage, errs []error) {
+	err := async.Recover(func() error { return w.create(ctx, c.message) })
 	if err == nil {
 		return
 	}
@@ -72,7 +70,7 @@ func createWait(receives int) time.Duration {
 // the function crashes, the message is received again. Deliveries that were stored before keep their lane. If one of
 // the webhooks cannot be decoded, or a delivery cannot be stored, create returns an error at the end: a retry creates
 // the deliveries after a repair. If the workspace has ended or is read-only, create stores nothing.
-func (w SlowWorker) create(ctx context.Context, shared *invocation, m message) error {
+func (w SlowWorker) create(ctx context.Context, m message) error {
 	webhooks, broken, err := w.Store.Webhooks(ctx, m.WorkspaceID)
 	if err != nil {
 		return err
@@ -83,7 +81,7 @@ func (w SlowWorker) create(ctx context.Context, shared *invocation, m message) e
 	}
 	named := slices.DeleteFunc(webhooks, func(webhook Webhook) bool { return !slices.Contains(m.Webhooks, webhook.ID) })
 	items := newItems(occurrences, named, w.Clock())
-	shared.add(metricCreated, float64(w.Store.addAll(ctx, items)))
+	w.Store.addAll(ctx, items)
 	sendFast(ctx, w.Fast, items)
 	turns, err := w.makeAllDue(ctx, named, items)
 	if err == nil {

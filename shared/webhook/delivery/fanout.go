@@ -80,9 +80,7 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 	}
 	direct, creations := divide(wanted)
 	for chunk := range slices.Chunk(direct, fanoutChunk) {
-		if created := f.Store.addAll(ctx, chunk); created > 0 {
-			counts.add(metricCreated, float64(created))
-		}
+		f.Store.addAll(ctx, chunk)
 		sendFast(ctx, f.Fast, chunk)
 		for _, n := range chunk {
 			fail(errs, n.record, n.err)
@@ -159,7 +157,7 @@ func newItems(occurrences []occurrence, webhooks []Webhook, now time.Time) []new
 			if !w.wants(o.event, o.at) {
 				continue
 			}
-			d := newDelivery(o.event, o.at, w, w.lane(), now)
+			d := newDelivery(o.event, o.at, w, now)
 			if !w.Active {
 				d = d.withFinalStatus(Failed, w.inactiveReason())
 			}
@@ -200,24 +198,19 @@ func divide(wanted [][]newItem) (direct []newItem, creations []creation) {
 				c = len(creations)
 				creations = append(creations, creation{account: d.AccountID, message: message{WorkspaceID: d.WorkspaceID}})
 			}
-			creations[c].add(n)
+			m := &creations[c].message
+			if !slices.Contains(m.Webhooks, d.WebhookID) {
+				m.Webhooks = append(m.Webhooks, d.WebhookID)
+				slices.Sort(m.Webhooks)
+			}
+			if !slices.Contains(creations[c].indexes, n.record) {
+				creations[c].indexes = append(creations[c].indexes, n.record)
+				m.Events = append(m.Events, eventRef{d.EventID, d.ProjectID})
+			}
 		}
 	}
 	slices.SortStableFunc(fast, func(a, b []newItem) int { return len(a) - len(b) })
 	return slices.Concat(fast...), creations
-}
-
-// add adds a delivery to the creation.
-func (c *creation) add(n newItem) {
-	m, d := &c.message, n.delivery
-	if !slices.Contains(m.Webhooks, d.WebhookID) {
-		m.Webhooks = append(m.Webhooks, d.WebhookID)
-		slices.Sort(m.Webhooks)
-	}
-	if !slices.Contains(c.indexes, n.record) {
-		c.indexes = append(c.indexes, n.record)
-		m.Events = append(m.Events, eventRef{d.EventID, d.ProjectID})
-	}
 }
 
 // replayDelay is the delay of a message for a delivery that was stored before. The first attempt, which has no lease,

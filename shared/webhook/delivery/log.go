@@ -144,7 +144,7 @@ func (l Log) Test(ctx context.Context, w Webhook, e event.Record, at time.Time) 
 	if err != nil {
 		return Delivery{}, err
 	}
-	d := newDelivery(e, at, w, fastLane, at)
+	d := newDelivery(e, at, w, at)
 	d.Payload = e.Payload // the events table does not contain the event
 	body := []byte(d.Payload)
 	result := l.Sender.Send(ctx, sender.Request{

@@ -9,7 +9,6 @@ import (
 
 // The metrics of deliveries. infra/ALARMS.md describes their alarms.
 const (
-	metricCreated      = "DeliveriesCreated"
 	metricAttempts     = "DeliveryAttempts"
 	metricSuccesses    = "DeliverySuccesses"
 	metricFailures     = "DeliveryFailures" // attempts that failed
@@ -17,7 +16,6 @@ const (
 	metricMoved        = "DeliveriesMoved"  // from the fast lane to the slow lane
 	metricTurns        = "SlowTurns"        // turns of endpoints in the slow lane
 	metricTurnsDelayed = "SlowTurnsDelayed" // turns that waited for a slot of their account, or for its earlier turns
-	metricTurnsDue     = "SlowTurnsDue"     // messages for turns that the retry job sent
 	metricDisabled     = "WebhooksDisabled"
 	metricUnreadable   = "WebhooksUnreadable"
 	metricDue          = "DeliveriesDue"

@@ -61,7 +61,7 @@ func TestDelivery(t *testing.T) {
 	f.wantLog(
 		fmt.Sprintf(`"delivery":%q,"webhook":%q,"event":%q,"type":"file.created","attempt":1,"status":200,`+
 			`"durationMs":0,"outcome":"succeeded"`, d.ID, w.ID, e.ID),
-		`"DeliveriesCreated":[1]`, `"DeliveryAttempts":[1]`, `"DeliverySuccesses":[1]`, `"DeliveryLatency":[50]`,
+		`"DeliveryAttempts":[1]`, `"DeliverySuccesses":[1]`, `"DeliveryLatency":[50]`,
 	)
 	for _, forbidden := range []string{f.receiver.URL(""), webhookSecret, `"file.created"}`} {
 		if strings.Contains(f.log.String(), forbidden) {

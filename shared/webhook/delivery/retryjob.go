@@ -110,13 +110,13 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 		return nil, err
 	}
 	var m message
-	var account, name string
+	var account string
 	if e.isWebhook() {
 		w, decodeErr := DecodeWebhook(item)
-		m, account, name, err = w.turnMessage(), w.AccountID, metricTurnsDue, decodeErr
+		m, account, err = w.turnMessage(), w.AccountID, decodeErr
 	} else {
 		d, decodeErr := decodeDelivery(item)
-		m, account, name, err = d.message(), d.AccountID, metricDue, decodeErr
+		m, account, err = d.message(), d.AccountID, decodeErr
 		if err == nil && d.NextAttemptAt != nil {
 			counts.highest(metricOldest, metric.Seconds, now.Sub(d.NextAttemptAt.Time()).Seconds())
 		}
@@ -125,7 +125,9 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 		j.Logger.ErrorContext(ctx, "item of the index cannot be decoded", "key", e.key.SK, "cause", err.Error())
 		return nil, nil
 	}
-	counts.count(name)
+	if !e.isWebhook() {
+		counts.count(metricDue)
+	}
 	queued := m.queueMessage(account, max(0, e.at.Sub(now)))
 	return &queued, nil
 }

@@ -126,7 +126,7 @@ func (s *simulation) beginTurn(t *simTurn) {
 			until := t.now.Add(leaseTime)
 			stored.TurnUntil, stored.AddedAt, t.endpoint.turn = stamp(until), nil, t
 			t.webhook = *stored
-			t.window = stored.window()
+			t.end.window = stored.window()
 			s.stats.turn(t.endpoint.account)
 			s.work(t)
 		})
@@ -183,7 +183,7 @@ func (s *simulation) attemptAll(t *simTurn, records []*simRecord) {
 func (s *simulation) next(t *simTurn, then func([]*simRecord)) {
 	x := &t.endpoint.index
 	for len(t.named) > 0 {
-		n := min(len(t.named), t.window)
+		n := min(len(t.named), t.end.window)
 		ids := t.takeUnseen(t.named[:n])
 		t.named = t.named[n:]
 		var records []*simRecord
@@ -198,7 +198,7 @@ func (s *simulation) next(t *simTurn, then func([]*simRecord)) {
 		}
 	}
 	s.after(storageTime, func() {
-		page := s.page(t.endpoint, t.after, t.window)
+		page := s.page(t.endpoint, t.after, t.end.window)
 		var due []*simRecord
 		for _, r := range page {
 			if at := r.stored.DueAt.Time(); at.After(s.now().Add(clockSkew)) {
@@ -211,7 +211,7 @@ func (s *simulation) next(t *simTurn, then func([]*simRecord)) {
 		if len(page) > 0 {
 			t.after = page[len(page)-1].key
 		}
-		if records := t.unread(due); len(records) > 0 || len(page) < t.window {
+		if records := t.unread(due); len(records) > 0 || len(page) < t.end.window {
 			then(records)
 			return
 		}
@@ -231,7 +231,6 @@ func (t *simTurn) unread(records []*simRecord) (fresh []*simRecord) {
 
 // finishTurn does what turn.finish does.
 func (s *simulation) finishTurn(t *simTurn) {
-	t.end.window = t.window
 	next, wait, soon := t.nextTurns(s.now(), s.jitter())
 	s.after(storageTime, func() {
 		if s.endTurn(t, next, !t.end.hasMore) {

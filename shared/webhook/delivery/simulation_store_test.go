@@ -95,7 +95,8 @@ func (s *simulation) page(e *simEndpoint, after simKey, limit int) (page []*simR
 		x.entries[i+limit-1].key.at > midnight.Add(x.seeds[0]).UnixMilli()) {
 		at := x.seeds[0]
 		x.seeds = x.seeds[1:]
-		d := newDelivery(s.event(e.account, at), midnight.Add(at), e.stored, slowLane, midnight.Add(at))
+		begin := midnight.Add(at)
+		d := newDelivery(s.event(e.account, at), begin, e.stored, begin).withSlowAttempt(begin)
 		s.add(&simRecord{stored: d, endpoint: e, born: &simBirth{at: at, class: e.account.class}, written: at})
 	}
 	for ; i < len(x.entries) && len(page) < limit; i++ {

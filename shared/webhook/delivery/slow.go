@@ -35,13 +35,13 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 			t.webhook.WorkspaceID, t.webhook.ID = m.WorkspaceID, m.WebhookID
 			accounts[r.Group] = append(accounts[r.Group], t)
 		case r.Receives > 1: // an error of one message must not affect the others again
-			w.createOrReturn(ctx, shared, c, received, errs)
+			w.createOrReturn(ctx, c, received, errs)
 		default:
 			creations = append(creations, c)
 		}
 	}
 	for _, c := range mergeCreations(creations) {
-		w.createOrReturn(ctx, shared, c, received, errs)
+		w.createOrReturn(ctx, c, received, errs)
 	}
 	var group async.Group
 	for account, turns := range accounts {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -175,15 +174,15 @@ func (s Store) Read(ctx context.Context, webhookID, deliveryID string) (Delivery
 	return withPayload(d, items[d.eventKey()])
 }
 
-// addAll stores new deliveries that do not exist yet, and returns their number. It drops the deliveries of workspaces
-// that have ended or are read-only. It sets isDropped, wasStored and err in the items, and Due in the items of existing
-// deliveries. After an error, some deliveries are stored and others are not, and it is safe to call addAll again.
+// addAll stores new deliveries that do not exist yet. It drops the deliveries of workspaces that have ended or are
+// read-only. It sets isDropped, wasStored and err in the items, and Due in the items of existing deliveries. After an
+// error, some deliveries are stored and others are not, and it is safe to call addAll again.
 //
 // If there are more than singleWrites, addAll reads which ones exist, and then stores the others without conditions,
 // because that takes a fraction of the calls. If two functions create the same delivery at the same time, the second
 // one can replace the delivery after its first attempts. It is then sent again. If there are fewer, or if DynamoDB
 // rejects one of them, addAll stores each one alone.
-func (s Store) addAll(ctx context.Context, items []newItem) (created int) {
+func (s Store) addAll(ctx context.Context, items []newItem) {
 	isBatch, refs := len(items) > singleWrites, []db.Ref(nil)
 	for _, n := range items {
 		refs = append(refs, s.Projects.Ref(db.WorkspaceKey(n.delivery.WorkspaceID)))
@@ -214,38 +213,33 @@ func (s Store) addAll(ctx context.Context, items []newItem) (created int) {
 	if isBatch && len(missing) > 0 {
 		err := s.Table.PutAll(ctx, missing)
 		if err == nil {
-			return len(missing)
+			return
 		}
 		if !errors.Is(err, db.ErrRejected) {
 			for i := range items {
 				items[i].err = err
 			}
-			return 0
+			return
 		}
 	}
-	return s.addEach(ctx, items)
+	s.addEach(ctx, items)
 }
 
 // addEach stores each delivery that addAll has not found with a write of its own. It does what addAll does.
-func (s Store) addEach(ctx context.Context, items []newItem) int {
-	var created atomic.Int64
+func (s Store) addEach(ctx context.Context, items []newItem) {
 	for i, err := range lambdafn.Parallel(len(items), singleWrites, func(i int) error {
 		n := &items[i]
 		if n.err != nil || n.isDropped || n.wasStored {
 			return n.err
 		}
 		_, err := s.Client.Do(ctx, s.Table.Create(n.delivery.key(), n.delivery))
-		switch {
-		case err == nil:
-			created.Add(1)
-		case errors.Is(err, db.ErrConditionFailed):
+		if errors.Is(err, db.ErrConditionFailed) {
 			n.wasStored, err = true, nil
 		}
 		return err
 	}) {
 		items[i].err = err
 	}
-	return int(created.Load())
 }
 
 // save stores the next version of a delivery and returns it with its version number. read is the previous version. The

@@ -111,7 +111,7 @@ func TestSlowDeliveries(t *testing.T) {
 	workspaceID := f.newWorkspace()
 	w, other := f.subscribe(workspaceID, "https://example.com"), f.subscribe(workspaceID, "https://example.com")
 	add := func(w Webhook, at time.Time, change func(Delivery) Delivery) slowEntry {
-		d := newDelivery(f.newEvent(workspaceID), midnight, w, slowLane, at)
+		d := newDelivery(f.newEvent(workspaceID), midnight, w, at).withSlowAttempt(at)
 		f.must(f.store.Client.Do(t.Context(), f.store.Table.Create(d.key(), change(d))))
 		return slowEntry{d.ID, at}
 	}

@@ -24,14 +24,14 @@ const (
 // newDelivery returns the delivery of an event to a webhook, due now. at is the time of the event. The ID depends only
 // on the event and the webhook, so that a replay of the event finds the existing delivery. It consists of the time of
 // the event, by which recoveries select deliveries, and the first 80 bits of the SHA-256 hash of the two IDs.
-func newDelivery(e event.Record, at time.Time, w Webhook, l lane, now time.Time) Delivery {
+func newDelivery(e event.Record, at time.Time, w Webhook, now time.Time) Delivery {
 	hash := sha256.Sum256([]byte(e.ID + w.ID))
 	d := Delivery{
 		ID: id.Delivery.From(at, [10]byte(hash[:10])), WebhookID: w.ID, WorkspaceID: w.WorkspaceID,
 		AccountID: w.AccountID, ProjectID: e.ProjectID, EventID: e.ID, Type: e.Type, Attempts: []Attempt{},
 		Deadline: clock.Stamp(at.Add(deliverWithin)), ExpiresAt: at.Add(retention).Unix(),
 	}
-	if l == slowLane {
+	if w.lane() == slowLane {
 		return d.withSlowAttempt(now)
 	}
 	return d.withFastAttempt(now, now.Add(messageTimeout))

@@ -23,12 +23,11 @@ type turn struct {
 	named      []string // IDs of deliveries that messages name
 	err        *error   // receives the error of the message
 
-	now    time.Time // when the turn began
-	token  string
-	window int
-	after  db.IndexKey     // position in the index
-	seen   map[string]bool // IDs of the deliveries that were read
-	end    turnEnd
+	now   time.Time // when the turn began
+	token string
+	after db.IndexKey     // position in the index
+	seen  map[string]bool // IDs of the deliveries that were read
+	end   turnEnd
 }
 
 // run runs the turn. It returns lambdafn.ErrLater if the queue must deliver the message again. A message that does not
@@ -42,7 +41,7 @@ func (t *turn) run(ctx context.Context) error {
 	t.invocation.count(metricTurns)
 	if err := t.work(ctx); err != nil { // the next turn continues
 		t.worker.Logger.ErrorContext(ctx, "turn failed", "webhook", t.webhook.ID, "cause", err.Error())
-		t.end.nextDue, t.window = t.worker.Clock().Add(shortestTurnWait), 1
+		t.end.nextDue, t.end.window = t.worker.Clock().Add(shortestTurnWait), 1
 	}
 	return t.finish(ctx)
 }
@@ -77,7 +76,7 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 	if err != nil || !isTaken {
 		return false, err
 	}
-	t.webhook, t.token, t.window = fresh, token, fresh.window()
+	t.webhook, t.token, t.end.window = fresh, token, fresh.window()
 	return true, nil
 }
 
@@ -131,7 +130,7 @@ func (t *turn) work(ctx context.Context) error {
 // returns none, t.end shows when another delivery is due.
 func (t *turn) next(ctx context.Context) ([]string, error) {
 	for len(t.named) > 0 {
-		n := min(len(t.named), t.window)
+		n := min(len(t.named), t.end.window)
 		ids := t.takeUnseen(t.named[:n])
 		t.named = t.named[n:]
 		if len(ids) > 0 {
@@ -139,7 +138,7 @@ func (t *turn) next(ctx context.Context) ([]string, error) {
 		}
 	}
 	for {
-		page, after, err := t.worker.Store.slowDeliveries(ctx, t.webhook.ID, t.after, t.window)
+		page, after, err := t.worker.Store.slowDeliveries(ctx, t.webhook.ID, t.after, t.end.window)
 		if err != nil {
 			return nil, err
 		}
@@ -228,9 +227,9 @@ func (t *turn) conclude(attempts []*attempt) (isOver bool) {
 	t.end.hasFailed = made > 0 && succeeded == 0
 	switch {
 	case succeeded > 0:
-		t.window = min(2*t.window, t.webhook.widestWindow())
+		t.end.window = min(2*t.end.window, t.webhook.widestWindow())
 	case t.end.hasFailed:
-		t.window = 1
+		t.end.window = 1
 	}
 	return t.end.hasFailed
 }
@@ -239,7 +238,6 @@ func (t *turn) conclude(attempts []*attempt) (isOver bool) {
 // queue. If deliveries were added during the turn, the next turn is due now. If the webhook has a new endpoint, the
 // result of the turn does not apply to it.
 func (t *turn) finish(ctx context.Context) error {
-	t.end.window = t.window
 	condition := ifUnchanged
 	if t.end.hasMore {
 		condition = ifSameEndpoint

@@ -94,7 +94,7 @@ type turnEnd struct {
 	hasFailed bool          // attempts were made, and none of the latest ones succeeded
 	duration  time.Duration // of the longest of these attempts, if the turn failed
 	hasMore   bool          // deliveries that are due remain
-	window    int           // the number of concurrent attempts with which the next turn begins
+	window    int           // the number of concurrent attempts, with which the next turn also begins
 	nextDue   time.Time     // the earliest time at which another delivery is due; zero if no other delivery waits
 }
 
