@@ -235,8 +235,8 @@ func (s Access) Locate(ctx context.Context, projectID string, more ...db.Ref) (P
 }
 
 // Load makes the second call of Project: it returns the access of a user to a project that Locate has found, adds more
-// items, which may be in any table, and checks the action. Errors: ErrProjectNotFound, also if the project was deleted after Locate;
-// ErrDenied, ErrReadOnly.
+// items, which may be in any table, and checks the action. Errors: ErrProjectNotFound, also if the project was
+// deleted after Locate; ErrDenied, ErrReadOnly.
 func (s Access) Load(
 	ctx context.Context, userID string, located ProjectAccess, action Action, more ...db.Ref,
 ) (a ProjectAccess, err error) {
