@@ -152,7 +152,7 @@ func (w *world) draw(label string) step {
 	if sample(w.t, numbers(20), label+": may end") == 1 {
 		steps = []step{
 			{"delete the project", (*model).deleteProject, func(s *services) error {
-				return s.project.Delete(ctx, caller, p)
+				return second(s.project.DeleteProject(ctx, caller, &ref(p, "").InProject))
 			}},
 			{"expire the leases", (*model).expire, func(*services) error {
 				w.Clock.Advance(job.LeaseTime)
