@@ -72,8 +72,8 @@ func TestTakenNameCostsNoWait(t *testing.T) {
 			t.Errorf("create: got the response %+v and error %v, want the slug %s", p, err, want)
 		}
 	}
-	rename := project.ProjectSettingsInput{InProject: project.InProject{ProjectID: ada.Project("", "Shop", workspace.Team)}}
-	rename.Body.Name = &todo.Body.Name
+	var rename project.ProjectSettingsInput
+	rename.ProjectID, rename.Body.Name = ada.Project("", "Shop", workspace.Team), &todo.Body.Name
 	if p, err := project.UpdateProject(f.Service, ctx, caller, &rename); err != nil || p.Body.Slug != "todo-4" {
 		t.Errorf("rename: got the response %+v and error %v, want the slug todo-4", p, err)
 	}

@@ -42,7 +42,8 @@ func (s *Service) Register(r *httpapi.Routes) {
 	}, s.readExport)
 }
 
-type startExportOutput struct{ Body archive.ExportRef }
+// StartExportOutput is the output of StartExport.
+type StartExportOutput struct{ Body archive.ExportRef }
 
 type readExportInput struct {
 	file.InProject

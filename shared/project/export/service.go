@@ -69,7 +69,7 @@ func New(d Deps) *Service {
 // that is running or ready, StartExport returns this export and does not count.
 func (s *Service) StartExport(
 	ctx context.Context, caller httpapi.Caller, in *file.InProject,
-) (*startExportOutput, error) {
+) (*StartExportOutput, error) {
 	projectID := in.ProjectID
 	var r archive.Record
 	var j job.Job
@@ -97,7 +97,7 @@ func (s *Service) StartExport(
 				"cause", err.Error())
 		}
 	}
-	return &startExportOutput{r.Ref()}, err
+	return &StartExportOutput{r.Ref()}, err
 }
 
 // exportOfFiles returns the export of a project's files in their current state. If there is none, it returns a record

@@ -25,7 +25,7 @@ var (
 	errTooManyUploads = fault.New(fault.CodeRateLimited, fmt.Sprintf(
 		"The project has reached its limit of %d open uploads. Complete them, or wait until their URLs expire.",
 		maxOpenUploads))
-	// errUploadCompleted reports to Complete that another request has completed the upload.
+	// errUploadCompleted reports to CompleteUpload that another request has completed the upload.
 	errUploadCompleted = errors.New("file: the upload is completed")
 	// errInvalidBatch is the error of Change for invalid operations. Its cause lists the validation problems.
 	errInvalidBatch = fault.New(fault.CodeValidationFailed,

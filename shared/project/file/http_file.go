@@ -139,7 +139,8 @@ func (in *saveFileInput) Validate(v *httpapi.Validation) {
 	v.Field("content", rule)
 }
 
-type saveFileOutput struct {
+// SaveFileOutput is the output of the endpoints that save a file.
+type SaveFileOutput struct {
 	Status int
 	ETag   string `header:"ETag" doc:"The entity tag of the saved file"`
 	Body   FileItem
@@ -147,7 +148,7 @@ type saveFileOutput struct {
 
 func (s *Service) saveFile(
 	ctx context.Context, caller httpapi.Caller, in *saveFileInput,
-) (*saveFileOutput, error) {
+) (*SaveFileOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err
@@ -161,8 +162,8 @@ func (s *Service) saveFile(
 	return newSaveFileOutput(p.results()[0], p.creates()), nil
 }
 
-func newSaveFileOutput(f File, isNew bool) *saveFileOutput {
-	out := &saveFileOutput{Status: http.StatusOK, ETag: f.ETag(), Body: f.Item()}
+func newSaveFileOutput(f File, isNew bool) *SaveFileOutput {
+	out := &SaveFileOutput{Status: http.StatusOK, ETag: f.ETag(), Body: f.Item()}
 	if isNew {
 		out.Status = http.StatusCreated
 	}

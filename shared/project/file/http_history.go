@@ -50,7 +50,8 @@ type FileHistoryInput struct {
 // Validate checks the path.
 func (in *FileHistoryInput) Validate(v *httpapi.Validation) { v.Field("path", path.Check(in.Path)) }
 
-type fileHistoryOutput struct {
+// FileHistoryOutput is the output of FileHistory.
+type FileHistoryOutput struct {
 	Body struct {
 		Versions   []VersionItem `json:"versions" nullable:"false" doc:"The versions, newest first"`
 		NextCursor string        `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page"`
@@ -61,8 +62,8 @@ type fileHistoryOutput struct {
 // newest first. The history of a deleted file is available until its versions expire.
 func (s *Service) FileHistory(
 	ctx context.Context, caller httpapi.Caller, in *FileHistoryInput,
-) (out *fileHistoryOutput, err error) {
-	out = &fileHistoryOutput{}
+) (out *FileHistoryOutput, err error) {
+	out = &FileHistoryOutput{}
 	scope := httpapi.ListScope(caller, "versions", in.ProjectID, in.Path)
 	current := db.FileKey(in.ProjectID, in.Path)
 	read := func(ctx context.Context, after string, n int) ([]VersionItem, error) {

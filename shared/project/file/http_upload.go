@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"strings"
@@ -101,7 +102,8 @@ func normalizeContentType(text string) (normalized, rule string) {
 	return normalized, ""
 }
 
-type announceUploadOutput struct {
+// AnnounceUploadOutput is the output of AnnounceUpload.
+type AnnounceUploadOutput struct {
 	Body struct {
 		ID        string            `json:"id" doc:"The upload's ID" example:"upl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		URL       string            `json:"url" doc:"The URL to which the content is sent. Everyone who has it can upload the content, so keep it secret" example:"https://bucket.s3.eu-central-1.amazonaws.com/contents/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK/01K9ZQ3V7M8T5XW2ABCDEFGHJK?X-Amz-Expires=900"`
@@ -111,20 +113,20 @@ type announceUploadOutput struct {
 	}
 }
 
-// AnnounceUpload reserves the bytes of an upload, and returns the request with which the client can send them. It checks
-// what CompleteUpload will check, but not the file's version.
+// AnnounceUpload reserves the bytes of an upload, and returns the request with which the client can send them. It
+// checks what CompleteUpload will check, but not the file's version.
 func (s *Service) AnnounceUpload(
 	ctx context.Context, caller httpapi.Caller, in *AnnounceUploadInput,
-) (*announceUploadOutput, error) {
+) (*AnnounceUploadOutput, error) {
 	sum, err := hex.DecodeString(in.Body.SHA256)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("file: decode a hash: %w", err)
 	}
 	u := upload{
 		ID: s.ids.New(id.Upload), Status: uploadOpen, Path: in.Body.Path, Size: in.Body.Size, SHA256: sum,
 		ContentType: in.Body.ContentType, ContentID: s.newVersion(""), UserID: caller.UserID,
 	}
-	packed, out := u.toContent(Base64), &announceUploadOutput{}
+	packed, out := u.toContent(Base64), &AnnounceUploadOutput{}
 	ops := []Operation{{Action: Save, Path: u.Path, packed: packed}}
 	err = db.Retry(ctx, "announce an upload", func(ctx context.Context) error {
 		_, stored, err := s.store.readState(ctx, caller.UserID, in.ProjectID, ops)
@@ -165,7 +167,7 @@ type CompleteUploadInput struct {
 // version of the file that was stored then.
 func (s *Service) CompleteUpload(
 	ctx context.Context, caller httpapi.Caller, in *CompleteUploadInput,
-) (*saveFileOutput, error) {
+) (*SaveFileOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ type Operation struct {
 	ETag     *string  `json:"etag,omitempty" doc:"For update, delete and rename: the entity tag that the file must have, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 
 	data      []byte         // the content, decoded
-	packed    *packedContent // set by Service.apply, or by Service.Complete
+	packed    *packedContent // set by Service.apply, or by Service.CompleteUpload
 	uploadID  string         // the upload that the operation completes, or ""
 	condition httpapi.Preconditions
 }

@@ -39,7 +39,8 @@ const (
 // that are based on tree are no longer valid.
 //
 // Expired versions are not counted, whether or not DynamoDB has deleted them. They expire before OldRecountAt, which is
-// after the read. So DeleteVersion never subtracts a version that is not in OldBytes, and OldBytes is never too small.
+// after the read. So DeleteFileVersion never subtracts a version that is not in OldBytes, and OldBytes is never too
+// small.
 func (s store) recountOld(ctx context.Context, projectID string, tree Tree, now clock.Clock) error {
 	key := db.TreeKey(projectID)
 	postpone := expression.Set(attrOldRecountAt, expression.Value(now().Add(minRecount).Unix()))
