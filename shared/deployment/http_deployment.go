@@ -152,14 +152,10 @@ type DeployRequest struct {
 func (s *Service) CreateDeployment(
 	ctx context.Context, caller httpapi.Caller, in *DeployInput,
 ) (*DeploymentOutput, error) {
-	d := Deployment{ProjectID: in.ProjectID, Summary: Summary{Status: Queued, Target: Production}}
-	if in.Body != nil {
-		d.Target, d.Message = cmp.Or(in.Body.Target, Production), in.Body.Message
-	}
+	var c *change
 	takenLabels := 0
-	err := db.Retry(ctx, "deploy a project", func(ctx context.Context) error {
-		c, err := s.request(ctx, caller, &d, takenLabels)
-		if err == nil {
+	err := db.Retry(ctx, "deploy a project", func(ctx context.Context) (err error) {
+		if c, err = s.request(ctx, caller, in, takenLabels); err == nil {
 			err = c.commit(ctx)
 		}
 		if errors.Is(err, errLabelTaken) && takenLabels < maxTakenLabels {
@@ -171,25 +167,28 @@ func (s *Service) CreateDeployment(
 	if err != nil {
 		return nil, err
 	}
+	d := c.deployment
 	if err := newBuildJob(d).Send(ctx, s.Send); err != nil { // the sweep of package job sends it later
 		s.Logger.WarnContext(ctx, "the message for a deployment was not sent", "project", d.ProjectID, "deployment", d.ID,
 			"cause", err.Error())
 	}
-	return &DeploymentOutput{d.item("", s.Store.Origin)}, nil
+	return outputOf(c, nil)
 }
 
-// request returns the change that adds a deployment to a project, and completes d. takenLabels is the number of labels
-// of a new site that were taken before. Error, of this call or of the transaction: errLabelTaken.
-func (s *Service) request(ctx context.Context, caller httpapi.Caller, d *Deployment, takenLabels int) (*change, error) {
+// request returns the change that adds a deployment to a project. takenLabels is the number of labels of a new site
+// that were taken before. Error, of this call or of the transaction: errLabelTaken.
+func (s *Service) request(
+	ctx context.Context, caller httpapi.Caller, in *DeployInput, takenLabels int,
+) (*change, error) {
 	access := s.Store.access()
-	project, account, err := workspace.ReadWith(ctx, access, caller.UserID, d.ProjectID, workspace.Write,
+	project, account, err := workspace.ReadWith(ctx, access, caller.UserID, in.ProjectID, workspace.Write,
 		func(ctx context.Context, located workspace.ProjectAccess) (string, error) {
 			account, err := access.Account(ctx, located.WorkspaceID)
 			if errors.Is(err, workspace.ErrNotFound) { // the workspace is being deleted
 				err = workspace.ErrProjectNotFound.WithCause(err)
 			}
 			return account, err
-		}, db.SiteKey(d.ProjectID))
+		}, db.SiteKey(in.ProjectID))
 	if err != nil {
 		return nil, err
 	}
@@ -202,11 +201,17 @@ func (s *Service) request(ctx context.Context, caller httpapi.Caller, d *Deploym
 	case c.site.Blocked:
 		return nil, errProjectBlocked
 	}
+	d := Deployment{
+		ProjectID: in.ProjectID, WorkspaceID: c.WorkspaceID, CreatedBy: actorOf(caller),
+		Summary: Summary{Status: Queued, Target: Production, AccountID: account},
+	}
 	d.ID = s.IDs.New(id.Deployment) // IDs and numbers have the same order
-	d.WorkspaceID, d.AccountID, d.CreatedBy = c.WorkspaceID, account, actorOf(caller)
+	if in.Body != nil {
+		d.Target, d.Message = cmp.Or(in.Body.Target, Production), in.Body.Message
+	}
 	perMinute := limit.Rule{Name: "deployments-project", Limit: s.Limits.ProjectMinute, Window: time.Minute}
 	perDay := limit.Rule{Name: "deployments-account", Limit: s.Limits.AccountDay, Window: 24 * time.Hour}
-	c.add(s.counters.Write(perMinute, d.ProjectID), s.counters.Write(perDay, account))
+	c.add(s.counters.Write(perMinute, in.ProjectID), s.counters.Write(perDay, account))
 	c.spaceFor, c.noSpace = account, errOutput(s.Store.MaxOutput)
 	if c.isNew {
 		if err := c.createSite(ctx, account, takenLabels); err != nil {
