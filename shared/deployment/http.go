@@ -20,6 +20,7 @@ const (
 
 // Register adds the endpoints of deployments and sites.
 func (s *Service) Register(r *httpapi.Routes) {
+	s.registerDeploy(r)
 	s.registerDeployments(r)
 	s.registerOutput(r)
 	s.registerSite(r)

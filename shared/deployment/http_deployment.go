@@ -1,12 +1,9 @@
 package deployment
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
-	"time"
 
 	"devplatform/shared/async"
 	"devplatform/shared/clock"
@@ -15,27 +12,12 @@ import (
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/id"
-	"devplatform/shared/limit"
 	"devplatform/shared/project/file"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
 
 func (s *Service) registerDeployments(r *httpapi.Routes) {
-	httpapi.Private(r, httpapi.Operation{
-		ID: "createDeployment", Method: http.MethodPost, Path: deploymentsPath, Tag: tag, Status: http.StatusAccepted,
-		Summary: "Deploy the current files",
-		Description: "The deployment is built in the background. A queued deployment of the project with the same target " +
-			"is canceled. If the target is production, the deployment goes live when it is ready, unless a newer " +
-			"deployment went live, another one was promoted or the site was taken offline since the request. The first " +
-			"deployment creates the site. Deploying a private project publishes it. The number of deployments of a project " +
-			"in a minute and of an account in a day is limited. Requires the role member or higher in the workspace.",
-		Errors: []*fault.Error{
-			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany,
-			errOutput(config.Defaults[StorageSettings]().Bytes()), errProjectBlocked, errNotConfigured, fault.ErrConflict,
-		},
-	}, s.CreateDeployment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listDeployments", Method: http.MethodGet, Path: deploymentsPath, Tag: tag,
 		Summary: "List deployments",
@@ -134,87 +116,6 @@ func outputOf(c *change, err error) (*DeploymentOutput, error) {
 		return nil, err
 	}
 	return &DeploymentOutput{c.deployment.item(c.site.DeploymentID, c.store.Origin)}, nil
-}
-
-// DeployInput is the input of CreateDeployment.
-type DeployInput struct {
-	file.InProject
-	Body *DeployRequest
-}
-
-// DeployRequest describes a deployment to request.
-type DeployRequest struct {
-	Target  Target `json:"target,omitempty" enum:"production,preview" doc:"production: go live when ready; preview: only the deployment's own address. The default is production" example:"production"`
-	Message string `json:"message,omitempty" maxLength:"200" doc:"What changed, at most 200 characters" example:"New colors"`
-}
-
-// CreateDeployment requests a deployment of the current files of a project.
-func (s *Service) CreateDeployment(
-	ctx context.Context, caller httpapi.Caller, in *DeployInput,
-) (*DeploymentOutput, error) {
-	d := Deployment{ProjectID: in.ProjectID, Summary: Summary{Status: Queued, Target: Production}}
-	if in.Body != nil {
-		d.Target, d.Message = cmp.Or(in.Body.Target, Production), in.Body.Message
-	}
-	takenLabels := 0
-	err := db.Retry(ctx, "deploy a project", func(ctx context.Context) error {
-		c, err := s.request(ctx, caller, &d, takenLabels)
-		if err == nil {
-			err = c.commit(ctx)
-		}
-		if errors.Is(err, errLabelTaken) && takenLabels < maxTakenLabels {
-			takenLabels++
-			return errors.Join(db.ErrStale, err)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := newBuildJob(d).Send(ctx, s.Send); err != nil { // the sweep of package job sends it later
-		s.Logger.WarnContext(ctx, "the message for a deployment was not sent", "project", d.ProjectID, "deployment", d.ID,
-			"cause", err.Error())
-	}
-	return &DeploymentOutput{d.item("", s.Store.Origin)}, nil
-}
-
-// request returns the change that adds a deployment to a project, and completes d. takenLabels is the number of labels
-// of a new site that were taken before. Error, of this call or of the transaction: errLabelTaken.
-func (s *Service) request(ctx context.Context, caller httpapi.Caller, d *Deployment, takenLabels int) (*change, error) {
-	access := s.Store.access()
-	project, account, err := workspace.ReadWith(ctx, access, caller.UserID, d.ProjectID, workspace.Write,
-		func(ctx context.Context, located workspace.ProjectAccess) (string, error) {
-			account, err := access.Account(ctx, located.WorkspaceID)
-			if errors.Is(err, workspace.ErrNotFound) { // the workspace is being deleted
-				err = workspace.ErrProjectNotFound.WithCause(err)
-			}
-			return account, err
-		}, db.SiteKey(d.ProjectID))
-	if err != nil {
-		return nil, err
-	}
-	c, err := s.Store.newChange(project, "", s.Clock())
-	switch {
-	case err != nil:
-		return nil, err
-	case s.Store.Origin == "":
-		return nil, errNotConfigured
-	case c.site.Blocked:
-		return nil, errProjectBlocked
-	}
-	d.ID = s.IDs.New(id.Deployment) // IDs and numbers have the same order
-	d.WorkspaceID, d.AccountID, d.CreatedBy = c.WorkspaceID, account, actorOf(caller)
-	perMinute := limit.Rule{Name: "deployments-project", Limit: s.Limits.ProjectMinute, Window: time.Minute}
-	perDay := limit.Rule{Name: "deployments-account", Limit: s.Limits.AccountDay, Window: 24 * time.Hour}
-	c.add(s.counters.Write(perMinute, d.ProjectID), s.counters.Write(perDay, account))
-	c.spaceFor, c.noSpace = account, errOutput(s.Store.MaxOutput)
-	if c.isNew {
-		if err := c.createSite(ctx, account, takenLabels); err != nil {
-			return nil, err
-		}
-	}
-	c.createDeployment(d)
-	return c, nil
 }
 
 type listInput struct {

@@ -20,7 +20,7 @@ func (s *Service) registerSite(r *httpapi.Routes) {
 		Summary:     "Read the site of a project",
 		Description: "Requires membership in the workspace.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errNoSite, workspace.ErrDenied},
-	}, s.ReadSite)
+	}, s.readSite)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateSite", Method: http.MethodPut, Path: sitePath, Tag: tag,
 		Summary:     "Change the address or the settings of a site",
@@ -82,8 +82,8 @@ func siteOutput(c *change, err error) (*SiteOutput, error) {
 	return &SiteOutput{c.site.item(c.store.Origin)}, nil
 }
 
-// ReadSite returns the site of a project.
-func (s *Service) ReadSite(ctx context.Context, caller httpapi.Caller, in *file.InProject) (*SiteOutput, error) {
+// readSite returns the site of a project.
+func (s *Service) readSite(ctx context.Context, caller httpapi.Caller, in *file.InProject) (*SiteOutput, error) {
 	c, err := s.open(ctx, caller, in.ProjectID, "", workspace.Read)
 	if err == nil && c.isNew {
 		err = errNoSite

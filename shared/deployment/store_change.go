@@ -42,7 +42,7 @@ type change struct {
 
 	store        Store
 	now          time.Time
-	deployment   Deployment // as it was read; zero if none was requested, or if it does not exist
+	deployment   Deployment // as it was read, or the new one; zero if none was requested, or if it does not exist
 	before, site Site       // as it was read, and as it will be
 	isNew        bool       // whether the site has no record yet
 	isBlocked    bool       // whether an operator has blocked the label that the site takes
@@ -99,7 +99,7 @@ func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason 
 
 // createDeployment numbers a new deployment, and stores it with the job that builds it. It cancels the queued
 // deployments with the same target.
-func (c *change) createDeployment(d *Deployment) {
+func (c *change) createDeployment(d Deployment) {
 	for _, id := range slices.Sorted(maps.Keys(c.site.Deployments)) {
 		if queued := c.site.Deployments[id]; queued.Status == Queued && queued.Target == d.Target {
 			c.cancel(id, d.CreatedBy)
@@ -109,14 +109,15 @@ func (c *change) createDeployment(d *Deployment) {
 	c.site.Sequence++
 	d.Number, d.Sequence, d.CreatedAt = c.site.Number, c.site.Sequence, clock.Stamp(c.now)
 	d.Label = c.site.Label + "--" + randomBase32(16)
-	c.add(c.store.jobs().Add(newBuildJob(*d)))
+	c.add(c.store.jobs().Add(newBuildJob(d)))
 	c.site.Deployments[d.ID], c.writtenIDs[d.ID] = d.Summary, true
-	c.add(c.store.Projects.Create(db.DeploymentKey(d.ProjectID, d.ID), *d))
+	c.add(c.store.Projects.Create(db.DeploymentKey(d.ProjectID, d.ID), d))
 	if c.Visibility == workspace.Private {
 		notice := LogLine{At: d.CreatedAt, Level: Warning, Text: "The project is private. Deploying publishes it: " +
 			"everyone who knows the address of the deployment can open it."}
 		c.add(c.store.Projects.Put(db.DeploymentLogKey(d.ProjectID, d.ID), logRecord{Notices: []LogLine{notice}}))
 	}
+	c.deployment = d
 	c.prune()
 }
 
