@@ -30,9 +30,6 @@ func (s *EventStream) FlushError() error {
 	return nil
 }
 
-// Started reports whether the status and the headers have been sent.
-func (s *EventStream) Started() bool { return s.started }
-
 // response buffers a response until it is complete. If a handler fails or panics, the client receives an error response
 // instead of an incomplete body. The first flush starts the response: after that, writes are sent immediately.
 type response struct {
