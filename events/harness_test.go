@@ -120,8 +120,8 @@ func newFixture(t *testing.T) *fixture {
 		Limits: webhook.DefaultLimits(),
 	})
 	ai := assistant.New(assistant.Deps{
-		DB: f.client, Conversations: f.tables["conversations"], Files: files, Cursors: cursors, IDs: ids,
-		Clock: time.Now, Logger: logger, Model: scaffold.New(), Limits: assistant.DefaultLimits(),
+		DB: f.client, Conversations: f.tables["conversations"], Projects: f.tables["projects"], Files: files,
+		Cursors: cursors, IDs: ids, Clock: time.Now, Logger: logger, Model: scaffold.New(), Limits: assistant.DefaultLimits(),
 	})
 	documentation, err := docs.New(docs.OpenAPI)
 	if err != nil {

@@ -170,7 +170,8 @@ func (w *World) Handler(client *db.Client, objects *s3.Client) http.Handler {
 			AllowPrivate: true,
 		}).Register,
 		assistant.New(assistant.Deps{
-			DB: client, Conversations: client.Table(w.Conversations), Files: files, Cursors: cursors, IDs: w.IDs,
+			DB: client, Conversations: client.Table(w.Conversations), Projects: projects, Files: files,
+			Cursors: cursors, IDs: w.IDs,
 			Clock: w.Clock.Now, Logger: logger, Model: scaffold.New(), Limits: assistant.DefaultLimits(),
 		}).Register,
 	}
