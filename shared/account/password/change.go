@@ -65,7 +65,7 @@ func (s *Service) changePassword(
 	ctx context.Context, caller httpapi.Caller, in *changePasswordInput,
 ) (*changePasswordOutput, error) {
 	client := httpapi.RequestInfoFrom(ctx)
-	c, err := s.check(ctx, caller.Account().Email, in.Body.CurrentPassword, client)
+	c, err := s.checkPassword(ctx, caller.Account().Email, in.Body.CurrentPassword, client)
 	if errors.Is(err, errWrongPassword) {
 		return nil, c.Status().WithHeaders(errWrongCurrentPassword)
 	}

@@ -59,7 +59,7 @@ type loginOutput struct {
 // AUTH_INVALID_CREDENTIALS; AUTH_SUSPENDED if the password is correct.
 func (s *Service) login(ctx context.Context, in *loginInput) (*loginOutput, error) {
 	client := httpapi.RequestInfoFrom(ctx)
-	c, err := s.check(ctx, user.NormalizeEmail(in.Body.Email), in.Body.Password, client)
+	c, err := s.checkPassword(ctx, user.NormalizeEmail(in.Body.Email), in.Body.Password, client)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +78,11 @@ func (s *Service) login(ctx context.Context, in *loginInput) (*loginOutput, erro
 	if c.network.IsDue(u.ID, s.Clock()) {
 		writes = append(writes, s.Limiter.Know(c.email, u.ID, client))
 	}
-	optional, err := s.optionalWrites(ctx, c, in.Body.Password, client)
-	if err != nil {
-		return nil, err
+	var optional []db.Write
+	if !c.network.IsKnownTo(u.ID) || c.isOutdated {
+		if optional, err = s.optionalWrites(ctx, c, in.Body.Password, client); err != nil {
+			return nil, err
+		}
 	}
 	err = s.DB.Tx(slices.Concat(writes, optional)...).Commit(ctx)
 	if errors.Is(err, db.ErrStale) && len(optional) > 0 {
@@ -106,11 +108,11 @@ type checked struct {
 	isOutdated bool            // the hash has other parameters than new hashes
 }
 
-// check counts an attempt and then checks the password. While a limit is reached, it rejects the correct password too,
-// because otherwise an attacker could continue to guess. This rejection costs one read. The limit for the e-mail
-// address does not apply to networks that are known to the account, so that an attacker in another network cannot lock
-// out the user. Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
-func (s *Service) check(
+// checkPassword counts an attempt and then checks the password. While a limit is reached, it rejects the correct
+// password too, because otherwise an attacker could continue to guess. This rejection costs one read. The limit for the
+// e-mail address does not apply to networks that are known to the account, so that an attacker in another network
+// cannot lock out the user. Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
+func (s *Service) checkPassword(
 	ctx context.Context, email, password string, client httpapi.RequestInfo,
 ) (c checked, err error) {
 	c.email = email
@@ -154,8 +156,7 @@ func (s *Service) check(
 }
 
 // optionalWrites returns the writes of a login that are not necessary for it: the mail about an unknown network, or a
-// new hash of the same password. Usually, there are none. Error of the writes: db.ErrStale if a concurrent login has
-// made them.
+// new hash of the same password. Error of the writes: db.ErrStale if a concurrent login has made them.
 func (s *Service) optionalWrites(
 	ctx context.Context, c checked, password string, client httpapi.RequestInfo,
 ) ([]db.Write, error) {

@@ -83,7 +83,7 @@ func (s *Service) Confirm(
 	if body == nil || body.Password == "" {
 		return errReauthenticate
 	}
-	c, err := s.check(ctx, caller.Account().Email, body.Password, client)
+	c, err := s.checkPassword(ctx, caller.Account().Email, body.Password, client)
 	if errors.Is(err, errWrongPassword) {
 		return c.Status().WithHeaders(errReauthenticate.WithCause(err))
 	}
