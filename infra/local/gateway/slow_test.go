@@ -19,6 +19,7 @@ import (
 
 	"devplatform/infra/local/gateway"
 	lambda "devplatform/infra/local/runtime"
+	"devplatform/infra/platformtest"
 )
 
 // impatient replaces the time-outs for slow clients in these tests.
@@ -163,7 +164,7 @@ func TestResponseNotRead(t *testing.T) {
 				}
 			}
 			if name == "streamed" {
-				waitFor(t, "the stream's end", func() bool { return streamsEnded.Load() == 1 })
+				platformtest.EventuallyWithin(t, patience, "the stream's end", func() bool { return streamsEnded.Load() == 1 })
 			}
 		})
 	}
@@ -195,20 +196,6 @@ func TestWindowClosed(t *testing.T) {
 		}
 		if reset, ok := frame.(*http2.RSTStreamFrame); ok && reset.StreamID == 1 {
 			return
-		}
-	}
-}
-
-func waitFor(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("%v have passed without %s", patience, what)
 		}
 	}
 }

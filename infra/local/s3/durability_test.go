@@ -18,6 +18,7 @@ import (
 
 	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/datafolder/disktest"
+	"devplatform/infra/platformtest"
 )
 
 // TestMain makes the test binary the process that TestKill kills.
@@ -107,7 +108,7 @@ func TestKill(t *testing.T) {
 		for worker := range 4 {
 			workers.Go(func() { l.work(t, client, 4*round+worker) })
 		}
-		await(t, "writes", func() bool { return l.writes.Load() > 100 })
+		platformtest.EventuallyWithin(t, patience, "writes", func() bool { return l.writes.Load() > 100 })
 		_ = process.Process.Kill()
 		workers.Wait()
 		_ = process.Wait()

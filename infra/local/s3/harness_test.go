@@ -211,18 +211,3 @@ func (s *server) presign(change func(*sdk.PutObjectInput)) (url string, header h
 
 // patience is the maximum time to wait for something, on a busy machine.
 const patience = 30 * time.Second
-
-// await waits for a condition, which what describes.
-func await(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("timed out waiting for %s", what)
-		}
-	}
-}

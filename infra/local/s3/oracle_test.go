@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/platformtest"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -110,7 +112,7 @@ func startOracle(t *testing.T, binary string) string {
 		_ = process.Process.Signal(os.Interrupt)
 		_ = process.Wait()
 	})
-	await(t, "versitygw", func() bool {
+	platformtest.EventuallyWithin(t, patience, "versitygw", func() bool {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 		if err == nil {
 			_ = conn.Close()
