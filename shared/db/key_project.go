@@ -44,7 +44,7 @@ func FormerMembershipKey(userID, workspaceID string) Key {
 	return idKey(userPK(userID), "FORMER", id.Workspace, workspaceID)
 }
 
-// FormerMembershipsOf selects the workspaces of which a user was a member.
+// FormerMembershipsOf selects the former memberships of a user in workspaces.
 func FormerMembershipsOf(userID string) Prefix { return kindPrefix(userPK(userID), "FORMER") }
 
 // MembershipCountKey returns the key of the item that counts the memberships of a user in workspaces.

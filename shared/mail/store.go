@@ -17,9 +17,9 @@ import (
 const (
 	// sealPurpose is the label with which the keys that seal mails are derived from the key ring.
 	sealPurpose = "mail"
-	// sealUnit is the number of bytes of which the size of a sealed message is a multiple. So the size of an item reveals
-	// neither the kind of the mail, nor whether the recipient has an account. An item of one unit is smaller than 1 KB,
-	// which is one write unit.
+	// The size of a sealed message is a multiple of sealUnit, in bytes. So the size of an item does not reveal the kind of
+	// the mail, or whether the recipient has an account. An item with one sealUnit is smaller than 1 KB, which is one
+	// write unit of DynamoDB.
 	sealUnit = 768
 )
 

@@ -119,8 +119,8 @@ func (s *Service) EndUserInvitations(ctx context.Context, userID string) error {
 	return nil
 }
 
-// ForgetFormer calls forget with each workspace of which a user whose account has ended was a member, and then deletes
-// the record that the user was a member. forget removes the name of the user from the data of the workspace.
+// ForgetFormer calls forget for each former membership of a user whose account has ended, and then deletes the record
+// of that membership. forget removes the name of the user from the data of the workspace.
 func (s *Service) ForgetFormer(
 	ctx context.Context, userID string, forget func(ctx context.Context, workspaceID, userID string) error,
 ) error {

@@ -55,7 +55,7 @@ func (r pendingChange) link() mailtoken.Link {
 }
 
 // requestEmailChange asks for another address of the caller's account. The new address gets a mail with a link, unless
-// another account has it: then its owner gets another mail. Neither the result nor the work differs. Errors:
+// another account has it: then its owner gets another mail. The result and the work are the same in both cases. Errors:
 // MAIL_NOT_CONFIGURED, AUTH_REAUTHENTICATION_REQUIRED, VALIDATION_FAILED, AUTH_RATE_LIMITED.
 func (s *Service) requestEmailChange(
 	ctx context.Context, caller httpapi.Caller, in *requestInput,

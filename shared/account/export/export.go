@@ -7,7 +7,7 @@
 //   - accounts: the account with its address, the identities, the sessions, the activity, the mails whose links are
 //     valid, the known networks, and the exports. Left out: hashes of passwords, tokens and codes, and counters of
 //     limits, which expire within a day and whose keys are hashes.
-//   - projects: the workspaces of which the user is a member, with their role; the invitations to the user, and their
+//   - projects: the workspaces in which the user is a member, with their role; the invitations to the user, and their
 //     open invitations; the settings of their projects; their comments; their deployments. Left out: files and their
 //     old versions, which belong to a project and are in its own export, and jobs, uploads and counters, which expire.
 //   - webhooks: the settings of their webhooks, without secrets. Left out: deliveries, which repeat events.
@@ -17,8 +17,8 @@
 //   - events are left out: they repeat changes, and expire after 30 days. So are mails, which are encrypted under keys
 //     that do not name a user, and expire after 7 days, and contents, which belong to files.
 //
-// Comments, deployments and questions are those in workspaces of which the user is a member now. In other workspaces,
-// the user has no access to them.
+// Comments, deployments and questions are included only for workspaces in which the user is a member now. In other
+// workspaces, the user has no access to them.
 package export
 
 import (

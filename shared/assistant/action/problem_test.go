@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// problems has a case in each paragraph: the actions, of which only the last one is rejected, and its problem.
+// problems has one case in each paragraph: actions, and the problem of the last one. The draft accepts the others.
 //
 //go:embed testdata/problems.txt
 var problems string

@@ -70,7 +70,7 @@ func (d Delivery) afterMove(now time.Time) (Delivery, bool) {
 }
 
 // afterTimeout returns the delivery in the slow lane without an attempt in the fast lane that timed out. The next
-// attempt is due now. It returns false if the delivery no longer belongs to the attempt, which began at a time.
+// attempt is due now. It returns false if the delivery no longer belongs to the attempt with the start time at.
 func (d Delivery) afterTimeout(at clock.Timestamp, isLeased bool, now time.Time) (Delivery, bool) {
 	if !d.belongsTo(at, isLeased) || !isLeased && d.waitsInSlowLane() {
 		return d, false
@@ -80,9 +80,9 @@ func (d Delivery) afterTimeout(at clock.Timestamp, isLeased bool, now time.Time)
 	return d.withSlowAttempt(now), true
 }
 
-// belongsTo reports whether the delivery still belongs to an attempt that began at a time: the attempt holds its lease.
-// If it has none, which is possible only for the first attempt in the fast lane, no other worker has begun an attempt,
-// and no redelivery was requested.
+// belongsTo reports whether the delivery still belongs to the attempt with the start time at: the attempt holds its
+// lease. If it has none, which is possible only for the first attempt in the fast lane, no other worker has begun an
+// attempt, and no redelivery was requested.
 func (d Delivery) belongsTo(at clock.Timestamp, isLeased bool) bool {
 	if isLeased {
 		return d.LeaseUntil != nil && d.LeaseUntil.Equal(leaseEnd(at))

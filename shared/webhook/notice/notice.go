@@ -1,6 +1,7 @@
-// Package notice stores the mail that tells a user that the service disabled webhooks that the user created. It must
-// not decide when a webhook is disabled. It reads the attributes of the user and of the workspace itself, because the
-// functions that send requests to webhooks must not link the HTTP edge, which packages account and workspace import.
+// Package notice stores the mails about webhooks that the service disabled. The creator of the webhooks receives them.
+// It must not decide when a webhook is disabled. It reads the attributes of the user and of the workspace itself,
+// because the functions that send requests to webhooks must not link the HTTP edge, which packages account and
+// workspace import.
 package notice
 
 import (
