@@ -335,7 +335,7 @@ func (s *Service) accept(
 		joined.Role = i.Role
 		out.Body = joined.memberItem()
 		err = s.apply(ctx, change{
-			by: actor(caller), before: t.target, after: &joined, accepted: i.ID, open: t.open,
+			by: ActorOf(caller), before: t.target, after: &joined, accepted: i.ID, open: t.open,
 			more: s.store.acceptWrites(t.workspace.ID, i),
 		}, now)
 		if errors.Is(err, ErrNotFound) { // the workspace has ended

@@ -33,7 +33,8 @@ func (s *Service) apply(ctx context.Context, c change, at time.Time) error {
 	return s.store.apply(ctx, c)
 }
 
-func actor(caller httpapi.Caller) event.Actor {
+// ActorOf returns the caller as the actor of an event.
+func ActorOf(caller httpapi.Caller) event.Actor {
 	return event.Actor{ID: caller.UserID, Username: caller.Account().Username}
 }
 

@@ -112,7 +112,7 @@ func (s store) commit(ctx context.Context, caller httpapi.Caller, access workspa
 		tx.Add(s.countWritten(p.userID, p.at, p.written))
 	}
 	e := event.Change{WorkspaceID: access.WorkspaceID, ProjectID: projectID, Data: event.Data{
-		Actor:   event.Actor{ID: caller.UserID, Username: caller.Account().Username},
+		Actor:   workspace.ActorOf(caller),
 		Project: &event.Project{ID: projectID, Name: access.Name},
 	}}
 	for _, c := range p.changes {
