@@ -98,7 +98,7 @@ func (s store) commit(ctx context.Context, caller httpapi.Caller, access workspa
 		{attrChanges, p.add.Revision, 0}, {attrVersion, p.add.Version, 0}, {attrFolders, p.add.Folders, 0},
 		{attrRemoved, p.add.Removed, 0},
 	} {
-		if counter.add != 0 || i == 0 { // an update needs a change
+		if counter.add != 0 || i == 0 { // an update must name at least one attribute
 			update = update.Add(counter.attribute, expression.Value(counter.add))
 		}
 		if counter.add > 0 && counter.quota > 0 {
