@@ -137,7 +137,7 @@ func (s *Service) updateMember(
 ) (*updatedMemberOutput, error) {
 	out, role := &updatedMemberOutput{}, in.Body.Role
 	err := db.Retry(ctx, "change a role", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, in.ID, caller.UserID, in.UserID)
+		t, err := s.store.readTeam(ctx, in.ID, caller.UserID, in.UserID)
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (s *Service) removeMember(
 		message = "You have left the workspace."
 	}
 	return httpapi.ReplyDone(message, db.Retry(ctx, "remove a member", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, in.ID, caller.UserID, in.UserID)
+		t, err := s.store.readTeam(ctx, in.ID, caller.UserID, in.UserID)
 		if err != nil {
 			return err
 		}
