@@ -70,7 +70,8 @@ func (s *Service) StartExport(
 			return err
 		}
 		now := s.now()
-		if isNew = r.StatusAt(now) != archive.Running && r.StatusAt(now) != archive.Ready; !isNew {
+		status := r.StatusAt(now)
+		if isNew = status != archive.Running && status != archive.Ready; !isNew {
 			return nil
 		}
 		old := r
