@@ -126,7 +126,8 @@ func work(u *accounttest.User, project string) {
 		u.Comment(projectID, "a comment")
 		u.Ask(projectID, "a question")
 		path := "/api/projects/" + projectID
-		u.Do(http.MethodPut, path+"/files", map[string]string{"path": "/index.html", "content": strings.Repeat("x", 9000)})
+		file := map[string]string{"path": "/index.html", "content": strings.Repeat("x", 9000)}
+		u.Do(http.MethodPost, path+"/files", file).Want(u.World.T, http.StatusCreated)
 		u.Do(http.MethodPost, path+"/deployments", map[string]string{"message": "m"}).Want(u.World.T, http.StatusAccepted)
 		u.Do(http.MethodPost, path+"/exports", nil).Want(u.World.T, http.StatusAccepted)
 	}
@@ -190,8 +191,8 @@ func TestAccountIsRemoved(t *testing.T) {
 	}
 }
 
-// If the other owner of a workspace leaves before the removal, the longest admin becomes the owner, otherwise the
-// longest member. Without other members, the workspace ends.
+// If the other owner of a workspace leaves before the removal, the admin who was added first becomes the owner,
+// otherwise the member who was added first. Without other members, the workspace ends.
 func TestWorkspaceGetsAnotherOwner(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
@@ -290,8 +291,8 @@ func TestDeletionRaces(t *testing.T) {
 		"reset": func(r race) {
 			r.ada.Do(http.MethodPost, "/api/auth/password/forgot", map[string]string{"email": r.ada.UserEmail})
 		},
-		"invitation":   func(r race) { joinIfPossible(r.ada, r.grace) },
-		"member joins": func(r race) { joinIfPossibleTo(r.heidi, r.ada, r.ada.Personal) },
+		"invitation":   func(r race) { joinIfPossible(r.ada, r.grace, r.grace.Personal) },
+		"member joins": func(r race) { joinIfPossible(r.heidi, r.ada, r.ada.Personal) },
 		"deletion":     func(r race) { _ = r.a.Deletion(r.a.Client).Delete(r.a.T.Context(), r.ada.ID) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -325,7 +326,7 @@ func TestDeletionRaces(t *testing.T) {
 				a.finish()
 				a.checkGone(ada)
 				if d := heidi.Get("/api/workspaces/"+team).Want(t, http.StatusOK); d.Body["role"] == nil {
-					t.Errorf("got %s", d.Raw)
+					t.Errorf("got %s, want the role of heidi", d.Raw)
 				}
 				heidi.Do(http.MethodDelete, "/api/workspaces/"+team+"/members/"+heidi.ID, nil)
 			})
@@ -333,10 +334,8 @@ func TestDeletionRaces(t *testing.T) {
 	}
 }
 
-// joinIfPossible lets a user accept an invitation to the personal workspace of another user.
-func joinIfPossible(u, owner *accounttest.User) { joinIfPossibleTo(u, owner, owner.Personal) }
-
-func joinIfPossibleTo(u, owner *accounttest.User, workspaceID string) {
+// joinIfPossible lets an owner invite a user to a workspace, and the user accept.
+func joinIfPossible(u, owner *accounttest.User, workspaceID string) {
 	body := map[string]string{"username": u.Name, "role": "member"}
 	invited := owner.Do(http.MethodPost, "/api/workspaces/"+workspaceID+"/invitations", body)
 	if invited.Status == http.StatusCreated {
@@ -349,7 +348,7 @@ func TestRequestsInProgress(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	for name, send := range map[string]func(u *accounttest.User, project string) slicetest.Response{
-		"upload": func(u *accounttest.User, project string) slicetest.Response {
+		"save": func(u *accounttest.User, project string) slicetest.Response {
 			return u.Do(http.MethodPost, "/api/projects/"+project+"/files", map[string]any{"path": "/a", "content": "a"})
 		},
 		"comment": func(u *accounttest.User, project string) slicetest.Response {

@@ -154,7 +154,8 @@ func (w *world) fill(workspaceID string, owner *projecttest.User, projects, file
 		client.Save("/0.txt", "changed").Want(w.T, http.StatusOK)
 		client.SaveBytes("/large.bin", projecttest.RandomBytes(500_000)).Want(w.T, http.StatusCreated)
 		owner.Comment(p)
-		owner.SetVariables(p, []projecttest.Object{{"name": "A", "value": "b", "secret": false}})
+		variable := projecttest.Object{"name": "VITE_A", "value": "b", "target": "all"}
+		owner.SetVariables(p, []projecttest.Object{variable}).Want(w.T, http.StatusOK)
 		w.deploy(owner, p, true)
 		label := "moved-" + strings.ToLower(p[len(p)-8:])
 		owner.Do(http.MethodPut, projecttest.URL(p)+"/site", projecttest.Object{"label": label}).Want(w.T, http.StatusOK)

@@ -1,19 +1,11 @@
 package projecttest
 
 import (
-	"maps"
 	"net/http"
 	"net/url"
 
 	"devplatform/infra/slicetest"
 )
-
-// With returns a copy of the object in which the field has the value.
-func (o Object) With(field string, value any) Object {
-	o = maps.Clone(o)
-	o[field] = value
-	return o
-}
 
 // Creation is the operation that creates a file.
 func Creation(path, content string) Object {

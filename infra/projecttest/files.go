@@ -55,6 +55,7 @@ func (client FilesClient) SaveBytes(path string, data []byte) slicetest.Response
 	return client.Post(Object{"path": path, "content": Base64Of(data), "encoding": "base64"})
 }
 
+// Read sends a request to read a file.
 func (client FilesClient) Read(path string, change ...func(*http.Request)) slicetest.Response {
 	client.Fixture.T.Helper()
 	return client.Do(http.MethodGet, client.URL()+"?path="+url.QueryEscape(path), nil, change...)

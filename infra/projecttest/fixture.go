@@ -34,6 +34,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
+// epoch is the time at which the clock of a fixture starts.
 var epoch = time.Date(2031, 5, 5, 10, 5, 0, 0, time.UTC)
 
 // Fixture is the project service behind a real HTTP server, with its own DynamoDB.

@@ -1,6 +1,7 @@
 package projecttest
 
 import (
+	"maps"
 	"net/http"
 	"time"
 
@@ -43,6 +44,13 @@ func (u *User) Caller() httpapi.Caller { return slicetest.NewCaller(u.UserID, u.
 
 // Object is a JSON object in a request.
 type Object map[string]any
+
+// With returns a copy of the object in which the field has the value.
+func (o Object) With(field string, value any) Object {
+	o = maps.Clone(o)
+	o[field] = value
+	return o
+}
 
 // Project creates a project through the API, and returns its ID. workspaceID "" means the personal workspace.
 func (u *User) Project(workspaceID, name string, visibility workspace.Visibility) string {

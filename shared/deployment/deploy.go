@@ -99,7 +99,7 @@ func (s *Service) request(
 		return nil, errProjectBlocked
 	}
 	d := Deployment{
-		ProjectID: in.ProjectID, WorkspaceID: c.WorkspaceID, CreatedBy: actorOf(caller),
+		ProjectID: in.ProjectID, WorkspaceID: c.WorkspaceID, CreatedBy: workspace.ActorOf(caller),
 		Summary: Summary{Status: Queued, Target: Production, AccountID: account},
 	}
 	d.ID = s.IDs.New(id.Deployment) // IDs and numbers have the same order

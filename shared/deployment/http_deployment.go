@@ -182,7 +182,7 @@ func (s *Service) CancelDeployment(ctx context.Context, caller httpapi.Caller, i
 		if c.site.Deployments[in.DeploymentID].Status.hasEnded() {
 			return errHasEnded
 		}
-		c.cancel(in.DeploymentID, actorOf(caller))
+		c.cancel(in.DeploymentID, workspace.ActorOf(caller))
 		c.deployment.Status, c.deployment.EndedAt = Canceled, new(clock.Stamp(c.now))
 		return nil
 	}))
@@ -200,7 +200,7 @@ func (s *Service) PromoteDeployment(ctx context.Context, caller httpapi.Caller, 
 			return errNotReady
 		}
 		c.site.Sequence++
-		c.goLive(in.DeploymentID, c.site.Sequence, actorOf(caller), reasonPromote)
+		c.goLive(in.DeploymentID, c.site.Sequence, workspace.ActorOf(caller), reasonPromote)
 		return nil
 	}))
 }
@@ -211,7 +211,7 @@ func (s *Service) DeleteDeployment(ctx context.Context, caller httpapi.Caller, i
 		if c.site.DeploymentID == in.DeploymentID {
 			return errLive
 		}
-		c.remove(in.DeploymentID, actorOf(caller))
+		c.remove(in.DeploymentID, workspace.ActorOf(caller))
 		return nil
 	})
 	return httpapi.ReplyDone("Deployment deleted.", err)

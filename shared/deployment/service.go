@@ -6,7 +6,6 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/limit"
@@ -80,8 +79,4 @@ func (s *Service) modify(
 		return c.commit(ctx)
 	})
 	return c, err
-}
-
-func actorOf(caller httpapi.Caller) event.Actor {
-	return event.Actor{ID: caller.UserID, Username: caller.Account().Username}
 }

@@ -75,9 +75,9 @@ type Outbox struct {
 	IDs    *id.Generator
 }
 
-// Add returns the write that stores the event of a change. It must be part of the change's own transaction. at is the
-// time of the change. Add returns an error if the actor, the subject or the workspace is missing, or if changes do not
-// emit events of the type.
+// Add returns the write that stores the event of a change. The write must be part of the transaction of the change. at
+// is the time of the change. Add returns an error if the actor, the subject or the workspace is missing, or if changes
+// do not emit events of the type.
 func (o Outbox) Add(c Change, at time.Time) (db.Write, error) {
 	if c.Type == WebhookTest || !c.Type.accepts(c.Data) || c.WorkspaceID == "" {
 		return db.Write{}, fmt.Errorf("event: %q: the actor, the workspace or the subject is missing, or changes do not emit this type", c.Type)

@@ -1,8 +1,6 @@
 package project
 
-import (
-	"devplatform/shared/clock"
-)
+import "devplatform/shared/clock"
 
 // commentRecord is the record of a comment on a project, a file or a line of a file.
 type commentRecord struct {

@@ -140,7 +140,7 @@ func (s *Service) createComment(
 	e, err := s.outbox.Add(event.Change{
 		Type: event.CommentCreated, WorkspaceID: access.WorkspaceID, ProjectID: in.ProjectID,
 		Data: event.Data{
-			Actor:   event.Actor{ID: caller.UserID, Username: caller.Account().Username},
+			Actor:   workspace.ActorOf(caller),
 			Project: &event.Project{ID: in.ProjectID, Name: access.Name},
 			Comment: &event.Comment{ID: c.ID, Path: c.Path, Line: c.Line, Body: c.Body},
 		},

@@ -127,7 +127,7 @@ func (s *Service) setVariables(
 		return nil, err
 	}
 	var v variablesRecord
-	err = db.Retry(ctx, "set the variables of a project", func(ctx context.Context) error {
+	err = db.Retry(ctx, "set the variables of a project", func(ctx context.Context) (err error) {
 		var old projectRecord
 		if old, v, err = s.openVariables(ctx, caller, in.ProjectID, workspace.Write); err != nil {
 			return err

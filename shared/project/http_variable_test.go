@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -47,7 +48,7 @@ func TestVariables(t *testing.T) {
 	if len(f.StoredEvents()) != events {
 		t.Error("a list that did not change has an event")
 	}
-	f.Clock.Advance(1e9)
+	f.Clock.Advance(time.Second)
 	set := ada.SetVariables(project, list, slicetest.Header("If-Match", `"0"`)).Want(t, http.StatusOK)
 	if set.Calls != 3 || set.Depth != 3 {
 		t.Errorf("a change made %d calls of depth %d, want 3 and 3", set.Calls, set.Depth)

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// maxQueries is the maximum number of concurrent queries of a request.
+// maxQueries is the maximum number of concurrent calls to storage of a request.
 const maxQueries = 16
 
 // projects returns all projects that the filter of a request selects, most recently opened first.

@@ -53,7 +53,7 @@ func eventChange(kind event.Type, caller httpapi.Caller, p projectRecord, fields
 	return event.Change{
 		Type: kind, WorkspaceID: p.WorkspaceID, ProjectID: p.ID,
 		Data: event.Data{
-			Actor: event.Actor{ID: caller.UserID, Username: caller.Account().Username},
+			Actor: workspace.ActorOf(caller),
 			Project: &event.Project{
 				ID: p.ID, Name: p.Name, Slug: p.Slug, Framework: p.Framework,
 				Visibility: string(p.Visibility), WorkspaceID: p.WorkspaceID,

@@ -1,7 +1,5 @@
 // Package project implements projects, their variables, their comments and their events. Package file implements the
-// files of projects, and package cleanup removes the data of deleted projects. Webhooks and the assistant are separate
-// packages. This package does not import them.
-//
+// files of projects, package export makes archives of them, and package cleanup removes the data of deleted projects.
 // Package workspace decides whether a user may see or change a project.
 package project
 
@@ -36,7 +34,7 @@ type Deps struct {
 	// MaxProjects is the maximum number of projects in a workspace. 0 means the constant MaxProjects.
 	MaxProjects int
 	RemoveSite  RemoveSite // nil means that projects have no sites
-	// Sites is the origin of the sites. "" if they are not configured.
+	// Sites is the origin of the sites, or "" if sites are not configured.
 	Sites config.Origin
 }
 

@@ -100,7 +100,7 @@ func (c *slugChooser) try(ctx context.Context, workspaceID, base string, write f
 }
 
 // nextSlug returns a slug that is not taken: base itself, or base with the lowest free number, starting at 2. After
-// maxLowestFree attempts it skips a random number of them, so that concurrent requests choose different slugs.
+// maxLowestFree attempts, it skips up to attempt-1 free numbers, so that concurrent requests choose different slugs.
 func nextSlug(base string, taken map[string]bool, attempt int) string {
 	skip := 0
 	if attempt > maxLowestFree {

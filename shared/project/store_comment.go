@@ -9,9 +9,9 @@ import (
 )
 
 // createComment stores a comment. Error: PROJECT_NOT_FOUND.
-func (s store) createComment(ctx context.Context, projectID string, c commentRecord, event db.Write) error {
+func (s store) createComment(ctx context.Context, projectID string, c commentRecord, eventWrite db.Write) error {
 	return s.client.Tx(
-		s.ProjectExists(projectID), s.Projects.Create(db.CommentKey(projectID, c.ID), c), event,
+		s.ProjectExists(projectID), s.Projects.Create(db.CommentKey(projectID, c.ID), c), eventWrite,
 	).Commit(ctx)
 }
 

@@ -32,8 +32,7 @@ var (
 	attrOpened   = expression.Name("lastOpenedAt")
 )
 
-// listedAttributes are the attributes that lists return and filter by. Descriptions are omitted because they can be
-// long.
+// listedAttributes are the attributes that lists need. Descriptions are omitted because they can be long.
 var listedAttributes = []string{
 	"id", "workspaceId", "name", "slug", "framework", "visibility", "createdBy", "lastOpenedAt", "site", "siteBlocked",
 }
@@ -48,7 +47,7 @@ func (s store) projectsOf(ctx context.Context, workspaceID string) ([]projectRec
 }
 
 // createProject creates a project. Call it within db.Retry. Errors: WORKSPACE_NOT_FOUND, QUOTA_EXCEEDED, errSlugTaken.
-func (s store) createProject(ctx context.Context, p projectRecord, event db.Write) error {
+func (s store) createProject(ctx context.Context, p projectRecord, eventWrite db.Write) error {
 	return s.client.Tx(
 		s.countProjects(p.WorkspaceID, 1).
 			If(attrProjects.LessThan(expression.Value(s.quota))).
@@ -61,7 +60,7 @@ func (s store) createProject(ctx context.Context, p projectRecord, event db.Writ
 		s.claimSlug(p),
 		s.Projects.Create(db.ProjectKey(p.WorkspaceID, p.ID), p),
 		s.Projects.Create(db.TreeKey(p.ID), file.Tree{WorkspaceID: p.WorkspaceID}),
-		event,
+		eventWrite,
 	).CommitOnce(ctx)
 }
 
@@ -93,7 +92,7 @@ func (s store) slugsWithPrefix(ctx context.Context, workspaceID, base string) (m
 
 // updateProject stores new settings of a project. Call it within db.Retry.
 // Errors: PROJECT_NOT_FOUND, db.ErrStale, errSlugTaken.
-func (s store) updateProject(ctx context.Context, old, p projectRecord, event db.Write) error {
+func (s store) updateProject(ctx context.Context, old, p projectRecord, eventWrite db.Write) error {
 	set := expression.Set(expression.Name("name"), expression.Value(p.Name)).
 		Set(expression.Name("slug"), expression.Value(p.Slug)).
 		Set(expression.Name("description"), expression.Value(p.Description)).
@@ -106,7 +105,7 @@ func (s store) updateProject(ctx context.Context, old, p projectRecord, event db
 		s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID), set).If(s.isRevision(old.Revision)).
 			ElseFunc(workspace.ChangeError),
 		s.ProjectExists(p.ID),
-		event,
+		eventWrite,
 	)
 	if p.Slug != old.Slug {
 		tx.Add(s.claimSlug(p), s.Projects.Delete(db.SlugKey(p.WorkspaceID, old.Slug)))
@@ -115,7 +114,7 @@ func (s store) updateProject(ctx context.Context, old, p projectRecord, event db
 }
 
 // deleteProject deletes a project with its slug and its tree, and makes more writes in the same transaction. Call it
-// within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale, also if the condition of one of these writes fails.
+// within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale, also if a condition of more fails.
 func (s store) deleteProject(ctx context.Context, p projectRecord, more ...db.Write) error {
 	tx := s.client.Tx(
 		s.Projects.Delete(db.ProjectKey(p.WorkspaceID, p.ID)).If(s.isRevision(p.Revision)).ElseFunc(workspace.ChangeError),
@@ -143,7 +142,7 @@ func (s store) updateLastOpened(ctx context.Context, p projectRecord, at time.Ti
 // setVariables stores the variables of a project, and its new revision. v has the revision that follows the stored
 // revision. Call it within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale if the project or its variables have
 // changed.
-func (s store) setVariables(ctx context.Context, old, p projectRecord, v variablesRecord, event db.Write) error {
+func (s store) setVariables(ctx context.Context, old, p projectRecord, v variablesRecord, eventWrite db.Write) error {
 	put := s.Projects.Create(db.VariablesKey(p.ID), v)
 	if v.Revision > 1 {
 		put = s.Projects.Put(db.VariablesKey(p.ID), v).If(attrRevision.Equal(expression.Value(v.Revision - 1)))
@@ -153,6 +152,6 @@ func (s store) setVariables(ctx context.Context, old, p projectRecord, v variabl
 	return s.client.Tx(
 		s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID), set).If(s.isRevision(old.Revision)).
 			ElseFunc(workspace.ChangeError),
-		put, event,
+		put, eventWrite,
 	).CommitOnce(ctx)
 }

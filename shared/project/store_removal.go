@@ -46,8 +46,8 @@ func (r Remover) Remove(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
-// remove removes a project. It first deletes the tree, so that all transactions of the project fail from then on, and
-// last the record, through which an interrupted removal is found again.
+// remove removes a project. First, it deletes the tree, so that all transactions of the project fail from then on. It
+// deletes the record last, so that the next removal finds a project whose removal was interrupted.
 func (r Remover) remove(ctx context.Context, workspaceID, projectID string) error {
 	err := db.Retry(ctx, "remove a project", func(ctx context.Context) error {
 		tree, siteKey := db.TreeKey(projectID), db.SiteKey(projectID)

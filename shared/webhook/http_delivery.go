@@ -312,7 +312,7 @@ func (s *Service) testWebhook(ctx context.Context, caller httpapi.Caller, in *te
 	}()
 	now, e := s.now(), event.Record{ID: s.ids.New(id.Event), Type: kind}
 	e.Payload, err = event.Example(kind, event.ExampleValues{
-		EventID: e.ID, At: now, Actor: event.Actor{ID: caller.UserID, Username: caller.Account().Username},
+		EventID: e.ID, At: now, Actor: workspace.ActorOf(caller),
 		WorkspaceID: w.WorkspaceID, ProjectID: w.ProjectID, Webhook: event.Webhook{ID: w.ID, URL: w.URL},
 	})
 	if err != nil {

@@ -82,9 +82,8 @@ func (s Access) Memberships(ctx context.Context, userID string) ([]Membership, e
 	return list, nil
 }
 
-// Complete adds the names of the workspaces to memberships. It omits the memberships whose workspace does not exist. A
-// name is stored only once, in the workspace's record, so a list of workspaces needs this call, and a new name is one
-// write. It makes one call to storage for each 100 memberships.
+// Complete adds to memberships what only the records of the workspaces have: the names, and whether the workspaces are
+// read-only. It omits memberships in workspaces that have ended. It makes one call to storage for each 100 memberships.
 func (s Access) Complete(ctx context.Context, members []Membership) ([]Membership, error) {
 	all, err := s.withRecords(ctx, members)
 	complete := make([]Membership, len(all))
@@ -134,7 +133,6 @@ func (s Access) Membership(ctx context.Context, userID, workspaceID string) (Mem
 // read is like Membership, and also returns the workspace.
 func (s Access) read(ctx context.Context, userID, workspaceID string) (d Details, err error) {
 	member, workspace := db.MemberKey(workspaceID, userID), db.WorkspaceKey(workspaceID)
-	// Get would need another permission if a request repeats the read.
 	items, err := s.Projects.BatchGet(ctx, member, workspace)
 	if err == nil {
 		d.Workspace, d.Membership, err = memberOf(items[workspace], items[member])
@@ -160,7 +158,7 @@ func memberOf(workspace, member db.Item) (w Workspace, m Membership, err error) 
 }
 
 // MembershipOrPersonal returns the user's membership in a workspace, or in the user's personal workspace if
-// workspaceID is nil. It makes one call to storage, or two. Error: ErrNotFound.
+// workspaceID is nil. It makes one call to storage, and a second one if workspaceID is nil. Error: ErrNotFound.
 func (s Access) MembershipOrPersonal(ctx context.Context, userID string, workspaceID *string) (Membership, error) {
 	if workspaceID != nil {
 		return s.Membership(ctx, userID, *workspaceID)
@@ -188,9 +186,9 @@ func (s Access) Project(
 	return s.Load(ctx, userID, a, action)
 }
 
-// ReadWith is like Project, and runs read with the result of its first call at the same time as its second call. If
-// access is denied, the context of read ends, so that the response time does not depend on the data, and the result is
-// empty. Errors: the errors of Project and of read.
+// ReadWith is like Project, and calls read at the same time as the second call to storage. read receives the result of
+// the first call. If access is denied, ReadWith cancels the context of read, so that the response time does not depend
+// on the data, and returns no result. Errors: the errors of Project and of read.
 func ReadWith[T any](
 	ctx context.Context, s Access, userID, projectID string, action Action,
 	read func(ctx context.Context, located ProjectAccess) (T, error), keys ...db.Key,
@@ -273,12 +271,12 @@ func ChangeError(stored db.Item) error {
 	return db.ErrStale
 }
 
-// Exists returns a condition check. Error: ErrNotFound if the workspace has ended.
+// Exists returns a check that a workspace has not ended. Error of the check: ErrNotFound.
 func (s Access) Exists(workspaceID string) db.Write {
 	return s.Projects.Check(db.WorkspaceKey(workspaceID), s.Projects.Exists()).Else(ErrNotFound)
 }
 
-// ProjectExists returns a condition check. Error: PROJECT_NOT_FOUND.
+// ProjectExists returns a check that a project exists. Error of the check: ErrProjectNotFound.
 func (s Access) ProjectExists(projectID string) db.Write {
 	return s.Projects.Check(db.TreeKey(projectID), s.Projects.Exists()).Else(ErrProjectNotFound)
 }

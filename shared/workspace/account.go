@@ -46,7 +46,8 @@ func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string,
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(accountReads)
 	for i, d := range owned {
-		if isAccount[i] = d.Workspace.Owners == 1; isAccount[i] {
+		if d.Workspace.Owners == 1 {
+			isAccount[i] = true
 			continue
 		}
 		group.Go(func() error {

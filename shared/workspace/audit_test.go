@@ -115,9 +115,8 @@ func (f *fixture) checkConsistency() {
 	if diff := cmp.Diff(s.members, s.memberships); diff != "" {
 		f.t.Errorf("the two copies of the memberships differ: %s", diff)
 	}
-	owners, memberships, personal := map[string]int{}, map[string]int{}, map[string]int{}
-	suspended := map[string]int{} // owners, by workspace ID
-	members := map[string]int{}
+	members, owners, suspended := map[string]int{}, map[string]int{}, map[string]int{} // numbers, by workspace ID
+	memberships, personal := map[string]int{}, map[string]int{}                        // numbers, by user ID
 	for _, m := range s.members {
 		memberships[m.UserID]++
 		members[m.WorkspaceID]++
@@ -138,8 +137,6 @@ func (f *fixture) checkConsistency() {
 		if ws.Owners != owners[wsID] || ws.Owners < 1 {
 			f.t.Errorf("%s: the stored number of owners is %d, want %d and at least 1", wsID, ws.Owners, owners[wsID])
 		}
-	}
-	for wsID, ws := range s.workspaces {
 		if ws.SuspendedOwners != suspended[wsID] {
 			f.t.Errorf("%s: the stored number of suspended owners is %d, want %d", wsID, ws.SuspendedOwners, suspended[wsID])
 		}

@@ -201,7 +201,7 @@ func (s *Service) listInvitations(
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.store.team(ctx, in.ID, caller.UserID, caller.UserID)
+	t, err := s.store.readTeam(ctx, in.ID, caller.UserID, caller.UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (s *Service) revokeInvitation(
 	ctx context.Context, caller httpapi.Caller, in *revokeInvitationInput,
 ) (*httpapi.DoneOutput, error) {
 	err := db.Retry(ctx, "revoke an invitation", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, in.ID, caller.UserID, caller.UserID)
+		t, err := s.store.readTeam(ctx, in.ID, caller.UserID, caller.UserID)
 		if err != nil {
 			return err
 		}
@@ -335,7 +335,7 @@ func (s *Service) accept(
 		joined.Role = i.Role
 		out.Body = joined.memberItem()
 		err = s.apply(ctx, change{
-			by: actor(caller), before: t.target, after: &joined, accepted: i.ID, open: t.open,
+			by: ActorOf(caller), before: t.target, after: &joined, accepted: i.ID, open: t.open,
 			more: s.store.acceptWrites(t.workspace.ID, i),
 		}, now)
 		if errors.Is(err, ErrNotFound) { // the workspace has ended

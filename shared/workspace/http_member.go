@@ -137,7 +137,7 @@ func (s *Service) updateMember(
 ) (*updatedMemberOutput, error) {
 	out, role := &updatedMemberOutput{}, in.Body.Role
 	err := db.Retry(ctx, "change a role", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, in.ID, caller.UserID, in.UserID)
+		t, err := s.store.readTeam(ctx, in.ID, caller.UserID, in.UserID)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (s *Service) updateMember(
 			return err
 		}
 		member.Role, out.Body.Role = *role, *role
-		c := change{by: actor(caller), caller: t.caller, before: t.target, after: &member, open: t.open}
+		c := change{by: ActorOf(caller), caller: t.caller, before: t.target, after: &member, open: t.open}
 		return s.apply(ctx, c, s.now())
 	})
 	if err != nil {
@@ -175,13 +175,13 @@ func (s *Service) removeMember(
 		message = "You have left the workspace."
 	}
 	return httpapi.ReplyDone(message, db.Retry(ctx, "remove a member", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, in.ID, caller.UserID, in.UserID)
+		t, err := s.store.readTeam(ctx, in.ID, caller.UserID, in.UserID)
 		if err != nil {
 			return err
 		}
 		if err := checkRemove(t.caller, t.target); err != nil {
 			return err
 		}
-		return s.apply(ctx, change{by: actor(caller), caller: t.caller, before: t.target, open: t.open}, s.now())
+		return s.apply(ctx, change{by: ActorOf(caller), caller: t.caller, before: t.target, open: t.open}, s.now())
 	}))
 }

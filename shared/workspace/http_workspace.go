@@ -179,8 +179,8 @@ func (s *Service) updateWorkspace(
 	return d.output(), nil
 }
 
-// deleteWorkspace ends a workspace. From then on, nothing of it can be read, delivered, built or visited, and it
-// does not count for its members' limits after its removal. The removal deletes its data in the background.
+// deleteWorkspace ends a workspace. From then on, nothing of it can be read, delivered or built. The removal, which
+// runs in the background, deletes its data, and first its members, so that it no longer counts for their limits.
 func (s *Service) deleteWorkspace(
 	ctx context.Context, caller httpapi.Caller, in *deleteWorkspaceInput,
 ) (*httpapi.DoneOutput, error) {

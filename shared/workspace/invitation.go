@@ -64,9 +64,9 @@ func (l invitations) find(isWanted func(Invitation) bool, now time.Time) (Invita
 }
 
 // with returns the list with a new invitation. If the user or the address was already invited with another role, the
-// open invitation gets the new role and the new inviter: next is then that invitation. If it was the same role, the new
-// invitation replaces it, and replaced is the ID of the old one. Errors: errInvitationQuota; errInvitedRecently if the
-// open invitation was created less than repeatAfter ago.
+// open invitation gets the new role and the new inviter, and next becomes that invitation. If it was the same role,
+// next replaces the old invitation, and replaced is the ID of the old one. Errors: errInvitationQuota;
+// errInvitedRecently if the open invitation was created less than repeatAfter ago.
 func (l invitations) with(next *Invitation, now time.Time) (changed invitations, replaced string, err error) {
 	l.List = l.open(now)
 	i := slices.IndexFunc(l.List, func(old Invitation) bool { return old.invitee == next.invitee })
@@ -96,8 +96,9 @@ func (l invitations) without(ends func(Invitation) bool) invitations {
 	return l
 }
 
-// ends reports whether a change of a member ends an invitation. When a user joins or leaves, the invitations of the
-// user end. When a user loses the right to grant a role, the invitations by the user with that role end.
+// ends reports whether a change of a member ends an invitation. When a user joins or leaves, or gets the offered role
+// or a higher one, the invitations of the user end. When a user loses the right to grant a role, the invitations by the
+// user with that role end.
 func (c change) ends(i Invitation) bool {
 	m := c.member()
 	switch {
@@ -114,7 +115,7 @@ func (c change) ends(i Invitation) bool {
 // mayGrant reports whether a member with role r may invite users with a role.
 func (r Role) mayGrant(role Role) bool { return r.May(ManageMembers) && r.Covers(role) }
 
-// isRoleChange reports whether the invitation changes the role of an open invitation.
+// isRoleChange reports whether next only changes the role of an open invitation.
 func (l invitations) isRoleChange(next Invitation) bool {
 	return slices.ContainsFunc(l.open(next.CreatedAt.Time()), func(old Invitation) bool {
 		return old.invitee == next.invitee && old.Role != next.Role

@@ -26,7 +26,7 @@ func (s *Service) inviteUser(
 	var to invitee
 	out := &createdInvitationOutput{}
 	return out, db.Retry(ctx, "invite a user", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, in.ID, caller.UserID, caller.UserID)
+		t, err := s.store.readTeam(ctx, in.ID, caller.UserID, caller.UserID)
 		if err == nil {
 			err = checkGrant(t.caller, in.Body.Role)
 		}
@@ -47,8 +47,9 @@ func (s *Service) inviteUser(
 	})
 }
 
-// inviteAddress invites the owner of an e-mail address, with a mail. It does not depend on whether an account has the
-// address. If it only changes the role of an open invitation, there is no new mail, and the output has no URL.
+// inviteAddress invites the owner of an e-mail address, with a mail. The result does not depend on whether an account
+// has the address. If the request only changes the role of an open invitation, there is no new mail, and the output has
+// no URL.
 func (s *Service) inviteAddress(
 	ctx context.Context, caller httpapi.Caller, in *createInvitationInput,
 ) (*createdInvitationOutput, error) {
@@ -61,7 +62,7 @@ func (s *Service) inviteAddress(
 	}
 	out := &createdInvitationOutput{}
 	return out, db.Retry(ctx, "invite an address", func(ctx context.Context) error {
-		t, err := s.store.team(ctx, in.ID, caller.UserID, caller.UserID)
+		t, err := s.store.readTeam(ctx, in.ID, caller.UserID, caller.UserID)
 		if err == nil {
 			err = checkGrant(t.caller, in.Body.Role)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // apply stores a change with its event. If the member loses the right to manage webhooks, apply disables the webhooks
-// that the member created. Errors: db.ErrStale, QUOTA_EXCEEDED, CONFLICT.
+// that the member created. Errors: the errors of store.apply.
 func (s *Service) apply(ctx context.Context, c change, at time.Time) error {
 	if kind := c.eventType(); kind != "" {
 		m := c.member()
@@ -33,7 +33,8 @@ func (s *Service) apply(ctx context.Context, c change, at time.Time) error {
 	return s.store.apply(ctx, c)
 }
 
-func actor(caller httpapi.Caller) event.Actor {
+// ActorOf returns the caller as the actor of an event.
+func ActorOf(caller httpapi.Caller) event.Actor {
 	return event.Actor{ID: caller.UserID, Username: caller.Account().Username}
 }
 

@@ -17,7 +17,8 @@ func TestMemberChangeRules(t *testing.T) {
 		caller := Membership{UserID: "usr_1", Role: role.Draw(t, "caller's role")}
 		target := &Membership{UserID: rapid.SampledFrom([]string{"usr_1", "usr_2"}).Draw(t, "target")}
 		isSelf := target.UserID == caller.UserID
-		if target.Role = role.Draw(t, "target's role"); isSelf {
+		target.Role = role.Draw(t, "target's role")
+		if isSelf {
 			target.Role = caller.Role
 		}
 		newRole := role.Draw(t, "new role")

@@ -51,7 +51,7 @@ func (m Membership) Check(a Action) error {
 	switch {
 	case !m.Role.May(a):
 		return ErrDenied
-	case m.Suspended: // after the session was read
+	case m.Suspended: // suspended since the session was read
 		return httpapi.ErrSuspended
 	case m.ReadOnly && !reads[a]:
 		return ErrReadOnly

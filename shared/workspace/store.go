@@ -55,8 +55,8 @@ func (s store) rename(ctx context.Context, d Details) error {
 }
 
 // MembershipsUnchanged returns a check that the user's number of memberships is the stored one. Call it before the
-// memberships are read: a transaction with the check fails if the user has joined, created or left a workspace since.
-// Error of the check: db.ErrStale.
+// memberships are read: a transaction with the check fails if the user has joined, created or left a workspace since
+// this call. Error of the check: db.ErrStale.
 func (s Access) MembershipsUnchanged(ctx context.Context, userID string) (db.Write, error) {
 	key := db.MembershipCountKey(userID)
 	items, err := s.Projects.BatchGet(ctx, key)
@@ -110,7 +110,7 @@ func (s store) members(ctx context.Context, workspaceID, lastID string, limit in
 	return list, nil
 }
 
-// team is the stored data on which a change of the members of a workspace is decided.
+// team is the stored data for a decision about the members of a workspace.
 type team struct {
 	workspace Workspace
 	caller    Membership
@@ -119,10 +119,10 @@ type team struct {
 	open   invitations
 }
 
-// team reads the data for a change of the members of a workspace. It makes one call to storage. For an invited user,
-// callerID is "", and the team has no caller. targetID may be "", too. Error: ErrNotFound if the workspace has ended,
-// or if the caller is not a member.
-func (s store) team(ctx context.Context, workspaceID, callerID, targetID string) (t team, err error) {
+// readTeam reads the team of a workspace. It makes one call to storage. For an invited user, callerID is "", and the
+// team has no caller. targetID may be "", too. Error: ErrNotFound if the workspace has ended, or if the caller is not a
+// member.
+func (s store) readTeam(ctx context.Context, workspaceID, callerID, targetID string) (t team, err error) {
 	caller, target := db.MemberKey(workspaceID, callerID), db.MemberKey(workspaceID, targetID)
 	workspace, open := db.WorkspaceKey(workspaceID), db.InvitationsKey(workspaceID)
 	items, err := s.Projects.BatchGet(ctx, caller, target, workspace, open)

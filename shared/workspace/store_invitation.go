@@ -12,9 +12,9 @@ import (
 	"devplatform/shared/id"
 )
 
-// An invitation is stored in the item with the open invitations of its workspace, which decides whether it is open. An
-// item below the invited user or address maps its ID to the workspace. It expires with the invitation, and is deleted
-// when the invitation ends earlier: otherwise the list of a user would have to read all invitations that have ended.
+// All open invitations of a workspace are in one item, which decides whether an invitation is open. A second item, the
+// pointer, is stored under the invited user or address. The pointer expires with the invitation, and is deleted if the
+// invitation ends earlier. Otherwise, the list of a user would have to read all invitations that have ended.
 
 // invitationPointer maps the ID of an invitation to its workspace.
 type invitationPointer struct {
@@ -40,9 +40,9 @@ func (s store) putInvitations(workspaceID string, l invitations) db.Write {
 	return s.Projects.Put(db.InvitationsKey(workspaceID), l).If(unchanged)
 }
 
-// invitationsWrites returns the writes that end the invitations that a change of a member ends, at most one more than
-// maxOpenInvitations. If there are none, it checks that no invitation was created since they were read. acceptWrites
-// has the other write of the accepted invitation.
+// invitationsWrites returns the writes for the invitations that end because of a change of a member: at most
+// maxOpenInvitations+1 writes. If no invitation ends, the write is a check that the open invitations have not changed.
+// acceptWrites deletes the pointer of the accepted invitation.
 func (s store) invitationsWrites(c change) []db.Write {
 	workspaceID, rest := c.member().WorkspaceID, c.open.without(c.ends)
 	if len(rest.List) == len(c.open.List) {
@@ -66,7 +66,7 @@ func (i Invitation) pointerKey() db.Key {
 	return db.InvitationKey(i.UserID, i.ID)
 }
 
-// checkRole returns a check that a member still has the role, and that the account of the user was not suspended since.
+// checkRole returns a check that the stored membership of a user is unchanged, see Membership.isUnchanged.
 func (s store) checkRole(m Membership) db.Write {
 	return s.Projects.Check(db.MemberKey(m.WorkspaceID, m.UserID), m.isUnchanged())
 }
@@ -96,7 +96,7 @@ func (s store) invite(ctx context.Context, t team, i Invitation, more ...db.Writ
 	return i, tx.CommitOnce(ctx)
 }
 
-// endInvitation ends an invitation that is in open. checks are further writes of the transaction. Error: db.ErrStale.
+// endInvitation ends an invitation that is in open. checks are checks in the same transaction. Error: db.ErrStale.
 func (s store) endInvitation(
 	ctx context.Context, workspaceID string, ended Invitation, open invitations, checks ...db.Write,
 ) error {
@@ -117,7 +117,8 @@ func (s store) acceptWrites(workspaceID string, i Invitation) []db.Write {
 }
 
 // invitationOf returns an open invitation of a user, or of the user's confirmed address, with its team. It makes two
-// calls to storage, and a third one for an address. Error: errInvitationNotFound.
+// calls to storage, and a third one for an address. It does not use Get, because the role of the function does not
+// allow GetItem. Error: errInvitationNotFound.
 func (s store) invitationOf(
 	ctx context.Context, caller httpapi.Caller, invitationID string, now time.Time,
 ) (t team, i Invitation, err error) {
@@ -140,8 +141,8 @@ func (s store) invitationOf(
 	return s.invitation(ctx, pointer.WorkspaceID, caller.UserID, now, hasID(invitationID))
 }
 
-// invitationWith returns the open invitation with a token, with its team for a user, who may be "". It makes one call
-// to storage. Error: errTokenInvalid.
+// invitationWith returns the open invitation with a token, and its team with the user as target. userID may be "". It
+// makes one call to storage. Error: errTokenInvalid.
 func (s store) invitationWith(
 	ctx context.Context, userID, token string, now time.Time,
 ) (t team, i Invitation, err error) {
@@ -157,12 +158,12 @@ func (s store) invitationWith(
 	return t, i, err
 }
 
-// invitation returns the wanted open invitation to a workspace, with the team for the invited user, who may be "". The
-// team has no caller. Error: errInvitationNotFound.
+// invitation returns the wanted open invitation to a workspace, and the team with the invited user as target. userID
+// may be "". The team has no caller. Error: errInvitationNotFound.
 func (s store) invitation(
 	ctx context.Context, workspaceID, userID string, now time.Time, isWanted func(Invitation) bool,
 ) (t team, i Invitation, err error) {
-	t, err = s.team(ctx, workspaceID, "", userID)
+	t, err = s.readTeam(ctx, workspaceID, "", userID)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return t, i, errInvitationNotFound
@@ -200,7 +201,7 @@ func (s store) invitationsTo(
 // each workspace.
 const invitationsPerRead = 50
 
-// openInvitations returns the invitations of the pointers that are open.
+// openInvitations returns the open invitations to which pointers refer.
 func (s store) openInvitations(
 	ctx context.Context, pointers []invitationPointer, now time.Time,
 ) (list []UserInvitationItem, err error) {

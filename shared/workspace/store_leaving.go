@@ -12,9 +12,9 @@ import (
 	"devplatform/shared/removal"
 )
 
-// LeaveAll removes a user whose account has ended from all workspaces that have not ended. It adds the removal of the
-// workspaces that only this user had. A workspace with other members gets another owner if it would have none. The
-// webhooks and the invitations of the user end, as when a member leaves. Errors: the errors of storage.
+// LeaveAll removes a user whose account has ended from all workspaces that have not ended. A workspace whose only
+// member is this user ends, and its removal is added. A workspace with other members gets another owner if it would
+// have none. The webhooks and the invitations of the user end, as when a member leaves. Errors: the errors of storage.
 func (s *Service) LeaveAll(ctx context.Context, userID string) error {
 	all, err := s.store.Memberships(ctx, userID)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Service) LeaveAll(ctx context.Context, userID string) error {
 // leave removes a user whose account has ended from a workspace. Call it within db.Retry. Error: db.ErrStale.
 func (s *Service) leave(ctx context.Context, userID, workspaceID string) error {
 	now := s.now()
-	t, err := s.store.team(ctx, workspaceID, userID, userID)
+	t, err := s.store.readTeam(ctx, workspaceID, userID, userID)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return s.store.leaveEnded(ctx, userID, workspaceID, now)
@@ -55,7 +55,7 @@ func (s *Service) leave(ctx context.Context, userID, workspaceID string) error {
 }
 
 // leaveEnded adds the removal of a workspace that has ended, unless it was added before. If the user is not a member,
-// it deletes the copy of the membership under the user. Error: db.ErrStale.
+// it deletes the copy of the membership under the user. Error: db.ErrStale if the workspace has not ended.
 func (s store) leaveEnded(ctx context.Context, userID, workspaceID string, now time.Time) error {
 	member, workspace := db.MemberKey(workspaceID, userID), db.WorkspaceKey(workspaceID)
 	items, err := s.Projects.BatchGet(ctx, member, workspace)
@@ -75,8 +75,8 @@ func (s store) leaveEnded(ctx context.Context, userID, workspaceID string, now t
 	return nil
 }
 
-// heir returns the member who becomes the owner of a workspace after its only owner: the longest admin, otherwise the
-// longest member, otherwise the longest viewer. It returns nil if there is no other member.
+// heir returns the member who becomes the owner of a workspace after its only owner: among the members with the
+// highest role, the member who was added first. It returns nil if there is no other member.
 func (s store) heir(ctx context.Context, owner Membership) (heir *Membership, err error) {
 	roles := []Role{Admin, Member, Viewer}
 	err = db.EachRecord(ctx, s.Projects, db.MembersOf(owner.WorkspaceID), db.Decode[Membership], func(m Membership) {
@@ -101,7 +101,7 @@ func (s *Service) EndUserInvitations(ctx context.Context, userID string) error {
 		return err
 	}
 	for _, item := range items {
-		p, _ := db.DecodeListed(ctx, item, db.Decode[invitationPointer]) // a damaged one has no workspace
+		p, _ := db.DecodeListed(ctx, item, db.Decode[invitationPointer]) // a damaged pointer has no IDs
 		err := db.Retry(ctx, "end an invitation", func(ctx context.Context) error {
 			t, i, err := s.store.invitation(ctx, p.WorkspaceID, userID, s.now(), hasID(p.ID))
 			if errors.Is(err, errInvitationNotFound) {

@@ -28,7 +28,7 @@ type change struct {
 	heir *Membership
 	// accountEnded reports that the account of the user has ended, so that the user's memberships are no longer counted.
 	accountEnded bool
-	// more are more writes of the same transaction: of the invitation, the event, and Deps.DisableWebhooks.
+	// more are further writes of the same transaction: for the accepted invitation, the event, and the webhooks.
 	more []db.Write
 }
 
@@ -41,8 +41,8 @@ func (c change) revokesWebhooks() bool {
 // member returns the changed membership: after, or before if the member is removed.
 func (c change) member() Membership { return *cmp.Or(c.after, c.before) }
 
-// members returns the change in the workspace's number of members: -1, 0 or 1.
-func (c change) members() int {
+// addedMembers returns the change of the workspace's number of members: -1, 0 or 1.
+func (c change) addedMembers() int {
 	switch {
 	case c.before == nil:
 		return 1
@@ -52,8 +52,8 @@ func (c change) members() int {
 	return 0
 }
 
-// owners returns the change in the workspace's number of owners: -1, 0 or 1.
-func (c change) owners() int {
+// addedOwners returns the change of the workspace's number of owners: -1, 0 or 1.
+func (c change) addedOwners() int {
 	n := 0
 	if c.after != nil && c.after.Role == Owner {
 		n++
@@ -64,8 +64,8 @@ func (c change) owners() int {
 	return n
 }
 
-// suspendedOwners returns the change in the workspace's number of owners whose accounts are suspended: -1, 0 or 1.
-func (c change) suspendedOwners() int {
+// addedSuspendedOwners returns the change of the workspace's number of owners whose accounts are suspended: -1, 0 or 1.
+func (c change) addedSuspendedOwners() int {
 	n := 0
 	if c.after != nil && c.after.Role == Owner && c.after.Suspended {
 		n++
@@ -119,16 +119,16 @@ func (m Membership) isUnchanged() expression.ConditionBuilder {
 	return hasRole(m.Role).And(attrSuspended.AttributeNotExists())
 }
 
-// Allows returns a condition check. Error: ErrDenied if the user's role in the workspace does not allow the action, or
-// if the account of the user is suspended.
+// Allows returns a check that the user's role in the workspace allows the action, and that the account of the user is
+// not suspended. Error of the check: ErrDenied.
 func (s Access) Allows(userID, workspaceID string, a Action) db.Write {
 	allowed := hasRoleIn(func(r Role) bool { return r.May(a) }).And(attrSuspended.AttributeNotExists())
 	return s.Projects.Check(db.MemberKey(workspaceID, userID), allowed).Else(ErrDenied)
 }
 
 // apply writes a change in one transaction: both copies of the membership, the counters, the invitations that end, and
-// c.more. Call it within db.Retry. Errors: db.ErrStale, errSelfMember, errCallerQuota, errLastOwner, the errors of
-// c.more.
+// c.more. Call it within db.Retry. Errors: db.ErrStale, ErrNotFound if the workspace has ended, errSelfMember,
+// errCallerQuota, AUTH_SUSPENDED, errLastOwner, the errors of c.more.
 func (s store) apply(ctx context.Context, c change) error {
 	m := c.member()
 	tx := s.client.Tx()
@@ -153,8 +153,8 @@ func (s store) apply(ctx context.Context, c change) error {
 			tx.Add(s.countDown(m.UserID))
 		}
 	}
-	if members, owners := c.members(), c.owners(); members != 0 || owners != 0 {
-		tx.Add(s.countMembers(m.WorkspaceID, members, owners, c.suspendedOwners()))
+	if members, owners := c.addedMembers(), c.addedOwners(); members != 0 || owners != 0 {
+		tx.Add(s.countMembers(m.WorkspaceID, members, owners, c.addedSuspendedOwners()))
 	}
 	return tx.CommitOnce(ctx)
 }
@@ -198,18 +198,18 @@ func (s store) countMembers(workspaceID string, members, owners, suspendedOwners
 // IsSuspended reports whether the account of a user is suspended, by the item that counts the user's memberships.
 func IsSuspended(memberships db.Item) bool { return memberships["suspended"] != nil }
 
-// firstMembership is a user's number of memberships while no number is stored. The user then has only the personal
-// workspace.
-const firstMembership = 1
+// initialMemberships is the number of memberships of a user for whom no number is stored. The user has only the
+// personal workspace.
+const initialMemberships = 1
 
 // countUp returns the write that increments the user's number of memberships, on the condition that the user has not
 // reached the quota, and that the account of the user is not suspended. Errors: errCallerQuota, AUTH_SUSPENDED.
 func (s store) countUp(userID string) db.Write {
 	belowQuota := attrCount.LessThan(expression.Value(s.quota))
-	if s.quota > firstMembership {
+	if s.quota > initialMemberships {
 		belowQuota = belowQuota.Or(attrCount.AttributeNotExists())
 	}
-	next := expression.Plus(attrCount.IfNotExists(expression.Value(firstMembership)), expression.Value(1))
+	next := expression.Plus(attrCount.IfNotExists(expression.Value(initialMemberships)), expression.Value(1))
 	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).
 		If(belowQuota.And(attrSuspended.AttributeNotExists())).
 		ElseFunc(func(stored db.Item) error {

@@ -39,7 +39,7 @@ func (r Remover) RemoveMembers(ctx context.Context, workspaceID string) error {
 		group.SetLimit(parallelMembers)
 		for _, item := range page.Items {
 			userID := db.MembersOf(workspaceID).Rest(db.KeyOf(item))
-			m, _ := db.DecodeListed(ctx, item, db.Decode[Membership]) // a damaged one was counted, too
+			m, _ := db.DecodeListed(ctx, item, db.Decode[Membership]) // a damaged membership counts, too
 			group.Go(func() error { return r.removeMember(ctx, workspaceID, userID, !m.Personal) })
 		}
 		if err := group.Wait(); err != nil {
@@ -49,8 +49,8 @@ func (r Remover) RemoveMembers(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
-// removeMember deletes both copies of a membership, and counts it down, in one transaction. The counter does not exist
-// if the account of the user has ended, too.
+// removeMember deletes both copies of a membership, and decrements the user's number of memberships if it counts there,
+// in one transaction. The number is not stored if the account of the user has ended, too.
 func (r Remover) removeMember(ctx context.Context, workspaceID, userID string, isCounted bool) error {
 	s := store{Access: Access{r.Projects}, client: r.DB}
 	errGone, errNoCounter := errors.New("the member was removed"), errors.New("the counter does not exist")
@@ -79,7 +79,7 @@ func (r Remover) RemoveRest(ctx context.Context, workspaceID string) error {
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return err
 	}
-	open, _ := db.DecodeListed(ctx, item, db.Decode[invitations]) // the pointers expire with the invitations
+	open, _ := db.DecodeListed(ctx, item, db.Decode[invitations]) // if the item is damaged, the pointers expire
 	pointers := make([]db.Key, len(open.List))
 	for i, invitation := range open.List {
 		pointers[i] = invitation.pointerKey()

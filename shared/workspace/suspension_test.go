@@ -116,7 +116,7 @@ func TestSuspendedUserJoinsNothing(t *testing.T) {
 	ada.createWorkspace("Too many").Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 }
 
-// breakAfter makes all transactions fail, except for the next ones.
+// breakAfter makes all transactions fail after the next n transactions.
 func (f *fixture) breakAfter(n int) {
 	f.wire.Before("TransactWriteItems", func() {
 		if n == 1 {
@@ -127,8 +127,8 @@ func (f *fixture) breakAfter(n int) {
 	})
 }
 
-// A user can be an owner of 50 workspaces, which do not fit into one transaction. Whichever call fails, a repetition
-// completes the suspension.
+// A user can be an owner of 50 workspaces, which do not fit into one transaction. A suspension that fails after some of
+// them is completed by repetitions.
 func TestSuspensionOfManyWorkspaces(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -156,8 +156,8 @@ func TestSuspensionOfManyWorkspaces(t *testing.T) {
 	}
 }
 
-// After all orders of suspensions and changes of members, the numbers of suspended owners are right. checkConsistency
-// compares them.
+// After suspensions and changes of members in any order, the stored numbers of suspended owners are right.
+// checkConsistency compares them.
 func TestChangesOfOwnersDuringSuspensions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withQuota(1000))
@@ -207,7 +207,7 @@ func TestSuspensionBeforeAChangeIsStored(t *testing.T) {
 	for what, request := range map[string]func(){
 		"demotion":   func() { grace.setRole(ws, ada, workspace.Member).Want(t, http.StatusOK) },
 		"removal":    func() { grace.remove(ws, ada).Want(t, http.StatusOK) },
-		"acceptance": func() { ada.accept(grace.offer(ws, ada)) },
+		"acceptance": nil, // the loop makes the offer first
 	} {
 		if what == "acceptance" {
 			grace.setRole(ws, ada, workspace.Admin)
@@ -227,7 +227,7 @@ func TestSuspensionBeforeAChangeIsStored(t *testing.T) {
 	}
 }
 
-// If a suspension is lifted while the memberships are changed, they end in the last state.
+// If a suspension is lifted while the memberships are being suspended, or the other way round, the later call decides.
 func TestSuspensionIsLiftedInBetween(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -250,7 +250,7 @@ func TestSuspensionIsLiftedInBetween(t *testing.T) {
 	}
 }
 
-// A suspension at the same time as a change of an owner, and another suspension or its end.
+// Suspensions, their ends and changes of an owner run at the same time.
 func TestConcurrentSuspensions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withQuota(1000))

@@ -3,9 +3,9 @@
 // or change a project.
 //
 // The package is the example of the shape of all slices: service.go has the Service and its dependencies, errors.go the
-// errors, <resource>.go a type with its rules and use cases, http_<resource>.go its endpoints, and store*.go the access
-// to DynamoDB. A use case is the handler of its endpoint, unless other code needs it, too. It decides with pure
-// functions and calls the store. It writes a change on the condition that the records on which it decided have not
+// errors, limits.go the limits, <resource>.go a type with its rules, http_<resource>.go its endpoints with their
+// handlers, and store*.go the access to DynamoDB. A handler is the use case of its endpoint. It decides with pure
+// functions, calls the store, and writes a change on the condition that the records on which it decided have not
 // changed.
 package workspace
 
@@ -107,7 +107,7 @@ func CheckName(name string) string {
 	return invisible.Check(name)
 }
 
-// Details are a workspace and the caller's membership in it.
+// Details are a workspace and a user's membership in it.
 type Details struct {
 	Workspace  Workspace
 	Membership Membership

@@ -1,6 +1,5 @@
 // Package cleanup removes the stored data of deleted projects, sets the expiry of replaced file contents, and removes
-// objects without a record. It runs in the background and is triggered by the events of these changes, and by a
-// schedule.
+// objects without a record. It runs in the background. The events of these changes and a schedule start it.
 package cleanup
 
 import (
@@ -107,8 +106,8 @@ func (c *Cleanup) expireReplaced(ctx context.Context, e event.Record) error {
 	return c.store.expireChunk(ctx, chunk, at.Add(content.Retention))
 }
 
-// RemoveProject deletes all stored data of a deleted project: one whose tree does not exist. Errors: errInvalidEvent if
-// the project exists; db.ErrUnavailable.
+// RemoveProject deletes all stored data of a deleted project, except its jobs. A project is deleted if its tree does
+// not exist. Errors: errInvalidEvent if the project exists; db.ErrUnavailable.
 //
 // The records are the project's items in the projects table. A record is deleted after its chunks. So after an
 // interruption the remaining chunks can still be found through the records, without reading up to 200 MiB of contents.

@@ -32,8 +32,8 @@ func storedItems(c *cleaner) map[string]map[db.Key]db.Item {
 }
 
 // splitByProject returns the number of a project's items, and all other items. It ignores expired items.
-func splitByProject(f *fixture,
-	all map[string]map[db.Key]db.Item, projectID string,
+func splitByProject(
+	f *fixture, all map[string]map[db.Key]db.Item, projectID string,
 ) (count int, rest map[string]map[db.Key]db.Item) {
 	rest = map[string]map[db.Key]db.Item{}
 	for name, items := range all {
@@ -114,7 +114,8 @@ func deletionRecord(f *fixture, projectID string) lambdafn.StreamRecord {
 // eventImage returns the stream image of an event.
 func eventImage(f *fixture, r event.Record) db.Item {
 	f.T.Helper()
-	if r.WorkspaceID = f.IDs.New(id.Workspace); r.Payload == "" {
+	r.WorkspaceID = f.IDs.New(id.Workspace)
+	if r.Payload == "" {
 		r.Payload = event.Text(`{"timestamp":"` + clock.Stamp(f.Clock.Now()).String() + `"}`)
 	}
 	item, err := db.Encode(r)

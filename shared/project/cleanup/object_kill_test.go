@@ -82,13 +82,13 @@ type killWorld struct {
 	ada      *user
 	caller   httpapi.Caller
 	rand     *rand.Rand
-	projects []string       // the projects that are used
-	deleted  []string       // projects whose deletion has not been cleaned up
-	steps    map[string]int // the maximum number of calls of each kind of task
-	kills    map[string]map[int]int
+	projects []string               // the projects that are used
+	deleted  []string               // projects whose deletion has not been cleaned up
+	steps    map[string]int         // the maximum number of calls of each kind of task
+	kills    map[string]map[int]int // the number of kills, by kind of task and by the number of the call
 }
 
-// task is what a process does.
+// task is the work of a process.
 type task struct {
 	kind string
 	// stores means that the process stores objects. Then no object is old: the test moves the sweep's clock, so a sweep
@@ -310,8 +310,8 @@ func (w *killWorld) replaceDeleted() {
 }
 
 // No object to which a record refers is ever removed, and every object without a record is removed in the end. Saves,
-// renames, deletions, clean-ups and sweeps run at the same time, and are killed 200 times. In
-// the full form without the race detector, they are killed 1,000 times, and at every step.
+// renames, deletions, clean-ups and sweeps run at the same time, and are killed 200 times. In the full form without the
+// race detector, they are killed 1,000 times, and at every step.
 func TestObjectsAndRecordsSurviveKills(t *testing.T) {
 	t.Parallel()
 	const seed = 17

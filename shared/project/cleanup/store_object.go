@@ -27,7 +27,7 @@ var errInvalidRecord = errors.New("cleanup: invalid record")
 
 // removeOutput deletes all objects of a deployment, and returns their number.
 func (s store) removeOutput(ctx context.Context, deploymentID string) (int, error) {
-	if !id.Deployment.Valid(deploymentID) { // would select other objects
+	if !id.Deployment.Valid(deploymentID) { // its prefix could select other objects
 		return 0, fmt.Errorf("%w: deployment ID %q", errInvalidEvent, deploymentID)
 	}
 	return s.bucket.DeletePrefix(ctx, site.ObjectsOf(deploymentID))
@@ -72,7 +72,7 @@ func (s store) removeUnreferenced(ctx context.Context, objects []objectstore.Obj
 // if files or old versions change while it reads the records, because the records then do not show the state at one
 // point in time (see Sweep). Error: errInvalidRecord.
 func (s store) findUnreferenced(ctx context.Context, projectID string, keys []string) ([]string, error) {
-	before, err := s.treeState(ctx, projectID)
+	before, err := s.readTreeState(ctx, projectID)
 	if err != nil {
 		return nil, err
 	}
@@ -83,22 +83,22 @@ func (s store) findUnreferenced(ctx context.Context, projectID string, keys []st
 	if err := s.dropReferenced(ctx, projectID, remaining); err != nil || len(remaining) == 0 {
 		return nil, err
 	}
-	after, err := s.treeState(ctx, projectID)
+	after, err := s.readTreeState(ctx, projectID)
 	if err != nil || after != before {
 		return nil, err
 	}
 	return slices.Collect(maps.Keys(remaining)), nil
 }
 
-// treeState identifies a state of the files and old versions of a project. It has two attributes of the project's tree,
-// and is zero if the project does not exist.
+// treeState identifies a state of the files and old versions of a project. It has two attributes of the project's tree
+// (file.Tree), and is zero if the project does not exist.
 type treeState struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
-	Changes     int    `dynamodbav:"changes"`
+	Revision    int    `dynamodbav:"changes"`
 }
 
-// treeState returns the state of a project. Error: errInvalidRecord.
-func (s store) treeState(ctx context.Context, projectID string) (treeState, error) {
+// readTreeState returns the state of a project. Error: errInvalidRecord.
+func (s store) readTreeState(ctx context.Context, projectID string) (treeState, error) {
 	item, err := s.projects.Get(ctx, db.TreeKey(projectID))
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return treeState{}, err
@@ -110,8 +110,8 @@ func (s store) treeState(ctx context.Context, projectID string) (treeState, erro
 	return state, err
 }
 
-// dropReferenced deletes the keys of all objects to which a record of the project refers from the map keys. It reads
-// one page of records at a time, because a project can have millions of old versions. Error: errInvalidRecord.
+// dropReferenced deletes from keys the key of each object to which a record of the project refers. It reads one page of
+// records at a time, because a project can have millions of old versions. Error: errInvalidRecord.
 func (s store) dropReferenced(ctx context.Context, projectID string, keys map[string]bool) error {
 	return s.projects.Each(ctx, db.ProjectPartition(projectID), func(item db.Item) error {
 		ref, err := db.Decode[content.Ref](item)

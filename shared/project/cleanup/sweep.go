@@ -19,17 +19,17 @@ const (
 
 // Sweep removes the objects to which no record refers: contents of expired versions, and of saves that failed after
 // they had stored their object. A run continues where the previous run stopped. Every step is idempotent and can be
-// interrupted at any point. If a project has a record that is not valid, Sweep leaves the project's objects alone,
-// continues, and returns an error in the end. Errors: db.ErrUnavailable, objectstore.ErrUnavailable.
+// interrupted at any point. If a project has a record that is not valid, Sweep keeps the project's objects, continues
+// with the other projects, and returns an error in the end. Errors: db.ErrUnavailable, objectstore.ErrUnavailable.
 //
 // Sweep never removes an object to which a record refers, or is about to refer. It reads the records of a project after
-// it has listed the object, and leaves objects alone that are younger than a day. A content ID is in a record from the
+// it has listed the object, and keeps objects that are younger than a day. A content ID is in a record from the
 // transaction of its save until its last version expires or is deleted, and never again after that. But a rename moves
 // it from one record to others, and the records are read in several pages. If the file /z is renamed to /a after the
 // page with /a was read, and the old version of /z is deleted before the page with versions is read, then no page has
-// the content ID. So Sweep compares the tree's number of changes before and after the read. If it differs, Sweep leaves
-// the project alone, and the next run handles it. The expiry of versions does not increment the number. It cannot hide
-// a content ID, because no version expires in the run in which the rename stored it.
+// the content ID. So Sweep compares the tree's revision before and after the read. If the revision differs, Sweep skips
+// the project, and the next run handles it. The expiry of versions does not increment the revision. It cannot hide a
+// content ID, because no version expires in the run in which the rename stored it.
 func (c *Cleanup) Sweep(ctx context.Context) error {
 	ctx = db.CountCalls(ctx)
 	until, cancel := context.WithTimeout(ctx, sweepTime)

@@ -201,7 +201,7 @@ func TestSweepContinues(t *testing.T) {
 	}
 }
 
-// A sweep of more than one page of objects.
+// A sweep handles more than one page of objects.
 func TestSweepPages(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)

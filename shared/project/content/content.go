@@ -1,5 +1,5 @@
 // Package content defines how the bytes of a file are stored: compressed if that makes them smaller, and either as an
-// object in a bucket or as chunks that fit into a DynamoDB item. It does no I/O.
+// object in a bucket or as chunks, each of which fits into a DynamoDB item. It does no I/O.
 package content
 
 import (
@@ -59,7 +59,7 @@ type Ref struct {
 	ContentID string `dynamodbav:"content"` // does not change when the file is renamed
 	// Chunks is the number of chunks in the contents table: 1, or 0 if the content is empty or an object.
 	Chunks int `dynamodbav:"chunks"`
-	// ObjectFormat is the format of the content's object. It is empty if the content is in chunks.
+	// ObjectFormat is the format of the content's object. It is empty if there is no object.
 	ObjectFormat Format `dynamodbav:"object,omitempty"`
 }
 

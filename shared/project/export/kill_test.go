@@ -79,8 +79,8 @@ func (f *fixture) finish(received []lambdafn.QueueMessage) {
 	}
 }
 
-// lost is more than the time for which a worker holds its lease.
-const lost = job.LeaseTime + time.Second
+// afterLease is more than the time for which a worker holds its lease.
+const afterLease = job.LeaseTime + time.Second
 
 // StartExport can be killed at every call. The next request of the user continues, and counts at most once.
 func TestStartIsKilled(t *testing.T) {
@@ -120,7 +120,7 @@ func TestWorkerIsKilled(t *testing.T) {
 		received := f.messages()
 		f.clients(p).worker.Handle(t.Context(), received)
 		before := f.check(ada, projectID, exportID, want)
-		f.Clock.Advance(lost)
+		f.Clock.Advance(afterLease)
 		second := &putCounter{}
 		if errs := f.clients(second).worker.Handle(t.Context(), received); errs[0] != nil {
 			t.Error(errs)
@@ -160,7 +160,7 @@ func TestWorkerIsPaused(t *testing.T) {
 					want["/a.txt"] = []byte("changed")
 					ada.save(projectID, map[string][]byte{"/a.txt": want["/a.txt"]})
 				}
-				f.Clock.Advance(lost)
+				f.Clock.Advance(afterLease)
 				f.finish(received)
 				archive = f.check(ada, projectID, exportID, want)
 				return nil
@@ -194,7 +194,7 @@ func TestWorkersRace(t *testing.T) {
 			slow := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 				retry.Sleep(r.Context(), rand.N(20*time.Millisecond))
 				if rand.IntN(20) == 0 {
-					f.Clock.Advance(lost)
+					f.Clock.Advance(afterLease)
 				}
 				return slicetest.Transfers.Do(r)
 			})
@@ -202,7 +202,7 @@ func TestWorkersRace(t *testing.T) {
 		}
 		running.Wait()
 		before := f.ready(ada, projectID, exportID, want)
-		f.Clock.Advance(lost)
+		f.Clock.Advance(afterLease)
 		f.clients(nil).worker.Handle(t.Context(), received)
 		after := f.ready(ada, projectID, exportID, want)
 		if before != nil && !bytes.Equal(before, after) {

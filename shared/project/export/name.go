@@ -15,9 +15,10 @@ import (
 	projectpath "devplatform/shared/project/path"
 )
 
-// entryNames are the names of files in an archive. A name is the path of the file without the leading slash. A file or
-// folder is renamed if Windows cannot store its name, or if a common file system treats its name and another name in
-// the same folder as the same, for example because it ignores case. Names that every system can store are chosen first.
+// entryNames are the names of files in an archive. Usually, a name is the path of the file without the leading slash. A
+// file or folder is renamed if Windows cannot store its name, or if a common file system treats its name and another
+// name in the same folder as the same, for example because it ignores case. Names that every system can store are
+// chosen first.
 type entryNames struct {
 	renamed  map[string]string // by path; the other files keep their names
 	list     string            // the lines of the renamed files, in path order
@@ -89,9 +90,9 @@ func childrenOf(paths []string, start int) []child {
 	var children []child
 	for i := 0; i < len(paths); {
 		name, _, isFolder := strings.Cut(paths[i][start:], "/")
-		end := i + 1
-		for prefix := paths[i][:start+len(name)] + "/"; isFolder && end < len(paths) &&
-			strings.HasPrefix(paths[end], prefix); end++ {
+		end, prefix := i+1, paths[i][:start+len(name)]+"/"
+		for isFolder && end < len(paths) && strings.HasPrefix(paths[end], prefix) {
+			end++
 		}
 		children = append(children, child{name, paths[i:end], isFolder})
 		i = end
@@ -129,16 +130,16 @@ func (s *siblings) take(name string) {
 // choose returns a unique name, and marks it as taken. name is a name that every system can store. If it is already
 // taken, choose inserts the first number that makes it unique before the extension.
 func (s *siblings) choose(name string) string {
-	const maxNumber, maxExtension = len("-99999"), 16
+	const numberBytes, maxExtensionBytes = len("-99999"), 16
 	if !s.isTaken(name) {
 		s.take(name)
 		return name
 	}
 	extension := path.Ext(name)
-	if extension == name || len(extension) > maxExtension {
+	if extension == name || len(extension) > maxExtensionBytes {
 		extension = ""
 	}
-	base := excerpt.Start(strings.TrimSuffix(name, extension), projectpath.MaxSegmentBytes-maxNumber-len(extension))
+	base := excerpt.Start(strings.TrimSuffix(name, extension), projectpath.MaxSegmentBytes-numberBytes-len(extension))
 	counter := nameKey(base + extension)
 	for number := max(s.next[counter], 2); ; number++ {
 		candidate := fmt.Sprintf("%s-%d%s", base, number, extension)
@@ -166,7 +167,8 @@ func nameKey(name string) string {
 var device = regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\.|$)`)
 
 // safeName returns the name of a file or folder if every common system can store it. Otherwise, characters that Windows
-// does not allow become "_", and so do dots and spaces at the end, which Windows drops. The name of a device gets a "_".
+// does not allow become "_", and so do dots and spaces at the end, which Windows drops. The name of a device gets a
+// "_".
 func safeName(name string) string {
 	safe := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`<>:"|?*\`, r) || unicode.IsControl(r) {

@@ -126,8 +126,7 @@ func checkCallCounts(t *testing.T) (deeper []string) {
 
 // Each save consumes the expected write units in each table: twice the size of the items in KB, because of the
 // transaction, and 2 for the bytes that the user writes on the day. Large contents consume none, because they are
-// objects. The embedded DynamoDB computes write units in the
-// same way as AWS.
+// objects. The embedded DynamoDB computes write units in the same way as AWS.
 func TestSaveWriteUnits(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)

@@ -33,10 +33,18 @@ func (s *Service) apply(
 	ctx context.Context, caller httpapi.Caller, projectID string, ops ...Operation,
 ) (p plan, err error) {
 	for i := range ops {
-		if op := &ops[i]; op.hasContent() && op.packed == nil {
-			if op.packed, err = packContent(s.newVersion(""), op.data, op.Encoding); err != nil {
-				return p, &operationError{i, err}
-			}
+		op := &ops[i]
+		if !op.hasContent() || op.packed != nil { // the content of an upload is packed already
+			continue
+		}
+		packed, format, err := content.PackFile(op.data)
+		if err != nil {
+			return p, &operationError{i, err}
+		}
+		sum := sha256.Sum256(op.data)
+		op.packed = &packedContent{
+			contentID: s.newVersion(""), encoding: cmp.Or(op.Encoding, UTF8), size: len(op.data), sha256: sum[:],
+			data: packed, format: format,
 		}
 	}
 	err = db.Retry(ctx, "change files", func(ctx context.Context) error {
@@ -60,19 +68,6 @@ func (s *Service) apply(
 	return p, err
 }
 
-// packContent compresses data, so that it can be stored under contentID. data is the result of decodeContent.
-func packContent(contentID string, data []byte, encoding Encoding) (*packedContent, error) {
-	packed, format, err := content.PackFile(data)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(data)
-	return &packedContent{
-		contentID: contentID, encoding: cmp.Or(encoding, UTF8), size: len(data), sha256: sum[:],
-		data: packed, format: format,
-	}, nil
-}
-
 // The functions below decide how operations change a project, based on the records that were read. They do no I/O.
 // Failure policy: if operations fail, the whole batch fails with the error of the first failed operation. The
 // transaction that writes the plan checks that the records have not changed.
@@ -83,7 +78,7 @@ type state struct {
 	// files contains existing files, by path: the files that operations name, and the files at the paths of the parent
 	// folders of new files.
 	files map[string]File
-	// folders are the parent folders of new files that contain a file.
+	// folders contains the folder of each new file, and whether there is a file inside it.
 	folders map[string]bool
 	// inside maps each path to be created to the paths of existing files inside it. A list of paths can be incomplete:
 	// one path more than the operations can remove is sufficient.
@@ -158,7 +153,8 @@ func (p plan) results() []File {
 	return files
 }
 
-// planFiles returns the effect of operations. Errors: *operationError; QUOTA_EXCEEDED; errMustRecount.
+// planFiles returns the effect of operations. Errors: *operationError; QUOTA_EXCEEDED, if the project or the user would
+// exceed a quota; errMustRecount; errUploadCompleted.
 func planFiles(ops []Operation, stored state, by author, quotas Quotas) (plan, error) {
 	p := plan{author: by, tree: stored.tree, upload: stored.upload}
 	if p.upload.isCompleted() {
@@ -179,17 +175,16 @@ func planFiles(ops []Operation, stored state, by author, quotas Quotas) (plan, e
 				continue
 			}
 			p.add.Revision = 1
-			if c.creates() {
+			if c.before == nil {
 				p.add.Version = 1
+			} else {
+				p.add.Files, p.add.Bytes = p.add.Files-1, p.add.Bytes-c.before.Size
+				p.add.OldBytes += c.before.Size
 			}
 			if c.after == nil {
 				p.add.Removed = 1
 			} else {
 				p.add.Files, p.add.Bytes = p.add.Files+1, p.add.Bytes+c.after.Size
-			}
-			if c.before != nil {
-				p.add.Files, p.add.Bytes = p.add.Files-1, p.add.Bytes-c.before.Size
-				p.add.OldBytes += c.before.Size
 			}
 			if c.content != nil && p.upload == nil {
 				p.written += c.content.size
@@ -199,26 +194,19 @@ func planFiles(ops []Operation, stored state, by author, quotas Quotas) (plan, e
 	if err := p.checkCollisions(stored); err != nil {
 		return p, err
 	}
-	return p, p.checkQuotas(stored, quotas)
-}
-
-// checkQuotas returns an error if the project or the user would exceed a quota. The transaction checks the quotas
-// again, because other requests may write at the same time. Errors: QUOTA_EXCEEDED; errMustRecount.
-func (p plan) checkQuotas(stored state, quotas Quotas) error {
-	switch {
+	switch { // the transaction checks the quotas again, because other requests may write at the same time
 	case p.add.Files > 0 && p.tree.Files+p.add.Files > quotas.Files:
-		return errFileQuota(quotas)
+		return p, errFileQuota(quotas)
 	case p.add.Bytes > 0 && p.tree.Bytes+p.add.Bytes > quotas.Bytes:
-		return errStorageQuota(quotas)
+		return p, errStorageQuota(quotas)
 	case p.written > stored.writable:
-		return errWrittenQuota(quotas)
+		return p, errWrittenQuota(quotas)
 	case p.add.OldBytes == 0, p.tree.OldBytes+p.add.OldBytes <= quotas.OldBytes:
-		return nil
+		return p, nil
 	case p.at.Unix() >= p.tree.OldRecountAt:
-		return errMustRecount
-	default:
-		return errOldQuota(quotas)
+		return p, errMustRecount
 	}
+	return p, errOldQuota(quotas)
 }
 
 // plan returns the changes of one operation. They do not depend on the other operations, because no two operations

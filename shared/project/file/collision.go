@@ -44,9 +44,9 @@ func (s store) readCollisions(ctx context.Context, projectID string, created []s
 	return reads.Wait()
 }
 
-// checkCollisions returns an error if a path would be both a file and a folder after all operations. It also counts
-// whether the plan may create folders: whether the folder of a new file may contain no other file. After a removal, a
-// folder that contained a file may be empty.
+// checkCollisions returns an error if a path would be both a file and a folder after all operations. It sets
+// p.add.Folders if the plan may create a folder: if the folder of a new file may contain no other file. After a
+// removal, a folder that contained a file may be empty.
 func (p *plan) checkCollisions(stored state) error {
 	after := map[string]bool{} // whether a file exists after the operations, for the paths that change
 	for _, c := range p.changes {

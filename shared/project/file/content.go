@@ -14,7 +14,7 @@ import (
 )
 
 // packedContent is the content of a file, compressed and ready to be stored. It is packed once, before the first
-// attempt to save it.
+// attempt of the request to save it.
 type packedContent struct {
 	contentID string
 	encoding  Encoding
@@ -152,7 +152,7 @@ func (s store) object(ctx context.Context, projectID string, f File) ([]byte, er
 	return object, storageError(err)
 }
 
-// startObject starts to read the object of a file's content, if it has one. The returned function waits for it.
+// startObject starts to read the object of a file's content, if it has one. The returned function waits for the object.
 func (s store) startObject(ctx context.Context, projectID string, f File) (wait func() ([]byte, error)) {
 	if f.ObjectFormat == "" {
 		return func() ([]byte, error) { return nil, nil }

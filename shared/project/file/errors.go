@@ -27,7 +27,7 @@ var (
 		maxOpenUploads))
 	// errUploadCompleted reports to CompleteUpload that another request has completed the upload.
 	errUploadCompleted = errors.New("file: the upload is completed")
-	// errInvalidBatch is the error of Change for invalid operations. Its cause lists the validation problems.
+	// errInvalidBatch is the error of ApplyBatch for invalid operations. Its cause lists the validation problems.
 	errInvalidBatch = fault.New(fault.CodeValidationFailed,
 		"The changes are not valid. Check the file paths, the file contents and the size of the batch.")
 	// errNoRoom is the cause of the errors of requests for which there can be room if expired uploads are released.

@@ -150,7 +150,7 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 		{invalid + "operations[0].to: is required", ops{{"op": "rename", "path": "/a"}}},
 		{invalid + "operations[0].etag: is not allowed for create", ops{valid.With("etag", tag)}},
 		{invalid + "operations[0].etag: must be an entity tag", ops{update("/a", "x").With("etag", `"a`)}},
-		// of a client that has lost it: a write without a condition could destroy another change
+		// A client that has lost the tag sends "". Without a condition, its write could destroy another change.
 		{invalid + "operations[0].etag: must be an entity tag", ops{update("/a", "x").With("etag", "")}},
 		{
 			invalid + "operations[1].content: must be at most 1 MiB",

@@ -27,9 +27,8 @@ func TestSaveAndReadFile(t *testing.T) {
 		"path": "/src/app.ts", "size": float64(len(text)),
 		"contentType": "text/typescript; charset=utf-8", "encoding": "utf-8",
 		"sha256": hexSum([]byte(text)), "etag": `"` + version + `"`, "version": version,
-		"createdAt": "2031-05-05T10:05:01.003Z", "updatedAt": "2031-05-05T10:05:01.003Z", "updatedBy": client.UserID,
+		"createdAt": f.Timestamp(), "updatedAt": f.Timestamp(), "updatedBy": client.UserID,
 	}
-	want["createdAt"], want["updatedAt"] = created.Body["createdAt"], created.Body["createdAt"]
 	if diff := cmp.Diff(want, created.Body); diff != "" {
 		t.Errorf("created file: mismatch (-want +got):\n%s", diff)
 	}

@@ -83,7 +83,7 @@ func (s store) writtenRule() limit.Rule {
 }
 
 // makeRoom handles the error of an attempt to write. If the project has no room, but old versions or uploads may have
-// expired, makeRoom no longer counts them, and returns db.ErrStale, so that the caller makes another attempt. In all
+// expired, makeRoom subtracts their bytes, and returns db.ErrStale, so that the caller makes another attempt. In all
 // other cases, it returns err. tree is the tree on which the attempt was based.
 func (s *Service) makeRoom(ctx context.Context, projectID string, tree Tree, err error) error {
 	switch {

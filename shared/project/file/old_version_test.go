@@ -182,7 +182,7 @@ func TestExpiredVersionsDoNotCount(t *testing.T) {
 	wantQueries(0)
 	for n := range 3 {
 		wantOldQuota(client, client.Save("/a", sized(10)))
-		wantQueries(int64(max(0, 1-n)))
+		wantQueries(int64(max(0, 1-n))) // only the first request counts
 	}
 	f.Clock.Advance(24*time.Hour + time.Second) // a day after the last count
 	wantOldQuota(client, client.Save("/a", sized(10)))

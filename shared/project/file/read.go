@@ -16,8 +16,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// readFile returns a file. The response has its content, unless the client has cached it, or it has more than
-// 1 MiB. The content is read at the same time as the caller's access to it. A version is only for members.
+// readFile returns a file, with its content unless the client has cached this version, or the content has more than
+// 1 MiB. The content is read while the caller's access is checked. Only members of the workspace may read a version.
 func (s *Service) readFile(
 	ctx context.Context, caller httpapi.Caller, in *readFilesInput,
 ) (*readFilesOutput, error) {
@@ -173,7 +173,7 @@ func listScope(caller httpapi.Caller, projectID string, in Listing) string {
 func (i FileItem) position() string { return i.Path }
 
 // items reads the files of a page that begins after a path, and one more file if there is another page. limit is the
-// maximum number of items on the page, 0 if all of them are. Error: errMissingContent.
+// maximum number of items on the page, or 0 if the page has all items. Error: errMissingContent.
 func (s *Service) items(
 	ctx context.Context, projectID string, in Listing, after string,
 ) (items []FileItem, limit int, err error) {

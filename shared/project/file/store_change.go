@@ -98,7 +98,7 @@ func (s store) commit(ctx context.Context, caller httpapi.Caller, access workspa
 		{attrChanges, p.add.Revision, 0}, {attrVersion, p.add.Version, 0}, {attrFolders, p.add.Folders, 0},
 		{attrRemoved, p.add.Removed, 0},
 	} {
-		if counter.add != 0 || i == 0 { // an update needs a change
+		if counter.add != 0 || i == 0 { // an update must name at least one attribute
 			update = update.Add(counter.attribute, expression.Value(counter.add))
 		}
 		if counter.add > 0 && counter.quota > 0 {
@@ -112,7 +112,7 @@ func (s store) commit(ctx context.Context, caller httpapi.Caller, access workspa
 		tx.Add(s.countWritten(p.userID, p.at, p.written))
 	}
 	e := event.Change{WorkspaceID: access.WorkspaceID, ProjectID: projectID, Data: event.Data{
-		Actor:   event.Actor{ID: caller.UserID, Username: caller.Account().Username},
+		Actor:   workspace.ActorOf(caller),
 		Project: &event.Project{ID: projectID, Name: access.Name},
 	}}
 	for _, c := range p.changes {

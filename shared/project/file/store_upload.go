@@ -49,12 +49,13 @@ func (s store) openUploads(ctx context.Context, projectID string) ([]upload, err
 	return open, err
 }
 
-// maxReleases is the maximum number of uploads that one transaction releases. It has one more write, for the tree.
+// maxReleases is the maximum number of uploads that one transaction releases. The transaction has one more write, for
+// the tree.
 const maxReleases = 99
 
 // release takes back the bytes of a project that uploads have reserved. The uploads can still be completed, if the
 // project has room for them. The bytes stay counted as written by the user: S3 may have received them, or be receiving
-// them. Errors: PROJECT_NOT_FOUND; db.ErrStale if another request has completed or released one of them.
+// them. Errors: PROJECT_NOT_FOUND; db.ErrStale if another request has completed or released an upload.
 func (s store) release(ctx context.Context, projectID string, uploads []upload, at time.Time) error {
 	for batch := range slices.Chunk(uploads, maxReleases) {
 		bytes := 0
@@ -75,8 +76,8 @@ func (s store) release(ctx context.Context, projectID string, uploads []upload, 
 	return nil
 }
 
-// settleWrite returns the write that changes the status of an upload. It fails if the upload is no longer in the status
-// that was read. The record then expires.
+// settleWrite returns the write that completes or releases an upload. The write fails if the upload no longer has the
+// status that was read. The record expires after settledTime.
 func (s store) settleWrite(projectID string, u *upload, status uploadStatus, version string, at time.Time) db.Write {
 	update := expression.Set(attrStatus, expression.Value(status)).
 		Set(attrExpiresAt, expression.Value(at.Add(settledTime).Unix()))

@@ -32,7 +32,7 @@ const (
 	// is valid. The sweep of package cleanup removes an object without a record when it is 24 hours old. So an upload
 	// cannot be completed at the time when its object is removed.
 	completionTime = uploadTime + time.Hour
-	// maxOpenUploads is the maximum number of uploads of a project that are announced, and neither completed nor
+	// maxOpenUploads is the maximum number of open uploads of a project. An upload is open until it is completed or
 	// released.
 	maxOpenUploads = 100
 	// settledTime is the time for which the record of a completed or released upload is kept. In this time, a completion
@@ -82,7 +82,9 @@ func (u *upload) toContent(encoding Encoding) *packedContent {
 	}
 }
 
-// releaseExpired is the step of makeRoom for uploads. If none has expired, it returns err.
+// releaseExpired is the step of makeRoom for uploads. It returns db.ErrStale if it has released expired uploads, or if
+// the open uploads have changed since tree was read. Otherwise, it returns err. It adds to errTooManyUploads when the
+// next upload expires.
 func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tree, err error) error {
 	open, readErr := s.store.openUploads(ctx, projectID)
 	if readErr != nil {

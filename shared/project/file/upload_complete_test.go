@@ -145,7 +145,8 @@ func TestCompleteChecksSize(t *testing.T) {
 	}
 }
 
-// An interrupted upload can be continued: files that were announced with the same settings have different objects.
+// Two announcements for the same path and content have different objects. So an upload that was interrupted can be
+// announced and sent again.
 func TestUploadsOfOneFileAreIndependent(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)

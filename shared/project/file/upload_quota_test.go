@@ -122,8 +122,7 @@ func TestMaxOpenUploads(t *testing.T) {
 	f := projecttest.New(t)
 	ada, grace := f.NewUser("ada"), f.NewUser("grace")
 	client := ada.FilesOf(ada.Project(ada.Workspace("Team"), "App", workspace.Team))
-	workspaceID, _ := workspaceOf(f, client.ProjectID)
-	f.SetRole(workspaceID, grace, "member")
+	f.SetRole(client.Tree().WorkspaceID, grace, "member")
 	first := client.Announce("/0", []byte("12"), nil)
 	f.Clock.Advance(time.Minute)
 	for i := range 99 {
@@ -144,17 +143,6 @@ func TestMaxOpenUploads(t *testing.T) {
 	})
 	projecttest.WantStatuses(t, responses, map[int]int{http.StatusCreated: 8})
 	client.WantTree("after the release", 2+8, 8, 2+99+8)
-}
-
-// workspaceOf returns the workspace of a project.
-func workspaceOf(f *fixture, projectID string) (workspaceID string, err error) {
-	f.T.Helper()
-	item, err := f.Projects.Get(f.T.Context(), db.TreeKey(projectID))
-	if err != nil {
-		f.T.Fatal(err)
-	}
-	tree, err := db.Decode[file.Tree](item)
-	return tree.WorkspaceID, err
 }
 
 // Concurrent announcements and saves fill the quota exactly, and never exceed it.

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// MaxBytes is the maximum length of a path.
+	// MaxBytes is the maximum length of a path, in bytes of UTF-8.
 	MaxBytes = 512
-	// MaxSegmentBytes is the maximum length of a segment, because common file systems store no longer names.
+	// MaxSegmentBytes is the maximum length of a segment, in bytes, because common file systems do not store longer names.
 	MaxSegmentBytes = 255
 )
 

@@ -1,7 +1,7 @@
 // Package record has the record of a workspace, for everything that acts for a workspace without a session: deliveries
 // of webhooks, builds, exports and sites. The record decides whether they may act. A workspace without a record has
-// ended: its data is removed later, and until then nothing may use it. It is a package of its own because functions
-// that serve no HTTP must not link package workspace.
+// ended: its data is removed later, and until then nothing may use it. The package is separate from package workspace,
+// which links the HTTP edge, so that the functions of streams and queues do not link it.
 package record
 
 import (
@@ -17,7 +17,7 @@ type Workspace struct {
 	ID        string          `dynamodbav:"id"`
 	Name      string          `dynamodbav:"name"`
 	Personal  bool            `dynamodbav:"personal"`
-	Owners    int             `dynamodbav:"owners"`   // members with the role owner, at least one
+	Owners    int             `dynamodbav:"owners"`   // number of owners, at least one
 	Members   int             `dynamodbav:"members"`  // number of members, including the owners
 	Projects  int             `dynamodbav:"projects"` // number of projects
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
