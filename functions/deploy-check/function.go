@@ -49,7 +49,7 @@ const (
 	parallelChecks = 3
 	// maxAttempts is the number of attempts of a call. It is large, so that throttling does not fail a deployment.
 	maxAttempts = 8
-	// maxLogged is the number of bytes of an unexpected response that are logged.
+	// maxLogged is the maximum number of bytes of an unexpected response that are logged.
 	maxLogged = 500
 )
 

@@ -1,4 +1,5 @@
-// outside throws an error of the interpreter again, because compilers change its name, or catch it.
+// outside throws a new error if the interpreter reached a limit, because compilers catch the interpreter's error, or
+// change its name.
 export const outside = (error) => {
   const [, text] = /(stack overflow|out of memory|^Not enough stack space)/.exec(error?.message?.split("\n")[0]) ?? []
   if (text) {

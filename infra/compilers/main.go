@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,9 +35,9 @@ const (
 )
 
 func main() {
-	err := install(cache)
+	err := install()
 	if err == nil {
-		err = run(cache, target, licences)
+		err = run()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "compilers:", err)
@@ -44,43 +45,43 @@ func main() {
 	}
 }
 
-// run bundles the packages that are installed in a folder, and writes the bundles and the list of their licences.
-func run(folder, bundles, list string) error {
+// run bundles the packages that install has installed, and writes the bundles and the list of their licences.
+func run() error {
 	packages := map[string]bool{}
 	for _, name := range names {
-		code, inputs, err := bundle(folder, name)
+		code, inputs, err := bundle(name)
 		if err != nil {
 			return err
 		}
 		for _, input := range inputs {
-			if name := packageOf(input); name != "" {
-				packages[name] = true
+			if home := packageOf(input); home != "" {
+				packages[home] = true
 			}
 		}
 		data, err := bytecode(code)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := write(filepath.Join(bundles, name+".zst"), data); err != nil {
+		if err := write(filepath.Join(target, name+".zst"), data); err != nil {
 			return err
 		}
 	}
 	version, err := interpreter()
 	if err == nil {
-		err = write(filepath.Join(bundles, "VERSION"), []byte(version+"\n"))
+		err = write(filepath.Join(target, "VERSION"), []byte(version+"\n"))
 	}
 	if err != nil {
 		return err
 	}
-	text, err := listLicences(folder, packages)
+	text, err := listLicences(packages)
 	if err != nil {
 		return err
 	}
-	return write(list, text)
+	return write(licences, text)
 }
 
-// install copies the sources to a folder, and installs the packages of the lock file in it.
-func install(folder string) error {
+// install copies the sources to the cache, and installs the packages of the lock file there.
+func install() error {
 	files, err := os.ReadDir(source)
 	if err != nil {
 		return err
@@ -91,14 +92,14 @@ func install(folder string) error {
 		}
 		data, err := os.ReadFile(filepath.Join(source, f.Name()))
 		if err == nil {
-			err = write(filepath.Join(folder, f.Name()), data)
+			err = write(filepath.Join(cache, f.Name()), data)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund") //nolint:noctx // a tool
-	npm.Dir = folder
+	npm.Dir = cache
 	npm.Stderr = os.Stderr
 	if err := npm.Run(); err != nil {
 		return fmt.Errorf("npm ci: %w", err)
@@ -106,7 +107,7 @@ func install(folder string) error {
 	return nil
 }
 
-// nodeModules are the modules that the compilers import but that are not bundled, as far as the compilers use them.
+// nodeModules are replacements of modules that the compilers import. A replacement has only what the compilers use.
 var nodeModules = map[string]string{
 	"fs": `import preflight from "tailwindcss3/lib/css/preflight.css"; export const readFileSync = () => preflight;
 		export default { readFileSync }`,
@@ -123,10 +124,11 @@ var nodeModules = map[string]string{
 		cyan: same, yellow: same, magenta: same, green: same, createColors: () => module.exports }`,
 }
 
-// sass is the compiler that is several times as large as the others, so short names make it start faster.
+// sass is the compiler of Sass. It is several times as large as the others, so its identifiers are shortened: it starts
+// faster then.
 const sass = "sass"
 
-// constants returns the values of expressions in a compiler.
+// constants returns the values that replace expressions in the code of a compiler.
 func constants(name string) map[string]string {
 	values := map[string]string{
 		"process.env.NODE_ENV": `"production"`, "process.env.DEBUG": "undefined", "process.env.OXIDE": "undefined",
@@ -138,9 +140,9 @@ func constants(name string) map[string]string {
 	return values
 }
 
-// bundle returns the code of a compiler, and the files that it consists of.
-func bundle(folder, name string) (code []byte, inputs []string, err error) {
-	dir, err := filepath.Abs(folder)
+// bundle returns the code of a compiler, and the files from which it was bundled.
+func bundle(name string) (code []byte, inputs []string, err error) {
+	dir, err := filepath.Abs(cache)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,10 +190,7 @@ func bundle(folder, name string) (code []byte, inputs []string, err error) {
 	if err := json.Unmarshal([]byte(out.Metafile), &meta); err != nil {
 		return nil, nil, err //nolint:wrapcheck // cannot happen
 	}
-	for input := range meta.Inputs {
-		inputs = append(inputs, input)
-	}
-	return out.OutputFiles[0].Contents, inputs, nil
+	return out.OutputFiles[0].Contents, slices.Collect(maps.Keys(meta.Inputs)), nil
 }
 
 // packageOf returns the folder of the package of a file, or "".
@@ -248,15 +247,10 @@ This page lists the npm packages in the compilers that builds run, with their li
 `
 
 // listLicences returns the list of the licences of packages, with their texts.
-func listLicences(folder string, packages map[string]bool) ([]byte, error) {
+func listLicences(packages map[string]bool) ([]byte, error) {
 	table, texts := "\n| package | version | licence |\n|---|---|---|\n", ""
-	sorted := []string{}
-	for name := range packages {
-		sorted = append(sorted, name)
-	}
-	slices.Sort(sorted)
-	for _, name := range sorted {
-		home := filepath.Join(folder, "node_modules", name)
+	for _, name := range slices.Sorted(maps.Keys(packages)) {
+		home := filepath.Join(cache, "node_modules", name)
 		var manifest struct{ Name, Version, License string }
 		data, err := os.ReadFile(filepath.Join(home, "package.json"))
 		if err == nil {

@@ -11,7 +11,7 @@ const failure = (error) => {
   return { message, code: error.code ?? "", line, column: column + 1 }
 }
 
-// The options that only some versions of the compiler know.
+// version returns the major version of the compiler.
 const version = () => Number(globalThis.compiler.VERSION.split(".")[0])
 
 const compile = ({ file, source, isModule, options }) => {

@@ -92,7 +92,7 @@ const renderOf = (descriptor, file, id, { bindings, lang = "" }) => {
   return "\n" + code.replace(/\nexport (function|const) render/, "\n$1 _sfc_render")
 }
 
-// styleOf returns a style sheet, and in which line of its file it begins.
+// styleOf returns a style sheet, its file, and the line of the file in which it begins.
 const styleOf = (descriptor, style, file, id) => {
   const source = style.src ? include(style, file) : { content: style.content, file, line: style.loc.start.line }
   const { file: from, line } = source

@@ -53,8 +53,8 @@ func Command(o Options) *exec.Cmd {
 	return command
 }
 
-// Start starts a platform and returns when it is ready. Stop ends it: the end of ctx only ends the wait. If the
-// platform is not ready within a minute, or exits before, the error contains the last line of its log.
+// Start starts a platform and returns when it is ready. The end of ctx only ends the wait, and Stop ends the platform.
+// If the platform is not ready within a minute, or exits before, the error contains the last line of its log.
 func Start(ctx context.Context, o Options) (*Process, error) {
 	if _, err := os.Stat(filepath.Join(o.Binaries, "local")); err != nil {
 		return nil, fmt.Errorf("no binaries in %s: build them with `make binaries`", o.Binaries)

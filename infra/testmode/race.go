@@ -2,5 +2,5 @@
 
 package testmode
 
-// HasRaceDetector is true if the tests run with the race detector. It makes them several times as slow.
+// HasRaceDetector is true: the tests run with the race detector, which makes them several times as slow.
 const HasRaceDetector = true

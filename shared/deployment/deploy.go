@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -72,8 +73,8 @@ func (s *Service) CreateDeployment(
 	return outputOf(c, nil)
 }
 
-// request returns the change that adds a deployment to a project. takenLabels is the number of labels of a new site
-// that were taken before. Error, of this call or of the transaction: errLabelTaken.
+// request returns the change that adds a deployment to a project. takenLabels is the number of earlier attempts whose
+// label was taken. Error, of this call or of the transaction: errLabelTaken.
 func (s *Service) request(
 	ctx context.Context, caller httpapi.Caller, in *DeployInput, takenLabels int,
 ) (*change, error) {
@@ -98,23 +99,29 @@ func (s *Service) request(
 	case c.site.Blocked:
 		return nil, errProjectBlocked
 	}
-	d := Deployment{
-		ProjectID: in.ProjectID, WorkspaceID: c.WorkspaceID, CreatedBy: workspace.ActorOf(caller),
-		Summary: Summary{Status: Queued, Target: Production, AccountID: account},
-	}
-	d.ID = s.IDs.New(id.Deployment) // IDs and numbers have the same order
-	if in.Body != nil {
-		d.Target, d.Message = cmp.Or(in.Body.Target, Production), in.Body.Message
-	}
 	perMinute := limit.Rule{Name: "deployments-project", Limit: s.Limits.ProjectMinute, Window: time.Minute}
 	perDay := limit.Rule{Name: "deployments-account", Limit: s.Limits.AccountDay, Window: 24 * time.Hour}
 	c.add(s.counters.Write(perMinute, in.ProjectID), s.counters.Write(perDay, account))
-	c.spaceFor, c.noSpace = account, errOutput(s.Store.MaxOutput)
+	c.needSpace(account, errOutput(s.Store.MaxOutput))
 	if c.isNew {
 		if err := c.createSite(ctx, account, takenLabels); err != nil {
 			return nil, err
 		}
 	}
-	c.createDeployment(d)
+	var body DeployRequest
+	if in.Body != nil {
+		body = *in.Body
+	}
+	c.site.Number++
+	c.site.Sequence++
+	c.createDeployment(Deployment{
+		ID:        s.IDs.New(id.Deployment), // IDs and numbers have the same order
+		ProjectID: c.ProjectID, WorkspaceID: c.WorkspaceID,
+		Message: body.Message, CreatedBy: workspace.ActorOf(caller), CreatedAt: clock.Stamp(c.now),
+		Summary: Summary{
+			Number: c.site.Number, Sequence: c.site.Sequence, Status: Queued, Target: cmp.Or(body.Target, Production),
+			Label: c.site.Label + "--" + randomBase32(16), AccountID: account,
+		},
+	})
 	return c, nil
 }

@@ -1,5 +1,5 @@
-// Package deployment implements deployments and sites: their records, the operations that clients call, and the steps
-// of a build that its worker stores. Package worker builds. Package site serves the outputs to visitors. This package
+// Package deployment implements deployments and sites: their records, the operations that clients call, and the writes
+// of the worker that builds. Package worker builds. Package site serves the outputs to visitors. This package
 // does not read files of projects, and does not write objects.
 //
 // Calls run in one direction: a request enters an operation of the Service (http_*.go), and the worker calls the Store
@@ -86,8 +86,7 @@ type Deployment struct {
 	Message     string      `dynamodbav:"message"`
 	Files       int         `dynamodbav:"files"` // of the output
 	CreatedBy   event.Actor `dynamodbav:"createdBy"`
-	// HashedPaths are the files of the output with hashed names. They are only stored with the own address of the
-	// deployment.
+	// HashedPaths are the files of the output with hashed names. Only the record of the deployment's own address has them.
 	HashedPaths site.PathSet `dynamodbav:"-"`
 
 	CreatedAt clock.Timestamp  `dynamodbav:"createdAt"`

@@ -143,7 +143,8 @@ func siteInput(projectID string, label *string, spa *bool) *deployment.SiteInput
 	return in
 }
 
-// deploy requests a deployment and returns its ID. The clock advances beyond the window of the limit.
+// deploy requests a deployment and returns its ID. The clock advances, so that repeated calls stay below the limit of
+// ten a minute.
 func (u *user) deploy(projectID, target string) string {
 	u.f.T.Helper()
 	u.f.Clock.Advance(7 * time.Second)
@@ -203,7 +204,7 @@ func (f *fixture) remove(projectID, deploymentID string) {
 	}
 }
 
-// due returns the IDs of the deployments whose jobs are due, and the kinds of the jobs.
+// due returns the kinds of the jobs that are due, by deployment ID.
 func (f *fixture) due() map[string]string {
 	f.T.Helper()
 	all, err := f.jobs.Due(f.T.Context(), f.Clock.Now(), 100)

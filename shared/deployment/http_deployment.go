@@ -110,7 +110,7 @@ func (d Deployment) item(live string, origin config.Origin) DeploymentItem {
 // DeploymentOutput is the response with a deployment.
 type DeploymentOutput struct{ Body DeploymentItem }
 
-// outputOf returns the response with the deployment that open or modify has read.
+// outputOf returns the response with the deployment of a change, or err.
 func outputOf(c *change, err error) (*DeploymentOutput, error) {
 	if err != nil {
 		return nil, err

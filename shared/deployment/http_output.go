@@ -161,7 +161,7 @@ const (
 	maxLogBytes = 99 << 10
 	// maxText is the maximum number of bytes of the text of a line, and of the message of an error.
 	maxText = 4 << 10
-	// maxPath is the maximum number of bytes of a path in a log or an error. A compiler in a package chooses some.
+	// maxPath is the maximum number of bytes of a path in a log or an error. A compiler in a package can report any path.
 	maxPath = 2 << 10
 	// lineOverhead is the size of the attributes of a line other than its text and path.
 	lineOverhead = 50

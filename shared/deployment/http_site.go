@@ -74,7 +74,7 @@ func (in *SiteInput) Validate(v *httpapi.Validation) {
 // SiteOutput is the response with a site.
 type SiteOutput struct{ Body SiteItem }
 
-// siteOutput returns the response with the site of a change.
+// siteOutput returns the response with the site of a change, or err.
 func siteOutput(c *change, err error) (*SiteOutput, error) {
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package deployment
 import (
 	"crypto/rand"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -71,28 +72,21 @@ func checkLabel(label string) string {
 // isReserved reports whether visitors or programs could mistake a site with this label for a part of the service or of
 // its network.
 func isReserved(label string) bool {
-	isOfficial := false
-	for part := range strings.SplitSeq(trailingNumber.ReplaceAllString(label, ""), "-") {
-		if isOfficial = officialWords[part]; !isOfficial {
-			break
-		}
-	}
-	return isOfficial || discoveryNames[label] || ownWords[label] || hostNames[trailingNumber.ReplaceAllString(label, "")]
+	base := trailingNumber.ReplaceAllString(label, "")
+	isUnofficial := func(word string) bool { return !officialWords[word] }
+	return discoveryNames[label] || ownWords[label] || hostNames[base] ||
+		!slices.ContainsFunc(strings.Split(base, "-"), isUnofficial)
 }
 
-// firstLabel returns the label that the first deployment takes for a project's slug. attempt counts from 0. The label
-// has a random suffix if the slug is not a valid label, and after the first attempt.
+// firstLabel returns the label that the first deployment takes for a project's slug: the slug, shortened if it is too
+// long. attempt counts from 0. The label has a random suffix if the slug is reserved or too short, and after the first
+// attempt.
 func firstLabel(slug string, attempt int) string {
-	if attempt == 0 && checkLabel(slug) == "" {
-		return slug
+	if label := strings.Trim(slug[:min(len(slug), maxLabel)], "-"); attempt == 0 && checkLabel(label) == "" {
+		return label
 	}
 	const suffix = 6
 	base := strings.Trim(slug[:min(len(slug), maxLabel-1-suffix)], "-")
-	if attempt == 0 && len(slug) > maxLabel {
-		if label := strings.Trim(slug[:maxLabel], "-"); checkLabel(label) == "" {
-			return label
-		}
-	}
 	if base == "" {
 		base = "site"
 	}

@@ -21,6 +21,9 @@ func TestReservedLabels(t *testing.T) {
 			t.Errorf("the first label for the slug %s is %s, want a free one", label, got)
 		}
 	}
+	if got, want := firstLabel(strings.Repeat("ab-", 20)+"ab", 0), strings.Repeat("ab-", 13)+"a"; got != want {
+		t.Errorf("the first label for a long slug is %s, want %s", got, want)
+	}
 	for _, label := range []string{
 		"todo-list", "my-app", "app2", "web3", "blog-2", "login-form-demo", "www-cats", "mailbox", "adas-admin", "nsa",
 		"team7-football", "2024-2025", "127",

@@ -8,9 +8,9 @@ import (
 
 // Limits are the limits of requests to deploy. The account of a project is the user who owns its workspace.
 type Limits struct {
-	// ProjectMinute is the number of deployments of a project that can be requested in one minute.
+	// ProjectMinute is the maximum number of deployments of a project that can be requested in one minute.
 	ProjectMinute int `env:"LIMIT_DEPLOYMENTS_MINUTE" envDefault:"10" min:"1"`
-	// AccountDay is the number of deployments of an account that can be requested in one day.
+	// AccountDay is the maximum number of deployments of an account that can be requested in one day.
 	AccountDay int `env:"LIMIT_DEPLOYMENTS_DAY" envDefault:"200" min:"1"`
 }
 

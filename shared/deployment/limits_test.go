@@ -18,7 +18,7 @@ import (
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.limits, f.maxOutput = deployment.Limits{ProjectMinute: 2, AccountDay: 4}, 200
+	f.limits, f.maxOutput = deployment.Limits{ProjectMinute: 2, AccountDay: 4}, 200 // bytes, of two builds
 	f.restart()
 	ada := f.newUser("ada")
 	p := ada.newProject("Shop front", workspace.Team)

@@ -52,8 +52,10 @@ func TestLog(t *testing.T) {
 	checkEnds("short", write(line(2), end), 3, "é", "The end")
 	checkEnds("as long as possible", write(append(slices.Repeat([]deployment.LogLine{line(2)}, 497), end)...), 499, "é",
 		"The end")
+	// The last 498 of 601 lines, the line about the others, and the notice.
 	checkEnds("many lines", write(append(slices.Repeat([]deployment.LogLine{line(2)}, 600), end)...), 500,
 		"The log is too long. Its first 103 lines are left out.", "The end")
+	// 25 lines of 4 KiB would have more than 99 KiB with their overhead.
 	got := write(append(slices.Repeat([]deployment.LogLine{line(5000)}, 50), end)...)
 	checkEnds("long lines", got, 27, "The log is too long. Its first 26 lines are left out.", "The end")
 	if text := got[2]["text"].(string); len(text) != 4096 || got[2]["path"] != "/a.ts" || got[2]["line"] != 7.0 {

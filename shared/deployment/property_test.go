@@ -99,9 +99,7 @@ func (w *world) step() {
 // check fails the test for an error that no operation may return. It returns nil.
 func (w *world) check(err error) error {
 	if code := slicetest.CodeOf(err); err != nil && (code == "" || code == "INTERNAL_ERROR") {
-		for _, known := range []error{
-			job.ErrNotClaimable, job.ErrLost, db.ErrStale,
-		} {
+		for _, known := range []error{job.ErrNotClaimable, job.ErrLost, db.ErrStale} {
 			if errors.Is(err, known) {
 				return nil
 			}

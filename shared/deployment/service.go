@@ -38,9 +38,9 @@ type Service struct {
 // New returns a Service. It makes no calls to storage.
 func New(d Deps) *Service { return &Service{d, limit.New(d.Store.DB, d.Store.Projects, d.Clock)} }
 
-// open reads a project and its site, and checks that the caller may do the action. If deploymentID is not "", it also
-// reads that deployment, and more items. It makes two calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
-// DEPLOYMENT_NOT_FOUND.
+// open reads a project, its site and the items with the keys more, and checks that the caller may do the action. If
+// deploymentID is not "", it also reads that deployment. It makes two calls to storage. Errors: PROJECT_NOT_FOUND,
+// ACCESS_DENIED, DEPLOYMENT_NOT_FOUND.
 func (s *Service) open(
 	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string, action workspace.Action, more ...db.Key,
 ) (*change, error) {

@@ -23,7 +23,7 @@ import (
 	"devplatform/shared/workspace/record"
 )
 
-// Begin begins an attempt to build a deployment, for the worker that claimed j, and returns the deployment: a queued
+// Begin begins an attempt to build a deployment, for the worker that claimed j, and returns the deployment. A queued
 // deployment becomes building. Errors: job.ErrLost; job.ErrBusy if the account has reached its limit of builds in
 // progress.
 func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deployment, err error) {
@@ -35,9 +35,12 @@ func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deploymen
 			d.StartedAt = new(clock.Stamp(now))
 		}
 		slot, err := s.beginBuild(j, c.Items[builds], now)
+		if err != nil {
+			return err
+		}
 		c.putDeployment(d)
 		c.add(slot, s.jobs().Hold(j))
-		return err
+		return nil
 	}, builds)
 	return d, err
 }
@@ -63,45 +66,46 @@ func (s Store) modifyBuild(
 }
 
 // openBuild reads a deployment that is queued or building, its site, its project and more items. If the build must
-// stop, it ends the job. If there is no such deployment, or the workspace has ended, it changes nothing else: the
-// removal of the workspace removes the rest. If the workspace is read-only, the account of the user who deployed is
-// suspended, or an operator has blocked the project, it cancels the deployment. It makes two calls to storage. Errors:
-// job.ErrLost; PROJECT_NOT_FOUND if the project is being deleted.
+// stop, openBuild ends the job and returns job.ErrLost. It also cancels the deployment if the workspace is read-only,
+// if the account of the user who deployed is suspended, or if an operator has blocked the project. If the workspace has
+// ended, its removal removes the deployment. openBuild makes two calls to storage. Errors: job.ErrLost;
+// PROJECT_NOT_FOUND if the project is being deleted.
 func (s Store) openBuild(ctx context.Context, j job.Job, now time.Time, more ...db.Key) (c *change, err error) {
-	site, deployment := db.SiteKey(j.OwnerID), db.DeploymentKey(j.OwnerID, j.ID)
-	access, err := s.access().Locate(ctx, j.OwnerID, s.Projects.Refs(site, deployment)...)
+	located, err := s.access().Locate(ctx, j.OwnerID,
+		s.Projects.Refs(db.SiteKey(j.OwnerID), db.DeploymentKey(j.OwnerID, j.ID))...)
 	if err == nil {
-		c, err = s.newChange(access, j.ID, now)
+		c, err = s.newChange(located, j.ID, now)
 	}
-	switch isDeleted := errors.Is(err, workspace.ErrProjectNotFound); {
+	isDeleted := errors.Is(err, workspace.ErrProjectNotFound)
+	switch {
 	case err != nil && !isDeleted:
 		return nil, err
 	case isDeleted, c.isNew, c.deployment.ID == "", c.deployment.Status.hasEnded():
 		return nil, lost(s.jobs().Finish(ctx, j))
 	}
-	project, ws := db.ProjectKey(c.WorkspaceID, j.OwnerID), db.WorkspaceKey(c.WorkspaceID)
-	member := db.MemberKey(c.WorkspaceID, c.deployment.CreatedBy.ID)
-	items, err := s.Projects.BatchGet(ctx, append(more, project, ws, member)...)
+	projectKey, workspaceKey := db.ProjectKey(c.WorkspaceID, j.OwnerID), db.WorkspaceKey(c.WorkspaceID)
+	creatorKey := db.MemberKey(c.WorkspaceID, c.deployment.CreatedBy.ID)
+	items, err := s.Projects.BatchGet(ctx, append(more, projectKey, workspaceKey, creatorKey)...)
 	if err != nil {
 		return nil, err
 	}
-	w, err := record.Decode(items[ws])
+	w, err := record.Decode(items[workspaceKey])
 	switch {
 	case err != nil:
 		return nil, err
 	case w == nil:
 		return nil, lost(s.jobs().Finish(ctx, j))
-	case items[project] == nil:
+	case items[projectKey] == nil:
 		return nil, workspace.ErrProjectNotFound
 	}
-	named, err := db.Decode[workspace.ProjectAccess](items[project]) // events contain its name
+	project, err := db.Decode[workspace.ProjectAccess](items[projectKey])
 	if err != nil {
 		return nil, err
 	}
-	c.Name = named.Name
+	c.Name = project.Name // events contain it
 	maps.Copy(c.Items, items)
-	by, err := db.Decode[workspace.Membership](items[member])
-	if err != nil || !w.IsReadOnly() && !by.Suspended && !c.site.Blocked {
+	creator, err := db.Decode[workspace.Membership](items[creatorKey])
+	if err != nil || !w.IsReadOnly() && !creator.Suspended && !c.site.Blocked {
 		return c, err
 	}
 	c.cancel(j.ID, c.deployment.CreatedBy)
@@ -177,31 +181,31 @@ func (c *change) finish(j job.Job, o Outcome) Deployment {
 	}
 	c.prune()
 	if c.addedBytes[d.AccountID] > 0 {
-		c.spaceFor, c.noSpace = d.AccountID, errNoSpace(c.store.MaxOutput)
+		c.needSpace(d.AccountID, errNoSpace(c.store.MaxOutput))
 	}
 	return d
 }
 
 // beginBuild returns the write that adds a build to the builds in progress of its account, with the end of its lease,
-// and removes the builds whose lease has expired. item is the item of these builds, which has one attribute for each of
-// them. Its version changes whenever a build is added, so that two workers cannot both add the last one. Error:
+// and removes the builds whose lease has expired. item is the item of these builds, with one attribute for each build.
+// Its version changes with each build that is added, so that two workers cannot exceed the limit together. Error:
 // job.ErrBusy.
 func (s Store) beginBuild(j job.Job, item db.Item, now time.Time) (db.Write, error) {
 	version := expression.Name("version")
 	update := expression.Add(version, expression.Value(1)).
 		Set(expression.Name(j.ID), expression.Value(j.LeaseEnds.String()))
-	n, past, never := 0, clock.Stamp(now).String(), clock.Stamp(now.Add(2*job.LeaseTime)).String()
+	inProgress, nowText, latest := 0, clock.Stamp(now).String(), clock.Stamp(now.Add(2*job.LeaseTime)).String()
 	for name, value := range item {
 		ends, isText := value.(*types.AttributeValueMemberS)
 		switch {
 		case !isText || name == db.AttrPK || name == db.AttrSK || name == j.ID:
-		case ends.Value > past && ends.Value < never: // a lease that ends later is damaged
-			n++
+		case ends.Value > nowText && ends.Value < latest: // a lease that ends later is damaged
+			inProgress++
 		default:
 			update = update.Remove(expression.Name(name))
 		}
 	}
-	if n >= s.MaxBuilds {
+	if inProgress >= s.MaxBuilds {
 		return db.Write{}, job.ErrBusy
 	}
 	isUnchanged := expression.AttributeNotExists(version)

@@ -63,7 +63,8 @@ func TestBuildOfEndedWorkspace(t *testing.T) {
 	}
 }
 
-// TestBuildsInProgress checks the limit of builds of an account, and that a worker that dies does not keep its place.
+// TestBuildsInProgress checks the limit of builds of an account, and that a build whose worker dies does not count
+// after the lease of the worker.
 func TestBuildsInProgress(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -75,12 +76,12 @@ func TestBuildsInProgress(t *testing.T) {
 	}
 	owner := f.claim(ps[0], ds[0]).Group
 	f.Clock.Advance(job.LeaseTime)
-	never := map[string]string{"dpl_1": "9999-01-01T00:00:00.000Z", "dpl_2": "damaged", "dpl_3": "x"}
-	if _, err := f.Client.Do(t.Context(), f.Projects.Put(db.BuildsKey(owner), never)); err != nil { // take no place
+	damaged := map[string]string{"dpl_1": "9999-01-01T00:00:00.000Z", "dpl_2": "damaged", "dpl_3": "x"} // do not count
+	if _, err := f.Client.Do(t.Context(), f.Projects.Put(db.BuildsKey(owner), damaged)); err != nil {
 		t.Fatal(err)
 	}
 	begun := []building{f.begin(ps[0], ds[0]), f.begin(ps[1], ds[1]), f.begin(ps[2], ds[2])}
-	busy := func(i int) bool {
+	isBusy := func(i int) bool { // begins a build, and reports whether the account has too many builds in progress
 		j := f.claim(ps[i], ds[i])
 		_, err := f.store.Begin(t.Context(), j, f.Clock.Now())
 		if err != nil {
@@ -93,29 +94,29 @@ func TestBuildsInProgress(t *testing.T) {
 		}
 		return err != nil
 	}
-	if !busy(3) {
+	if !isBusy(3) {
 		t.Error("the fourth build began")
 	}
 	if _, err := f.store.Finish(t.Context(), begun[0].job, deployment.Outcome{}, f.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if busy(3) || !busy(4) {
+	if isBusy(3) || !isBusy(4) {
 		t.Error("the place of a finished build is not used exactly once")
 	}
 	ada.Do(http.MethodPost, deploymentURL(ps[1], ds[1])+"/cancel", nil).Want(t, http.StatusAccepted)
-	if !busy(4) {
+	if !isBusy(4) {
 		t.Error("the place of a canceled build is free although its worker may still build")
 	}
 	if err := f.store.EndBuild(t.Context(), begun[1].job); err != nil {
 		t.Fatal(err)
 	}
-	if busy(4) {
+	if isBusy(4) {
 		t.Error("the place of a canceled build whose worker has ended is not free")
 	}
 	f.Clock.Advance(job.LeaseTime)
 	ds = append(ds, ada.deploy(ps[0], "production"), ada.deploy(ps[1], "production"))
 	ps = append(ps, ps[0], ps[1])
-	if busy(5) || busy(6) {
+	if isBusy(5) || isBusy(6) {
 		t.Error("workers that died keep their places")
 	}
 }

@@ -35,14 +35,14 @@ func (s Store) access() workspace.Access { return workspace.Access{Projects: s.P
 
 func (s Store) jobs() job.Store { return job.Store{DB: s.DB, Projects: s.Projects} }
 
-// change is the site of a project and one of its deployments, as they were read, and a change of them that becomes one
-// transaction. Its methods decide on the site as it was read, and collect the writes.
+// change is a change of the site of a project and of its deployments, which becomes one transaction. It begins with the
+// site and one deployment as they were read. Its methods change the site, and collect the writes.
 type change struct {
 	workspace.ProjectAccess
 
 	store        Store
 	now          time.Time
-	deployment   Deployment // as it was read, or the new one; zero if none was requested, or if it does not exist
+	deployment   Deployment // as it was read, or the new one; zero if newChange got no ID, or if it does not exist
 	before, site Site       // as it was read, and as it will be
 	isNew        bool       // whether the site has no record yet
 	isBlocked    bool       // whether an operator has blocked the label that the site takes
@@ -50,15 +50,13 @@ type change struct {
 	addedBytes   map[string]int // bytes to add to the stored output, by account
 	// writtenIDs contains the IDs of the records that the change writes. A transaction can write a record only once.
 	writtenIDs map[string]bool
-	// spaceFor is the account that must have space for the output that the change adds, or for one byte if it adds none.
-	// "" if the change needs no space. noSpace is the error if there is no space.
-	spaceFor string
-	noSpace  error
-	err      error // the first error of a method; nothing is written then
+	spaceFor   string // see needSpace
+	noSpace    error
+	err        error // the first error of a method; nothing is written then
 }
 
-// newChange returns a change of the site of a project, whose record and one deployment are among the items that were
-// read with the project.
+// newChange returns a change of the site of a project. The items of a contain the record of the site and of the
+// deployment. deploymentID is "" if the change needs no deployment.
 func (s Store) newChange(a workspace.ProjectAccess, deploymentID string, now time.Time) (*change, error) {
 	item := a.Items[db.SiteKey(a.ProjectID)]
 	before, err := db.Decode[Site](item)
@@ -97,27 +95,22 @@ func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason 
 	c.add(w)
 }
 
-// createDeployment numbers a new deployment, and stores it with the job that builds it. It cancels the queued
-// deployments with the same target.
+// createDeployment stores a new deployment with the job that builds it. It cancels the queued deployments with the same
+// target.
 func (c *change) createDeployment(d Deployment) {
 	for _, id := range slices.Sorted(maps.Keys(c.site.Deployments)) {
 		if queued := c.site.Deployments[id]; queued.Status == Queued && queued.Target == d.Target {
 			c.cancel(id, d.CreatedBy)
 		}
 	}
-	c.site.Number++
-	c.site.Sequence++
-	d.Number, d.Sequence, d.CreatedAt = c.site.Number, c.site.Sequence, clock.Stamp(c.now)
-	d.Label = c.site.Label + "--" + randomBase32(16)
-	c.add(c.store.jobs().Add(newBuildJob(d)))
+	c.deployment = d
 	c.site.Deployments[d.ID], c.writtenIDs[d.ID] = d.Summary, true
-	c.add(c.store.Projects.Create(db.DeploymentKey(d.ProjectID, d.ID), d))
+	c.add(c.store.jobs().Add(newBuildJob(d)), c.store.Projects.Create(db.DeploymentKey(d.ProjectID, d.ID), d))
 	if c.Visibility == workspace.Private {
 		notice := LogLine{At: d.CreatedAt, Level: Warning, Text: "The project is private. Deploying publishes it: " +
 			"everyone who knows the address of the deployment can open it."}
 		c.add(c.store.Projects.Put(db.DeploymentLogKey(d.ProjectID, d.ID), logRecord{Notices: []LogLine{notice}}))
 	}
-	c.deployment = d
 	c.prune()
 }
 
@@ -128,15 +121,15 @@ func (c *change) putDeployment(d Deployment) {
 	c.add(c.store.Projects.Put(db.DeploymentKey(d.ProjectID, d.ID), d).If(equals("status", c.deployment.Status)))
 }
 
-// updateDeployment changes attributes of a record that has a summary in the site. The version of the site's record, on
-// whose condition the change is made, changes with each status. The write has no condition of its own, so that a
-// damaged record of an old deployment does not prevent all later changes.
+// updateDeployment changes attributes of a record that has a summary in the site. The write has no condition, so that a
+// damaged record of an old deployment does not prevent all later changes. The condition of commit on the version of the
+// site is enough: every change of a status increments the version.
 func (c *change) updateDeployment(id string, update expression.UpdateBuilder) {
 	c.writtenIDs[id] = true
 	c.add(c.store.Projects.Update(db.DeploymentKey(c.ProjectID, id), update))
 }
 
-// cancel cancels a deployment that has not ended. If it is building, the build counts as one in progress until its
+// cancel cancels a deployment that has not ended. A build that a worker has begun counts as in progress until the
 // worker stops.
 func (c *change) cancel(id string, actor event.Actor) {
 	update := set("status", Canceled).Set(expression.Name("endedAt"), expression.Value(clock.Stamp(c.now).String()))
@@ -182,8 +175,8 @@ func (c *change) remove(id string, actor event.Actor) {
 // maxPruned is the maximum number of deployments that one change prunes. The next change continues.
 const maxPruned = 10
 
-// prune removes deployments that have ended. It keeps the live deployment, the last deployments, and deployments whose
-// files are still available at the address of the site. The next change prunes deployments that this change writes.
+// prune removes deployments that have ended. It keeps the live deployment, the last maxKept deployments, deployments
+// whose files are still available at the address of the site, and deployments that this change writes.
 func (c *change) prune() {
 	kept := map[string]bool{}
 	for _, e := range c.site.Earlier {
@@ -232,11 +225,15 @@ func (c *change) commit(ctx context.Context) error {
 	return tx.CommitOnce(ctx)
 }
 
-// outputWrites returns the writes that count the stored output of accounts, and check that one of them has space.
+// needSpace makes the transaction fail with noSpace if the account has no space for the output that the change adds, or
+// for one byte if it adds none.
+func (c *change) needSpace(account string, noSpace error) {
+	c.spaceFor, c.noSpace = account, noSpace
+	c.addedBytes[account] += 0 // lists the account for outputWrites
+}
+
+// outputWrites returns the writes that count the stored output of accounts, and the check of needSpace.
 func (c *change) outputWrites() (writes []db.Write) {
-	if c.spaceFor != "" {
-		c.addedBytes[c.spaceFor] += 0 // adds the account if it is missing
-	}
 	for _, account := range slices.Sorted(maps.Keys(c.addedBytes)) {
 		n, key := c.addedBytes[account], db.OutputKey(account)
 		hasSpace := expression.AttributeNotExists(attrBytes).

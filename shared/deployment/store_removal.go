@@ -57,8 +57,8 @@ func (s Store) removeSite(
 	p workspace.ProjectAccess, item db.Item, now time.Time, actor *event.Actor,
 ) ([]db.Write, error) {
 	if item == nil {
-		none := expression.AttributeNotExists(expression.Name(db.AttrPK))
-		return []db.Write{s.Projects.Check(db.SiteKey(p.ProjectID), none)}, nil
+		isMissing := expression.AttributeNotExists(expression.Name(db.AttrPK))
+		return []db.Write{s.Projects.Check(db.SiteKey(p.ProjectID), isMissing)}, nil
 	}
 	p.Items = map[db.Key]db.Item{db.SiteKey(p.ProjectID): item}
 	c, err := s.newChange(p, "", now)
@@ -98,8 +98,8 @@ func (s Store) RemoveLabels(ctx context.Context, workspaceID string) error {
 	})
 }
 
-// ForgetCreator replaces the name of a user whose account has ended in the deployments in a workspace. Errors: the
-// errors of storage.
+// ForgetCreator replaces a user's name in the deployments in a workspace, after the user's account has ended. Errors:
+// the errors of storage.
 func (s Store) ForgetCreator(ctx context.Context, workspaceID, userID string) error {
 	projects := db.ProjectsOf(workspaceID)
 	forget := func(item db.Item) error {

@@ -20,7 +20,7 @@ const (
 	// earlierTime is the time for which the files with hashed names of a deployment stay available at the address of the
 	// site after another deployment went live.
 	earlierTime = 7 * 24 * time.Hour
-	// maxEarlier is the number of deployments that were live earlier whose files stay available.
+	// maxEarlier is the maximum number of earlier live deployments whose files stay available.
 	maxEarlier = 5
 	// reservedTime is the time for which a label that was given up stays reserved for its workspace.
 	reservedTime = 30 * 24 * time.Hour
@@ -56,8 +56,8 @@ const (
 	reasonPromote = "promote"
 )
 
-// goLive makes a ready deployment the live one, by the request with a number of the site's sequence. It does nothing if
-// a later request has changed the live deployment.
+// goLive makes a ready deployment the live one. sequence is the number of the request. goLive does nothing if a later
+// request has changed the live deployment.
 func (c *change) goLive(id string, sequence int, actor event.Actor, reason string) {
 	if sequence < c.site.LiveSequence {
 		return
@@ -75,8 +75,8 @@ func (c *change) goLive(id string, sequence int, actor event.Actor, reason strin
 	c.addEvent(event.ProjectDeployed, id, actor, reason)
 }
 
-// earlier returns the deployments that were live when the deployment next goes live: the live one, and those before it
-// that still exist.
+// earlier returns the value of Site.Earlier after the deployment next has gone live: the deployment that is live now,
+// and the earlier deployments that still exist.
 func (c *change) earlier(next string) []site.EarlierDeployment {
 	var all []site.EarlierDeployment
 	if live := c.site.DeploymentID; live != "" {
@@ -131,7 +131,7 @@ func (s Site) accountID() string {
 }
 
 // createSite decides the settings of a new site by the record of its project, and takes its first label. takenLabels is
-// the number of labels that were taken before. Error, of this call or of the transaction: errLabelTaken.
+// the number of earlier attempts whose label was taken. Error, of this call or of the transaction: errLabelTaken.
 func (c *change) createSite(ctx context.Context, accountID string, takenLabels int) error {
 	project, err := db.Decode[struct {
 		Slug      string `dynamodbav:"slug"`

@@ -3,6 +3,7 @@ package site
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -262,9 +263,9 @@ func TestStorageUnavailable(t *testing.T) {
 	}
 }
 
-// cutBody breaks after some bytes.
+// cutBody breaks after n bytes.
 type cutBody struct {
-	body interface{ Close() error }
+	body io.Closer
 	n    int
 }
 

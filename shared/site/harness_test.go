@@ -48,7 +48,7 @@ type fixture struct {
 	table    string
 	direct   *db.Client
 	projects db.Table           // connected directly
-	reading  *dynamotest.Wire   // between the handler and the table of projects
+	reading  *dynamotest.Wire   // between the handler and DynamoDB, for the table of projects
 	objects  objectstore.Bucket // connected directly to S3
 	handler  *Handler
 	random   func() float64
@@ -178,7 +178,7 @@ func (f *fixture) fileKey(deploymentID, path string) string {
 	return ObjectKey(deploymentID, file.SHA256, file.Gzip)
 }
 
-// remove removes the manifest and files of a deployment.
+// remove removes the objects of the manifest and of some files of a deployment.
 func (f *fixture) remove(deploymentID string, paths ...string) {
 	f.t.Helper()
 	keys := []string{f.manifestKey(deploymentID)}

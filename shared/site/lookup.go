@@ -69,7 +69,7 @@ func (m Manifest) find(path, query string) (t rule.Result, ok bool) {
 func (m Manifest) findOther(path, query string, spa bool) rule.Result {
 	rules := m.Redirects
 	if !isClean(path) {
-		path, rules = "/", nil // has the site's own 404.html
+		path, rules = "/", nil // only the site's own 404.html can apply
 	}
 	r := rule.Request{Path: path, Query: query}
 	isMissingAsset := m.isMissingAsset(path)
@@ -117,7 +117,7 @@ func (m Manifest) has(path string) bool {
 // findEarlier finds a path among the files with hashed names of the deployments that were live earlier. A page that was
 // open during a deployment may still request them. It returns the ID of the deployment, "" if none has the file. Such
 // files are only in the bundler's folder. For a path in the folder, it reads the deployments' own addresses with one
-// call: a deployment that was deleted has no address, and an operator may have blocked the address. If one of them has
+// call: a deployment that was deleted has no address, and an operator may have blocked the address. If an address has
 // the path, it reads the manifest, unless the manifest is in memory. Errors: db.ErrUnavailable,
 // objectstore.ErrUnavailable.
 func (v *view) findEarlier(path string) (deploymentID string, f File, err error) {
@@ -146,11 +146,13 @@ func (v *view) findEarlier(path string) (deploymentID string, f File, err error)
 			continue
 		}
 		m, err := v.manifests.get(v.ctx, a.manifestKey())
-		if errors.Is(err, objectstore.ErrNotFound) { // the deployment was deleted meanwhile
+		switch {
+		case errors.Is(err, objectstore.ErrNotFound): // the deployment was deleted meanwhile
 			continue
-		}
-		if f, ok := m.Files[path]; err != nil || ok && f.Hashed {
-			return a.DeploymentID, f, err
+		case err != nil:
+			return "", f, err
+		case m.Files[path].Hashed:
+			return a.DeploymentID, m.Files[path], nil
 		}
 	}
 	return "", f, nil

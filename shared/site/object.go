@@ -19,11 +19,12 @@ import (
 )
 
 const (
-	// maxManifests is the maximum size of all manifests in memory, as JSON. In memory they have about twice that size.
+	// maxManifests is the maximum size of all manifests in memory, in bytes of JSON. In memory they have about twice that
+	// size.
 	maxManifests = 16 << 20
-	// maxObjects is the maximum size of all objects in memory.
+	// maxObjects is the maximum size of all objects in memory, in bytes.
 	maxObjects = 64 << 20
-	// maxSmall is the maximum size of files whose objects are cached in memory.
+	// maxSmall is the maximum size of files whose objects are cached in memory, in bytes.
 	maxSmall = 256 << 10
 	// gzipFactor raises maxSmall for compressed objects, which have about a quarter of the size of their files.
 	gzipFactor = 4

@@ -16,8 +16,7 @@ import (
 )
 
 // siteHeader sets the headers of a response that serves a file or a redirect of a deployment, and returns them.
-// location is the target of a redirect, or "". Its length counts towards the limit of the size of the site's own
-// headers.
+// location is the target of a redirect, or "". Its length counts towards the size limit of the site's own headers.
 func (v *view) siteHeader(m Manifest, deploymentID, location string) http.Header {
 	header := v.resetHeader()
 	fields, _ := rule.HeadersOf(m.Headers, v.r.URL.Path, len(location))
@@ -174,7 +173,7 @@ func (v *view) begin(status int) {
 type encodings struct{ gzip, identity float64 }
 
 // parseEncodings parses the values of Accept-Encoding (RFC 9110 §12.5.3). If the header does not name an encoding, the
-// value of "*" applies to it. Without that, gzip is not acceptable, and identity is acceptable but the last choice.
+// value of "*" applies to it. Without "*", gzip is not acceptable, and identity is acceptable but the last choice.
 func parseEncodings(values []string) encodings {
 	const lastChoice = 0.0005
 	if len(values) == 0 {

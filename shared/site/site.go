@@ -1,5 +1,5 @@
 // Package site serves the output of deployments to visitors. It defines the records and objects that it reads; package
-// deployment writes them. It knows nothing of users, projects and builds, and uses nothing of the API's functions.
+// deployment writes them. It does not depend on users, projects and builds, and does not call the API's functions.
 //
 // An address is the first part of a host name below the domain of the sites, and names a deployment. The objects of a
 // deployment are its manifest and its files. Their keys are sites/<deployment ID>/<SHA-256 of the content>, with .gz if
@@ -8,7 +8,7 @@
 // Each view reads the address with a strongly consistent read, so that changes are visible at once. It also checks that
 // the workspace of the site exists, with a record that was read at most a minute before. Manifests and small
 // files are cached in memory, because they never change. A file in memory is only shown while an address shows its
-// deployment. So it does not matter that it may outlive its object.
+// deployment, so the file may stay in memory after its object was deleted.
 //
 // # Responses
 //
@@ -81,7 +81,7 @@ type PathSet []byte
 
 const checksumSize = 4 // bytes
 
-// HashedPathsOf returns the paths of the files of a manifest with hashed names.
+// HashedPathsOf returns the paths of the files with hashed names in a manifest.
 func HashedPathsOf(m Manifest) PathSet {
 	var checksums []uint32
 	for path, f := range m.Files {

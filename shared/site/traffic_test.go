@@ -68,6 +68,7 @@ func TestTrafficOfViews(t *testing.T) {
 // The limit takes effect at once on the instance that reaches it, and within a minute on others, until the month ends.
 func TestTrafficLimit(t *testing.T) {
 	t.Parallel()
+	const restOfMonth, retryAfter = 1_432_480 * time.Second, "1432480" // from epoch
 	f := newFixture(t, func(d *Deps) { d.TrafficLimit = 5 * mib })
 	f.deploy(first, map[string]content{"/index.html": {text: strings.Repeat("x", 2*mib)}, "/small": {text: "x"}})
 	f.live(first)
@@ -88,7 +89,7 @@ func TestTrafficLimit(t *testing.T) {
 			t.Errorf("view %d: got %d, want %d", i, w.Code, want)
 		}
 		if want == 429 {
-			wantHeader(t, w, "Retry-After", "1432480", "Cache-Control", "no-store", "Content-Type", htmlType)
+			wantHeader(t, w, "Retry-After", retryAfter, "Cache-Control", "no-store", "Content-Type", htmlType)
 		}
 	}
 	if got := f.counted("2031-05"); got != 6*mib {
@@ -105,7 +106,7 @@ func TestTrafficLimit(t *testing.T) {
 	if got := status(other, host); got != 429 {
 		t.Errorf("another instance, after 60 s: got %d, want 429", got)
 	}
-	f.clock.Advance(time.Duration(1432480-60-1) * time.Second)
+	f.clock.Advance(restOfMonth - 61*time.Second)
 	if got := status(f.handler, host); got != 429 {
 		t.Errorf("in the last second of the month: got %d, want 429", got)
 	}

@@ -89,7 +89,8 @@ func (c *Compilers) Close() {
 	c.svelte.close()
 }
 
-// Compile compiles a file. The same file is compiled once. Errors: *failure.Error; any other error is a bug.
+// Compile compiles a file. Later calls with the file return the first result. Errors: *failure.Error; any other error
+// is a bug.
 func (c *Compilers) Compile(file string, source []byte) (*Component, error) {
 	if strings.EqualFold(path.Ext(file), ".vue") {
 		return c.vue.compileOnce(file, source, c.compileVue)
@@ -123,7 +124,7 @@ func (c *compiler) close() {
 	}
 }
 
-// compileOnce returns the result for a file. It calls compile only for the first call with this file.
+// compileOnce returns the result for a file. It calls compile only if this is the first call with the file.
 func (c *compiler) compileOnce(
 	file string, source []byte, compile func(file string, source []byte) (*Component, error),
 ) (*Component, error) {
@@ -141,7 +142,7 @@ func (c *compiler) compileOnce(
 	return r.component, r.err
 }
 
-// start starts the compiler, and then calls prepare, unless the compiler runs already.
+// start starts the compiler and calls prepare, at the first call. Later calls return the same error.
 func (c *compiler) start(name string, prepare func() error) error {
 	if c.engine != nil || c.err != nil {
 		return c.err
@@ -217,7 +218,7 @@ func (c *Compilers) versionOf(name string) (version string, major int) {
 	return strings.Join(parts[:min(2, len(parts))], "."), major
 }
 
-// stylePath returns the path with which the code of a component imports one of its style sheets.
-func stylePath(file string, i int) string {
+// quotedStylePath returns the path with which the code of a component imports one of its style sheets, in quotes.
+func quotedStylePath(file string, i int) string {
 	return constant.Quote("./" + path.Base(file) + StyleQuery + strconv.Itoa(i))
 }

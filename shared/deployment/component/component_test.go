@@ -69,7 +69,7 @@ func start(t *testing.T, all files, options map[string]any) *Compilers {
 	return c
 }
 
-// wantParts checks that a text has each of several parts, and none that begins with "!".
+// wantParts checks that a text has each of several parts. A part that begins with "!" must be missing.
 func wantParts(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {

@@ -54,8 +54,8 @@ func (c *Compilers) prepareSvelte() error {
 		if code == nil {
 			continue
 		}
-		err := c.svelte.engine.Load("globalThis.compiler = ((exports, module) => {"+string(code)+
-			"\n return module.exports }).call(globalThis, ...[{}].flatMap((e) => [e, { exports: e }]))", nil)
+		err := c.svelte.engine.Load("{ const own = { exports: {} }; globalThis.compiler = ((exports, module) => {"+
+			string(code)+"\n return module.exports })(own.exports, own) }", nil)
 		if err == nil {
 			c.svelteMajor = major
 			c.svelte.notes = append(c.svelte.notes, "Components are compiled with the compiler of the project, Svelte "+
@@ -158,7 +158,7 @@ func (c *Compilers) callSvelte(file, source string) (r svelteResult, err error) 
 func (r svelteResult) component(file, source string, move toSource) *Component {
 	out := &Component{Code: r.Code, Lang: "js"}
 	if r.CSS != "" {
-		out.Code += "\nimport " + stylePath(file, 0) + ";\n"
+		out.Code += "\nimport " + quotedStylePath(file, 0) + ";\n"
 		line := strings.Count(source[:max(0, strings.LastIndex(source, "<style"))], "\n")
 		out.Styles = []Style{{
 			Code: strings.Repeat("\n", line) + r.CSS, File: file, IsSass: styleBlock.MatchString(source),

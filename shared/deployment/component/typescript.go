@@ -12,7 +12,7 @@ import (
 // toSource moves a problem from its position in a changed text to the position in the file.
 type toSource func(problem) problem
 
-// samePosition is the toSource of a text that has the lines of the file.
+// samePosition is the toSource of a text in which positions are the same as in the file.
 func samePosition(p problem) problem { return p }
 
 // withoutTypes returns a script in JavaScript. Imports stay, because templates can use them. Errors: *failure.Error.
@@ -84,7 +84,7 @@ func scriptsWithoutTypes(file, source string) (string, toSource, error) {
 
 // script is a script of a component that was translated.
 type script struct {
-	start, end int // lines of the text before the script, and before its end
-	sourceEnd  int // lines of the file before the end of the script
+	start, end int // number of lines of the changed text before the start and before the end of the script
+	sourceEnd  int // number of lines of the file before the end of the script
 	move       toSource
 }

@@ -63,7 +63,7 @@ func (c *Compilers) compileVue(file string, source []byte) (*Component, error) {
 	return r.component(file), nil
 }
 
-// compileSass returns the CSS of a style sheet. Its arguments are the file, the language, the first line and the text.
+// compileSass returns the CSS of a style sheet. texts are the file, the language, the first line and the style sheet.
 func (c *Compilers) compileSass(texts []string) (string, error) {
 	line, err := strconv.Atoi(texts[2])
 	if err != nil {
@@ -94,7 +94,7 @@ func (r vueResult) component(file string) *Component {
 			name = fmt.Sprintf("_sfc_style%d from ", i)
 			modules = append(modules, constant.Quote(s.Name)+fmt.Sprintf(": _sfc_style%d", i))
 		}
-		code.WriteString("import " + name + stylePath(file, i) + "\n")
+		code.WriteString("import " + name + quotedStylePath(file, i) + "\n")
 		css := strings.Repeat("\n", max(0, s.Line-1)) + s.Code // so that the lines have their numbers
 		out.Styles = append(out.Styles, Style{Code: css, File: s.File, IsModule: s.IsModule, IsSass: s.IsSass})
 	}

@@ -15,7 +15,7 @@ import (
 //go:embed compilers
 var compilers embed.FS
 
-// CompilerLines is the number of lines that a bundle can have.
+// CompilerLines is the maximum number of lines of a bundle.
 const CompilerLines = 10_000
 
 // LoadCompiler runs the program of a compiler, such as "tailwind4". Errors: the errors of Load.

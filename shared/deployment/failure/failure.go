@@ -1,5 +1,5 @@
 // Package failure defines the errors of a build that the owners of a project see: a code for programs, a message that
-// says what to change, and the place in the project's files. It imports no other package of the project.
+// says what to change, and the place in the project's files. It imports no other package of this module.
 package failure
 
 import (
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Code is the machine-readable part of a failed build.
+// Code is the machine-readable part of an error.
 type Code string
 
 // The codes of failed builds.
@@ -45,7 +45,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s:%d:%d: %s", e.Code, e.Path, e.Line, e.Column, e.Message)
 }
 
-// Sentence returns a message of a compiler on one line, with a period at its end.
+// Sentence returns a message of a compiler on one line, with a period at its end. It omits an announcement of an
+// example, which is not a part of the message.
 func Sentence(message string) string {
 	message = strings.TrimSuffix(strings.Join(strings.Fields(message), " "), ", for example:")
 	if !strings.HasSuffix(message, ".") && !strings.HasSuffix(message, "?") {

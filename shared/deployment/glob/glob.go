@@ -8,11 +8,11 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// maxChoices is the maximum number of patterns that a pattern with alternatives stands for. The time for a match grows
-// with it, so exponentially with the number of braces.
+// maxChoices is the maximum number of patterns that a pattern with alternatives stands for. This number, and with it
+// the time for a match, grows exponentially with the number of braces.
 const maxChoices = 1000
 
-// IsValid reports whether a pattern can match a path: its syntax is valid, and it has not too many alternatives.
+// IsValid reports whether a pattern can match a path: its syntax is valid, and it does not have too many alternatives.
 func IsValid(pattern string) bool {
 	choices, open := 1, []int(nil) // open has the number of alternatives of each group that is open
 	for i := strings.IndexByte(pattern, '{'); i >= 0 && i < len(pattern); i++ {

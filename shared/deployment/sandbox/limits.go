@@ -9,8 +9,8 @@ import (
 
 // The limits of a process. The function has 1,769 MB for itself and the process.
 const (
-	// maxMemory limits the memory that a process maps after its start, and maxHeap the memory that it uses. The garbage
-	// collector works harder above softHeap. Below, it runs seldom (gcPercent), because a process is short-lived.
+	// maxMemory limits the memory that a process maps after its start, and maxHeap the memory that it uses, in bytes. The
+	// garbage collector works harder above softHeap. Below, it runs seldom (gcPercent), because a process is short-lived.
 	gcPercent = 400
 	maxMemory = 900 << 20
 	maxHeap   = 800 << 20

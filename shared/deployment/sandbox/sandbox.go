@@ -43,11 +43,14 @@ var options = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 
 const (
 	namePrefix = "sandbox:"
-	// maxResult limits the result with its data, and maxTrace the part of the process's error output that is kept.
+	// maxResult limits the result with its data, and maxTrace the part of the process's error output that is kept, both in
+	// bytes.
 	maxResult = 128 << 20
 	maxTrace  = 4 << 10
 	// resultFile is the file descriptor to which the process writes the result.
-	resultFile  = 3
+	resultFile = 3
+	// The exit codes of the process. exitRuntime is the exit code of the Go runtime after a fatal error or a panic.
+	exitRuntime = 2
 	exitFailed  = 70
 	exitMemory  = 71
 	exitProgram = 72
@@ -144,7 +147,7 @@ func Start(name, dir string) (*Process, error) {
 
 // Run sends the input to the program, waits for its end, stores its result in out, and returns the data that follows
 // the result. When it returns, no process of the program's group is left. Errors: ErrMemory, ErrNesting, ErrCPU,
-// ErrProgram; the error of ctx; any other error is a bug.
+// ErrProgram; the error of ctx; any other error is transient or a bug.
 func (p *Process) Run(ctx context.Context, in, out any) (data []byte, err error) {
 	stop := async.WhenDone(ctx, p.kill)
 	defer stop()
@@ -212,7 +215,7 @@ func (p *Process) cause(err error) error {
 		return ErrMemory
 	case exitProgram:
 		return fmt.Errorf("%w: %s", ErrProgram, strings.TrimSpace(text))
-	case 2: // of the runtime
+	case exitRuntime:
 		for _, t := range traces {
 			if t.pattern.MatchString(text) {
 				return t.err

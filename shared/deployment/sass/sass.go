@@ -22,15 +22,15 @@ import (
 // maxTime limits the processor time for one style sheet with everything that it loads.
 const maxTime = 10 * time.Second
 
-// Project is the part of a project that the compiler may read. A method that a file of a package must not use returns
-// an error.
+// Project is the part of a project that the compiler may read.
 type Project interface {
 	// Has reports whether a file exists.
 	Has(file string) bool
-	// Read returns a file that another one loads, for the CSS of a style sheet. Errors: *failure.Error.
+	// Read returns a file for the style sheet in the file sheet, to which its URLs become relative. Errors:
+	// *failure.Error.
 	Read(file, sheet string) ([]byte, error)
 	// Candidates returns the paths that a reference in a file can mean if it is not relative to the file, without the
-	// parts that Sass adds. Errors: *failure.Error.
+	// parts that Sass adds. Errors: *failure.Error, for example if a file of a package refers to the project.
 	Candidates(importer, spec string) ([]string, error)
 	// ErrMissing returns the error for a reference that means no file.
 	ErrMissing(importer, spec string) *failure.Error
@@ -44,7 +44,7 @@ type Sheet struct {
 	Before string
 	// Line is the line of the file in which the text begins.
 	Line         int
-	IsIndented   bool // whether the syntax is the one without braces
+	IsIndented   bool // whether the text has the indented syntax, without braces
 	IsCompressed bool // whether the CSS is on one line
 }
 
@@ -68,7 +68,7 @@ type Compiler struct {
 	engine  *engine.Engine
 	err     error // why it did not start
 	sheet   Sheet // that is being compiled
-	hostErr error // the first error of a function that it called
+	hostErr error // the first error of a function that the compiler called
 }
 
 // New returns the compiler of a project. The caller must call Close.
@@ -124,7 +124,8 @@ func (c *Compiler) start() (err error) {
 		c.engine.Register("readSheet", c.hostFunction(c.readSheet)))
 }
 
-// hostFunction returns a function for the compiler. It keeps the error, which is an exception in the compiler.
+// hostFunction returns a function for the compiler, which calls it with one argument. It stores the first error in
+// hostErr, because the compiler only sees an exception.
 func (c *Compiler) hostFunction(f func(argument string) (string, error)) func([]string) (string, error) {
 	return func(arguments []string) (string, error) {
 		answer, err := f(strings.Join(arguments, ""))
@@ -200,7 +201,8 @@ func (c *Compiler) lookUp(name string, isImport bool) (string, error) {
 	return "", nil
 }
 
-// firstFile returns the file of a path with an extension of the first group that has one. Two such files are an error.
+// firstFile adds the extensions of the groups to a path, and returns the file of the first group with a file. It
+// returns "" if there is none, and an error if a group has two files.
 func (c *Compiler) firstFile(name string, groups [][]string) (string, error) {
 	for _, extensions := range groups {
 		var found []string

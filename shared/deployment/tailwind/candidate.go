@@ -20,8 +20,8 @@ func Candidates(set map[string]bool, extension string, content []byte) {
 	}
 }
 
-// text is a line of a file. The methods that match a part of a line return the offset at which they end: of the last
-// byte of the part, or of the byte where the line stops to match.
+// text is a line of a file. The methods that match a part of a line return the offset of the last byte of the part, or
+// of the byte at which the line stops matching.
 type text []byte
 
 // at returns a byte, or 0 outside of the line.
@@ -49,20 +49,20 @@ func (t text) variables(set map[string]bool, onlyUsed bool) {
 	}
 }
 
-// span is a part of a line, with its last byte.
+// span is a part of a line. end is the offset of its last byte.
 type span struct{ start, end int }
 
-// Of a line, at most minRescan bytes and maxRescan times its length are searched again after opening brackets.
-// Otherwise, the time for a long line of lists would be quadratic.
+// After about minRescan bytes and maxRescan times the length of a line, the line is not searched again after opening
+// brackets. Otherwise, the time for a long line of lists would be quadratic.
 const (
 	minRescan = 4096
 	maxRescan = 4
 )
 
-// candidates adds the candidates of a line that are not a part of another one.
+// candidates adds the candidates of a line that are not a part of another candidate.
 func (t text) candidates(set map[string]bool) {
 	var found []span
-	rescanned := 0 // bytes
+	rescanned := 0 // in bytes
 	m := scanner{text: t, lastVariant: -1, lastBefore: len(t) - 1}
 	for m.lastBefore >= 0 && !canPrecede(t[m.lastBefore]) {
 		m.lastBefore--

@@ -110,6 +110,7 @@ func (t text) variantEnd(pos int, ok bool) (int, bool) {
 	return t.variantColon(pos, ok)
 }
 
+// variantColon matches the colon after a variant.
 func (t text) variantColon(pos int, ok bool) (int, bool) {
 	if ok && t.at(pos+1) == ':' {
 		return pos + 1, true

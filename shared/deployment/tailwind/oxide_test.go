@@ -58,7 +58,7 @@ func TestOxide(t *testing.T) {
 	var samples []sample
 	err := filepath.WalkDir("../../..", func(name string, d fs.DirEntry, err error) error {
 		ext := strings.TrimPrefix(filepath.Ext(name), ".")
-		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2 {
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." { // the root folder has the name ..
 			return filepath.SkipDir
 		}
 		if slices.Contains([]string{"ts", "tsx", "jsx", "js", "html", "vue", "svelte", "md", "json"}, ext) {

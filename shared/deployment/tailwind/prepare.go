@@ -2,7 +2,7 @@ package tailwind
 
 import "bytes"
 
-// prepare replaces what looks like a part of a class in the language of a file, but separates classes.
+// prepare replaces the syntax of a file's language that separates classes, but looks like a part of a class.
 func prepare(extension string, content []byte) []byte {
 	switch extension {
 	case "svelte":

@@ -9,15 +9,15 @@ import (
 	"devplatform/shared/deployment/glob"
 )
 
-// Source is a folder, a file or a pattern that contains names of classes, or that does not. Its pattern is relative to
-// its base.
+// Source selects files with names of classes or, if it is negated, excludes files. Pattern is a pattern, or the path of
+// a file or a folder. It is relative to Base, unless it begins with a slash.
 type Source struct {
 	Base    string `json:"base"`
 	Pattern string `json:"pattern"`
 	Negated bool   `json:"negated"`
 }
 
-// Tailwind CSS does not scan ignoredFolders, ignoredNames and files with these extensions, unless a source names them.
+// Tailwind CSS does not scan the following folders and files, unless a source names them.
 var (
 	ignoredFolders = strings.Fields(`.git .hg .jj .next .parcel-cache .pnpm-store .svelte-kit .svn .turbo .venv .vercel
 		.yarn __pycache__ node_modules venv`)
@@ -50,8 +50,8 @@ func isIgnored(name string) bool {
 
 func isIgnoredFolder(name string) bool { return slices.Contains(ignoredFolders, name) }
 
-// Files returns the files that sources mean, of all files of a project and its packages. The last source that means a
-// file decides. gitignore is the project's file .gitignore.
+// Files returns the files that the sources select. names are all files of a project and its packages. If several
+// sources match a file, the last one decides. gitignore is the project's file .gitignore.
 func Files(names []string, sources []Source, gitignore []byte) []string {
 	ignored := parseIgnore(gitignore)
 	selected := map[string]bool{}
@@ -94,7 +94,7 @@ func Glob(names, patterns []string, base string) []string {
 			if glob.Match(pattern, name) {
 				isIncluded, isExcluded = isIncluded || !isNegated, isExcluded || isNegated
 			}
-			if isNegated { // a folder excludes what is in it
+			if isNegated { // a folder excludes the files in it
 				isExcluded = isExcluded || glob.Match(pattern+"/**", name)
 			}
 		}
@@ -108,7 +108,8 @@ func Glob(names, patterns []string, base string) []string {
 // extendedGlob matches a choice of patterns, such as @(js|ts).
 var extendedGlob = regexp.MustCompile(`[@+?*!]\([^()]*\)`)
 
-// withoutExtendedGlob returns a plain pattern for an extended one. It can match more files, which at most adds classes.
+// withoutExtendedGlob returns a similar plain pattern for a choice of patterns. Instead of !(a) or *(a), it matches all
+// names, which at most adds classes. Instead of repetitions, as in +(a), it matches only one.
 func withoutExtendedGlob(choice string) string {
 	all := strings.ReplaceAll(choice[2:len(choice)-1], "|", ",")
 	switch choice[0] {

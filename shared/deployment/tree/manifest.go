@@ -19,6 +19,7 @@ const (
 )
 
 const (
+	// maxManifest is the maximum size of a manifest in bytes. A larger manifest is empty in the archive.
 	maxManifest = 1 << 20
 	// emptyFile is a file beside a manifest that replaces modules.
 	emptyFile = "__deployment_empty.js"
@@ -48,9 +49,10 @@ func PackageOf(file string) (folder, name string) {
 }
 
 // safeManifest returns the package.json for the bundler, which accepts more than JSON and reads the first of equal
-// keys. Its fields main, module, browser and svelte name no file outside of the package or the project, because the
-// bundler would look for it. Bundlers do not report to their callers that the field browser replaces a module by
-// nothing, so it is replaced by an empty file. needsEmpty reports whether there is such a module.
+// keys. The result names no file outside of the package or the project in the fields main, module, browser and svelte,
+// because the bundler would look for the file. If the field browser replaces a module with nothing, the bundler does
+// not report it to its caller, so the result replaces the module with an empty file. needsEmpty reports whether there
+// is such a module.
 func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
 	var all map[string]jsontext.Value
 	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &all, JSON) != nil || all == nil {

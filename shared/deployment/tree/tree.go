@@ -140,8 +140,8 @@ func (t *Tree) Add(r io.Reader, size int64, names ...string) error {
 	return nil
 }
 
-// maxManifests is the maximum number of bytes of the manifests in the archive. A manifest with several paths counts
-// once for each path.
+// maxManifests is the maximum size of all manifests in the archive, in bytes. A manifest with several paths counts once
+// for each path.
 const maxManifests = 64 << 20
 
 // ErrManifests reports that the manifests have more than 64 MiB.

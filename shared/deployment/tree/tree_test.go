@@ -135,7 +135,7 @@ func TestShortFile(t *testing.T) {
 	}
 }
 
-// A module that a manifest replaces by nothing is replaced by an empty file. No manifest names a file outside.
+// A module that a manifest replaces with nothing is replaced with an empty file. No manifest names a file outside.
 func TestManifest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -20,9 +20,10 @@ import (
 // lost is more than the time for which a worker holds its lease.
 const lost = job.LeaseTime + time.Second
 
-// calls is the smallest number of calls to AWS of a worker that builds small.
+// calls is the minimum number of calls to AWS of a worker that builds the files of small.
 const calls = 14
 
+// small returns the files of a project whose page and robots.txt contain a text.
 func small(text string) map[string]string {
 	return map[string]string{"/index.html": "<!doctype html><h1>" + text + "</h1>", "/public/robots.txt": text}
 }
@@ -36,7 +37,7 @@ func (p *published) checkLive(text string) {
 	}
 }
 
-// checkLog checks that the log of a deployment of small has the lines of one attempt.
+// checkLog checks that the log of a deployment of the files of small has the lines of one attempt.
 func (p *published) checkLog(deploymentID string) {
 	p.f.T.Helper()
 	log := p.logOf(deploymentID)
@@ -46,8 +47,8 @@ func (p *published) checkLog(deploymentID string) {
 	}
 }
 
-// goneAfterDelete takes the site offline, deletes a deployment, and checks that its objects and records are removed.
-func (p *published) goneAfterDelete(deploymentID string) {
+// checkDeletion takes the site offline, deletes a deployment, and checks that its objects and records are removed.
+func (p *published) checkDeletion(deploymentID string) {
 	p.f.T.Helper()
 	p.Do(http.MethodDelete, "/api/projects/"+p.id+"/site", nil).Want(p.f.T, http.StatusOK)
 	p.Do(http.MethodDelete, p.url(deploymentID), nil).Want(p.f.T, http.StatusOK)
@@ -93,7 +94,7 @@ func TestWorkerIsKilled(t *testing.T) {
 		if j := project.job(id); j.ID != "" {
 			t.Errorf("the deployment has the job %+v, want none", j)
 		}
-		project.goneAfterDelete(id)
+		project.checkDeletion(id)
 	})
 }
 
@@ -234,7 +235,7 @@ func TestWorkerIsPaused(t *testing.T) {
 				}
 				switch {
 				case name == "another worker finishes" || project.record(id).Status == deployment.Canceled:
-					project.goneAfterDelete(id)
+					project.checkDeletion(id)
 				case strings.HasPrefix(name, "the project is deleted"):
 					f.cleaner.HandleAll()
 					project.checkGone(id)

@@ -17,7 +17,7 @@ import (
 	"devplatform/shared/site"
 )
 
-// addresses returns the deployment that each address of a project shows, "" if it shows none.
+// addresses returns the addresses of a project that show a deployment, by partition key.
 func (p *published) addresses() map[string]site.Address {
 	p.f.T.Helper()
 	all := map[string]site.Address{}
@@ -68,7 +68,7 @@ func (f *fixture) manifest(a site.Address) (m site.Manifest) {
 		err = json.Unmarshal(text, &m)
 	}
 	if sum := sha256.Sum256(text); err != nil || !bytes.Equal(sum[:], a.Manifest) {
-		f.T.Errorf("manifest of %s: got %d bytes, error %v, want the one with the hash", a.DeploymentID, len(text), err)
+		f.T.Errorf("manifest of %s: got %d bytes, error %v, want the manifest with the hash", a.DeploymentID, len(text), err)
 	}
 	return m
 }
@@ -81,7 +81,7 @@ func unzip(data []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// objects returns the keys of the objects of deployments, or of one.
+// objects returns the keys of the objects of a deployment, or of all deployments if deploymentID is "".
 func (f *fixture) objects(deploymentID string) (keys []string) {
 	f.T.Helper()
 	found, _, err := f.bucket.List(f.T.Context(), "sites/"+deploymentID, "")

@@ -24,7 +24,7 @@ import (
 const (
 	// parallelUploads is the number of objects that are stored at the same time.
 	parallelUploads = 32
-	// minGzip is the size below which compression saves less than its header costs.
+	// minGzip is the size in bytes below which compression saves less than its header costs.
 	minGzip = 512
 )
 
@@ -34,7 +34,7 @@ const (
 func (a *attempt) store(ctx context.Context, output build.Output) (deployment.Outcome, error) {
 	deploymentID := a.deployment.ID
 	manifest := site.Manifest{Files: make(map[string]site.File, len(output.Files))}
-	out := deployment.Outcome{Files: len(output.Files)}
+	outcome := deployment.Outcome{Files: len(output.Files)}
 	objects := map[string][]byte{} // by key
 	for _, f := range output.Files {
 		hash := site.Hash(sha256.Sum256(f.Data))
@@ -45,7 +45,7 @@ func (a *attempt) store(ctx context.Context, output build.Output) (deployment.Ou
 		}
 		manifest.Files[f.Path] = entry
 		objects[site.ObjectKey(deploymentID, hash, entry.Gzip)] = data
-		out.Bytes += len(f.Data)
+		outcome.Bytes += len(f.Data)
 	}
 	a.addRules(&manifest, output)
 	text, err := json.Marshal(manifest, json.Deterministic(true))
@@ -53,7 +53,7 @@ func (a *attempt) store(ctx context.Context, output build.Output) (deployment.Ou
 		return deployment.Outcome{}, fmt.Errorf("worker: encode the manifest: %w", err)
 	}
 	hash := site.Hash(sha256.Sum256(text))
-	out.Manifest, out.HashedPaths = hash[:], site.HashedPathsOf(manifest)
+	outcome.Manifest, outcome.HashedPaths = hash[:], site.HashedPathsOf(manifest)
 	objects[site.ObjectKey(deploymentID, hash, false)] = text
 	keys := slices.Collect(maps.Keys(objects))
 	for _, err := range lambdafn.Parallel(len(keys), parallelUploads, func(i int) error {
@@ -70,8 +70,8 @@ func (a *attempt) store(ctx context.Context, output build.Output) (deployment.Ou
 			return deployment.Outcome{}, err
 		}
 	}
-	a.log(deployment.Info, fmt.Sprintf("Built %d files, %d bytes.", out.Files, out.Bytes))
-	return out, nil
+	a.log(deployment.Info, fmt.Sprintf("Built %d files, %d bytes.", outcome.Files, outcome.Bytes))
+	return outcome, nil
 }
 
 // compress returns the content of a file compressed with gzip. It reports false if that is not worthwhile.
@@ -116,13 +116,13 @@ func (a *attempt) addRules(m *site.Manifest, output build.Output) {
 	}
 }
 
-// logRules logs the result of parsing a file with rules.
-func (a *attempt) logRules(file build.Rules, n int, warnings []rule.Warning) {
+// logRules logs the warnings about a file with rules, and the number of its rules.
+func (a *attempt) logRules(file build.Rules, rules int, warnings []rule.Warning) {
 	if file.Path == "" {
 		return
 	}
 	for _, w := range warnings {
 		a.logAt(deployment.Warning, fmt.Sprintf("%s:%d: %s", file.Path, w.Line, w.Text), file.Path, w.Line)
 	}
-	a.log(deployment.Info, fmt.Sprintf("Read %d rules of %s.", n, file.Path))
+	a.log(deployment.Info, fmt.Sprintf("Read %d rules of %s.", rules, file.Path))
 }

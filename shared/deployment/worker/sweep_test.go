@@ -32,7 +32,7 @@ func TestSweep(t *testing.T) {
 	f.messages()
 	canceled := ada.newProject(small("Hello"))
 	canceledID := canceled.request()
-	f.work(f.process(&slicetest.Process{Step: calls - 3, At: func() error {
+	f.work(f.process(&slicetest.Process{Step: calls - 3, At: func() error { // after an upload
 		canceled.Do(http.MethodPost, canceled.url(canceledID, "/cancel"), nil).Want(t, http.StatusAccepted)
 		return slicetest.Kill()
 	}}))

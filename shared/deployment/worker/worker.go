@@ -2,8 +2,8 @@
 // packages, bundles, stores the objects, and ends the deployment, which makes it live. It also removes the objects of
 // deployments that were deleted, canceled or failed.
 //
-// Package job calls it for a job whose lease it holds, and package deployment decides what it may do. A worker that
-// loses its lease can store objects, which nothing refers to, and nothing else.
+// Package job claims a job and calls the worker, and package deployment decides what the worker may do. A worker that
+// has lost its lease can still store objects, but it cannot change a record.
 package worker
 
 import (
@@ -54,7 +54,7 @@ const (
 	buildTime = 60 * time.Second
 	// cleanUpTime limits the call that ends a build without an outcome.
 	cleanUpTime = 5 * time.Second
-	// maxWarnings is the number of warnings of the bundler that the log contains.
+	// maxWarnings is the maximum number of warnings of the bundler in the log, and of its notes.
 	maxWarnings = 50
 )
 
@@ -93,7 +93,7 @@ type attempt struct {
 	lines      []deployment.LogLine // of the log
 }
 
-// build builds a deployment, and stores how it ended. Errors: the errors of job.Kind.Run.
+// build builds a deployment, and stores the outcome. Errors: the errors of job.Kind.Run.
 func (w *Worker) build(ctx context.Context, j job.Job) error {
 	d, err := w.Store.Begin(ctx, j, w.Clock())
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *Worker) build(ctx context.Context, j job.Job) error {
 	}
 	endCtx, cancel := async.Detach(ctx, cleanUpTime)
 	defer cancel()
-	if endErr := w.Store.EndBuild(endCtx, j); endErr != nil { // it ends when the lease expires
+	if endErr := w.Store.EndBuild(endCtx, j); endErr != nil { // the build ends when the lease expires
 		w.Logger.WarnContext(endCtx, "cannot end the build", "deployment", d.ID, "cause", endErr.Error())
 	}
 	return err

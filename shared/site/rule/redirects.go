@@ -151,9 +151,9 @@ func Apply(rules []Redirect, r Request, find func(path string) string) (Result, 
 var placeholders = regexp.MustCompile(`:[A-Za-z][A-Za-z0-9_]*`)
 
 const (
-	// MaxLocation is the maximum length of the header Location. API Gateway limits all headers to 10,240 bytes.
+	// MaxLocation is the maximum length of the header Location in bytes. API Gateway limits all headers to 10,240 bytes.
 	MaxLocation = 8 << 10
-	// maxTarget is the maximum length of the target of a rule.
+	// maxTarget is the maximum length of the target of a rule in bytes.
 	maxTarget = 2 << 10
 )
 
@@ -248,7 +248,7 @@ func normalize(text string) (string, error) {
 
 func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }
 
-// escapeRest escapes the bytes of a part of a URL that a URL may not have, and keeps all others.
+// escapeRest escapes the bytes of a part of a URL that a URL must not contain, and keeps all others.
 func escapeRest(text string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

@@ -33,11 +33,11 @@ const (
 const (
 	// maxRules is the maximum number of rules of a file.
 	maxRules = 100
-	// maxFile is the maximum size of a file.
+	// maxFile is the maximum size of a file in bytes.
 	maxFile = 512 << 10
-	// maxLine is the maximum length of a line.
+	// maxLine is the maximum length of a line in bytes.
 	maxLine = 4 << 10
-	// maxPattern is the maximum length of a pattern. The paths of files are not longer.
+	// maxPattern is the maximum length of a pattern in bytes. The paths of files are not longer.
 	maxPattern = 512
 	// maxWarnings is the maximum number of warnings about a file. One more warning has the number of further lines.
 	maxWarnings = 30
@@ -49,8 +49,8 @@ type Warning struct {
 	Text string
 }
 
-// parseLines calls parse with each line of a file that is not empty or a comment, without blanks around it. An error of
-// parse is a warning about the line.
+// parseLines calls parse with each line of a file that is neither empty nor a comment, without surrounding blanks. An
+// error of parse is a warning about the line.
 func parseLines(data []byte, parse func(line string) error) (warnings []Warning) {
 	if len(data) > maxFile {
 		text := fmt.Sprintf("The file has more than %d KiB. The rest of the file has no effect.", maxFile>>10)
@@ -89,8 +89,8 @@ func parseLines(data []byte, parse func(line string) error) (warnings []Warning)
 }
 
 // A pattern is a path whose segments can be placeholders, such as "/blog/:slug". "*" at its end matches the rest of the
-// path, which may be empty. Both have values: of the placeholder, and of "splat". A slash at the end of a pattern or of
-// a path does not matter.
+// path, which may be empty, and is the placeholder "splat". A slash at the end of a pattern or of a path does not
+// matter.
 //
 // Patterns are stored decoded, in the form in which they are compared with a path. parsePattern refuses patterns that
 // would be ambiguous in this form.
@@ -107,7 +107,7 @@ var (
 	errControl = errors.New("control characters and backslashes are not allowed")
 )
 
-// splat is the name of the value of "*".
+// splat is the name of the placeholder "*".
 const splat = "splat"
 
 var placeholderName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
