@@ -26,14 +26,15 @@ func (t *turn) retryShorter(ctx context.Context) {
 }
 
 // repair sends the problems of the failed calls, if there are any, to the model once, so that the model can correct the
-// calls. It returns the remaining failures. If the repair request fails, the answer stays valid.
+// calls. It returns the remaining failures. If the request fails, the answer stays valid. If the user cancels it,
+// repair sets cause.
 func (t *turn) repair(ctx context.Context) []failure {
 	first := t.answer.round
 	request, ok := t.repairRequest(ctx)
 	if !ok {
 		return first.failures
 	}
-	t.answer.round = round{repair: true}
+	t.answer.round = round{isRepair: true}
 	err := t.callModel(ctx, t.reservation, request, t.answer)
 	switch {
 	case errors.Is(err, quota.ErrCancelled):
@@ -103,19 +104,19 @@ func remainingFailures(first, repair round) (remaining []failure) {
 	for _, a := range first.actions {
 		accepted[a.Brief()] = true
 	}
-	answer := func(path, tool string) {
+	countAnswer := func(path, tool string) {
 		if !failedPaths[path] {
 			path = ""
 		}
 		answers[cmp.Or(path, tool)]++
 	}
 	for _, a := range repair.actions {
-		answer(a.Path, string(a.Type))
+		countAnswer(a.Path, string(a.Type))
 	}
 	var again []failure
 	for _, f := range repair.failures {
 		if !accepted[f.brief] {
-			answer(f.path, f.tool)
+			countAnswer(f.path, f.tool)
 			again = append(again, f)
 		}
 	}
@@ -150,7 +151,7 @@ func (a *answer) finishText(failures []failure) {
 // cutOff is the note of an answer that reached the maximum length.
 const cutOff = "The answer was cut off here: it reached the maximum length."
 
-// addNote adds a paragraph that the model did not write.
+// addNote adds a note, which the model did not write, as a quotation in Markdown.
 func (a *answer) addNote(text string) { a.addText("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
 
 // quoteLine returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that

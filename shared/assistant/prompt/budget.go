@@ -26,12 +26,12 @@ func (b Budget) Tight() Budget {
 	}
 }
 
-// bytesPerToken is a rule of thumb. It counts bytes of UTF-8 and not characters, because in scripts other than Latin a
+// BytesPerToken is a rule of thumb. It counts bytes of UTF-8 and not characters, because in scripts other than Latin a
 // character has both more tokens and more bytes.
-const bytesPerToken = 4
+const BytesPerToken = 4
 
 // TokensOf estimates the number of tokens of a text.
-func TokensOf(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
+func TokensOf(text string) int { return (len(text) + BytesPerToken - 1) / BytesPerToken }
 
 // Tokens estimates the number of tokens of a request.
 func Tokens(r model.Request) int {

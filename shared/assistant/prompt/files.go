@@ -28,7 +28,7 @@ func (c Chat) shownFiles(b Budget) []model.File {
 			named = append(named, d)
 		}
 	}
-	return append(fit(current, b.Current*bytesPerToken), fit(named, b.Named*bytesPerToken)...)
+	return append(fit(current, b.Current*BytesPerToken), fit(named, b.Named*BytesPerToken)...)
 }
 
 // fit returns as many of the first files as fit into the budget. A file that is larger than its share is cut.

@@ -26,7 +26,7 @@ const (
 // recentTurns returns the latest turns that fit into the budget, oldest first. A turn that is larger than half of the
 // budget is cut.
 func (c Chat) recentTurns(budget int) []Turn {
-	available := budget * bytesPerToken
+	available := budget * BytesPerToken
 	limit := available / 2
 	if limit < minShown {
 		return nil
@@ -104,7 +104,7 @@ func orNoText(text string) string {
 // first. Turns that are too long are cut.
 func Summarize(oldSummary string, turns []Turn, maxOutput int) model.Request {
 	var sections []section
-	oldSummary, _ = cut(clean(oldSummary), maxOldSummaryTokens*bytesPerToken)
+	oldSummary, _ = cut(clean(oldSummary), maxOldSummaryTokens*BytesPerToken)
 	if oldSummary != "" {
 		sections = append(sections, section{"current note", oldSummary})
 	}
@@ -112,7 +112,7 @@ func Summarize(oldSummary string, turns []Turn, maxOutput int) model.Request {
 	for i, t := range turns {
 		sizes[i] = len(t.User) + len(t.Assistant) + maxCallsText + 4*sectionOverhead
 	}
-	for i, share := range shares(sizes, maxSummarizedTokens*bytesPerToken) {
+	for i, share := range shares(sizes, maxSummarizedTokens*BytesPerToken) {
 		t := shorten(turns[i], max(share, minSummarizedTurn))
 		sections = append(sections, section{"user", orNoText(t.User)}, section{"assistant", orNoText(t.Assistant)})
 		if len(t.Actions) > 0 {
