@@ -59,7 +59,7 @@ func (m Message) parts() ([]db.Item, error) {
 		}
 		switch {
 		case !errors.Is(err, content.ErrTooLarge), body.Content == "" && len(body.Actions) == 0 && body.Code == "":
-			return nil, err // or the name of the model is too long
+			return nil, err // also if the name of the model, which stays, is too long
 		case body.Code != "":
 			body.Code = ""
 		case len(body.Actions) > 0:

@@ -109,8 +109,8 @@ func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]
 }
 
 // messages reads up to n complete messages. "after" has the same meaning as in Messages. It returns fewer messages if
-// there are no more, or if they exceed size bytes of JSON.
-func (s Store) messages(ctx context.Context, projectID, after string, n, size int) ([]Message, error) {
+// there are no more, or if they exceed maxBytes bytes of JSON.
+func (s Store) messages(ctx context.Context, projectID, after string, n, maxBytes int) ([]Message, error) {
 	q := db.Query{Prefix: db.MessagesOf(projectID), Limit: n}
 	if after != "" {
 		q.After = db.MessageKey(projectID, after, lastPart)
@@ -123,7 +123,7 @@ func (s Store) messages(ctx context.Context, projectID, after string, n, size in
 		}
 		for _, item := range page.Items {
 			a.add(ctx, q.Prefix, item)
-			if a.bytes > size {
+			if a.bytes > maxBytes {
 				return a.messages, nil
 			}
 		}
@@ -151,7 +151,8 @@ func (s Store) Questions(ctx context.Context, userID, projectID string, use func
 			return err
 		}
 		for _, m := range messages {
-			if after = m.ID; m.Role != model.User || m.AuthorID != userID {
+			after = m.ID
+			if m.Role != model.User || m.AuthorID != userID {
 				continue
 			}
 			if err := use(Question{ID: m.ID, ProjectID: projectID, Content: m.Content, CreatedAt: m.CreatedAt}); err != nil {
@@ -250,8 +251,8 @@ func isUnchanged(attribute, value string) expression.ConditionBuilder {
 	return expression.Name(attribute).Equal(expression.Value(value))
 }
 
-// LastMessage returns the ID of the latest stored message, "" if there is none.
-func (s Store) LastMessage(ctx context.Context, projectID string) (string, error) {
+// LastMessageID returns the ID of the latest stored message, "" if there is none.
+func (s Store) LastMessageID(ctx context.Context, projectID string) (string, error) {
 	q := db.Query{Prefix: db.MessagesOf(projectID), Descending: true, Limit: 1, KeysOnly: true}
 	page, err := s.table.Query(ctx, q)
 	if err != nil || len(page.Items) == 0 {
