@@ -51,7 +51,7 @@ func (f *projectFiles) Stat(path string) (etag string, ok bool) {
 // Read implements action.Files. It returns "" for a file that was deleted after it was listed. A change to such a file
 // cannot be applied, because each change requires the ETag that its file had when it was listed. It does not read a
 // file of more than 1 MiB, which is treated like a file that is not text.
-func (f *projectFiles) Read(ctx context.Context, path string) (content string, text bool, err error) {
+func (f *projectFiles) Read(ctx context.Context, path string) (content string, isText bool, err error) {
 	if err := f.load(ctx, path); err != nil {
 		return "", false, err
 	}
@@ -64,7 +64,7 @@ func (f *projectFiles) load(ctx context.Context, paths ...string) error {
 	var missing []file.File
 	for _, path := range paths {
 		info, ok := f.known[path]
-		if _, loaded := f.contents[path]; ok && !loaded {
+		if _, isLoaded := f.contents[path]; ok && !isLoaded {
 			missing = append(missing, info)
 		}
 	}

@@ -55,7 +55,8 @@ func (t *turn) startSummary(ctx context.Context) (wait func() summary) {
 		request, upTo := summaryRequest(t.memory)
 		var a answer
 		err := t.callModel(ctx, t.reservation, request, &a)
-		if s.usage = a.usage; err == nil {
+		s.usage = a.usage
+		if err == nil {
 			s.text, s.upTo = strings.TrimSpace(a.text.String()), upTo
 		}
 		return err
@@ -68,7 +69,7 @@ func (t *turn) startSummary(ctx context.Context) (wait func() summary) {
 	})
 	return func() summary {
 		defer cancel()
-		limit := time.Duration(0)
+		var limit time.Duration
 		if t.cause == nil {
 			limit = t.limits.SummaryWait
 		}
