@@ -11,36 +11,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"devplatform/shared/assistant/action"
-	"devplatform/shared/assistant/model"
-	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/project/content"
 )
 
-// partRecord is the stored form of a part of a message. Only the first part has Role, Status, AuthorID and Chunks.
-type partRecord struct {
-	Role      model.Role      `dynamodbav:"role,omitempty"`
-	Status    Status          `dynamodbav:"status,omitempty"`
-	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
-	AuthorID  string          `dynamodbav:"authorId,omitempty"`
-	// Chunks is the number of parts of the message.
-	Chunks int `dynamodbav:"chunks,omitempty"`
-	// Body is this part's chunk of the packed JSON of a messageBody.
-	Body []byte `dynamodbav:"body"`
-}
-
 // maxParts is the maximum number of parts of a message.
 const maxParts = content.MaxChunks
-
-// messageBody contains the fields of a message that are stored in chunks, because some of them can be long.
-type messageBody struct {
-	Content string          `json:"content"`
-	Code    string          `json:"code,omitzero"`
-	Actions []action.Action `json:"actions,omitempty"`
-	Model   string          `json:"model,omitzero"`
-	Usage   model.Usage     `json:"usage,omitzero"`
-}
 
 // parts returns the items of a message in order, without their keys. If the message is too large to store, parts
 // removes the code, which is also in the content or in an action, then the last actions, and finally the end of the

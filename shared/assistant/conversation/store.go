@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -22,6 +23,27 @@ type Store struct {
 
 // NewStore returns a Store that uses the given table.
 func NewStore(client *db.Client, table db.Table) Store { return Store{client: client, table: table} }
+
+// partRecord is the stored form of a part of a message. Only the first part has Role, Status, AuthorID and Chunks.
+type partRecord struct {
+	Role      model.Role      `dynamodbav:"role,omitempty"`
+	Status    Status          `dynamodbav:"status,omitempty"`
+	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
+	AuthorID  string          `dynamodbav:"authorId,omitempty"`
+	// Chunks is the number of parts of the message.
+	Chunks int `dynamodbav:"chunks,omitempty"`
+	// Body is this part's chunk of the packed JSON of a messageBody.
+	Body []byte `dynamodbav:"body"`
+}
+
+// messageBody contains the fields of a message that are stored in chunks, because some of them can be long.
+type messageBody struct {
+	Content string          `json:"content"`
+	Code    string          `json:"code,omitzero"`
+	Actions []action.Action `json:"actions,omitempty"`
+	Model   string          `json:"model,omitzero"`
+	Usage   model.Usage     `json:"usage,omitzero"`
+}
 
 // summaryRecord is the item with a conversation's summary and the ID up to which its messages are cleared.
 type summaryRecord struct {
