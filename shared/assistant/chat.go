@@ -42,6 +42,7 @@ type turn struct {
 	*Service
 	caller httpapi.Caller
 	in     *chatInput
+	answer *answer
 	// context is the part of the input that can be absent.
 	context chatContext
 
@@ -54,7 +55,6 @@ type turn struct {
 	// answerTokens is the number of reserved tokens for the answer and its repair. If it is less than the number of all
 	// reserved tokens, a summary is generated with the others.
 	answerTokens int
-	answer       *answer
 	// cause is the reason why the answer is not complete, nil if it is complete.
 	cause  error
 	stored conversation.Turn
@@ -69,7 +69,7 @@ func (s *Service) answerQuestion(
 ) (*chatOutput, error) {
 	ctx, generation, cancel := s.detach(ctx)
 	defer cancel()
-	t := &turn{Service: s, caller: caller, in: in}
+	t := &turn{Service: s, caller: caller, in: in, answer: &answer{stream: stream}}
 	if err := t.open(ctx); err != nil {
 		return nil, err
 	}
@@ -81,15 +81,16 @@ func (s *Service) answerQuestion(
 	if t.answerTokens < t.reservation.Tokens {
 		awaitSummary = t.startSummary(generation)
 	}
-
 	_ = stream.Start(t.reservation.MessageID)
-	t.answer = &answer{stream: stream, draft: action.NewDraft(t.projectFiles)}
 	t.cause = s.callModel(generation, t.reservation, t.request, t.answer)
 	if isTooLong(t.cause, t.answer) {
 		t.retryShorter(generation)
 	}
 	if t.cause == nil {
-		t.answer.finishText(t.repair(generation))
+		if len(t.answer.round.failures) > 0 {
+			t.repair(generation)
+		}
+		t.answer.finishText()
 	}
 	newSummary := awaitSummary()
 	t.answer.addUsage(newSummary.usage)
@@ -112,10 +113,7 @@ func (s *Service) answerQuestion(
 	}
 	m := &t.stored.Answer
 	isApplied := in.Body.Apply && m.Status == conversation.Complete && len(m.Actions) > 0 && t.apply(ctx)
-	return &chatOutput{Reply{
-		ConversationID: conversation.ID(in.Body.ProjectID), Response: m.Content, Code: m.Code, Actions: m.Actions,
-		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: isApplied, stop: t.answer.stop,
-	}}, nil
+	return &chatOutput{newReply(in.Body.ProjectID, *m, isApplied, t.answer.stop)}, nil
 }
 
 // open checks the caller's limits, and reads the project and the data for the prompt. The data is read at the same time
@@ -171,6 +169,7 @@ func (t *turn) gather(ctx context.Context) error {
 	if err := reads.Wait(); err != nil {
 		return err
 	}
+	t.answer.draft = action.NewDraft(t.projectFiles)
 	t.prompt = prompt.Chat{
 		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
 		Message: t.in.Body.Message,
