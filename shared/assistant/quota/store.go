@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// Usage is the usage of a user, or of one shard of all users together, in a month.
+// Usage is the usage in a month: of one user, or of all users together in one shard.
 type Usage struct {
 	// Input and Output are the numbers of tokens that models have read and generated.
 	Input  int `dynamodbav:"input"`

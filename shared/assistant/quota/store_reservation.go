@@ -25,7 +25,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Res
 	minute, inProgress := l.limits.minuteRule(), l.counters.Operations(l.limits.operationRule(), r.UserID)
 	month := r.month().String()
 	r.shard = l.limits.anyShard()
-	mustCount := false // whether a limit other than the limit of calls refused the call, so that it was not counted
+	mustCount := false // whether another limit than the limit of calls refused the call, so that it was not counted
 	err := db.Retry(ctx, "reserve tokens", func(ctx context.Context) error {
 		record, err := db.Encode(generation{
 			ID: r.MessageID, Tokens: r.Tokens, Month: month, Shard: r.shard, StartedAt: clock.Stamp(l.now()),
