@@ -34,7 +34,7 @@ func manifestAt(path string) (manifest, error) {
 
 // packages parses texts of the form name@range. It returns a *Problem if one of them is not valid.
 func (m manifest) packages(texts []string) ([]dependency, error) {
-	const maxLength = 300
+	const maxLength = 300 // bytes of a text
 	if len(texts) == 0 {
 		return nil, problemf("The list of packages is empty.")
 	}

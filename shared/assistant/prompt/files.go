@@ -100,8 +100,8 @@ func (c Chat) tree(budget int) string {
 	slices.SortStableFunc(paths, func(a, b string) int {
 		return cmp.Or(cmp.Compare(depth(a), depth(b)), cmp.Compare(a, b))
 	})
-	const lastLine = 40
-	budget -= lastLine
+	const lastLineSize = 40 // bytes kept free for the line "… and N more"
+	budget -= lastLineSize
 	var lines []string
 	for _, p := range paths {
 		line := oneLine(p)

@@ -63,7 +63,7 @@ func (noFiles) Paths() iter.Seq[string] { return maps.Keys(map[string]bool{}) }
 
 func (noFiles) Stat(string) (etag string, ok bool) { return "", false }
 
-func (noFiles) Read(context.Context, string) (content string, text bool, err error) {
+func (noFiles) Read(context.Context, string) (content string, isText bool, err error) {
 	return "", false, nil
 }
 
