@@ -132,7 +132,10 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	} else {
 		_ = a.stream.ToolError(streamID, call.Name, err.Error())
 	}
-	isRepeated := err == nil && a.round.isRepair && a.hasAction(parsed)
+	// A model that repairs some calls may repeat the other calls.
+	isRepeated := err == nil && a.round.isRepair && slices.ContainsFunc(a.draft.Actions(), func(other action.Action) bool {
+		return reflect.DeepEqual(other, parsed)
+	})
 	if err == nil && !isRepeated {
 		err = a.draft.Apply(ctx, parsed)
 	}
@@ -153,14 +156,6 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	}
 	a.round.results = append(a.round.results, result)
 	return nil
-}
-
-// hasAction reports whether the answer already has the same action. A model that repairs some calls may repeat the
-// other calls.
-func (a *answer) hasAction(parsed action.Action) bool {
-	return slices.ContainsFunc(a.draft.Actions(), func(other action.Action) bool {
-		return reflect.DeepEqual(other, parsed)
-	})
 }
 
 // addText adds text to the answer and the stream.

@@ -158,8 +158,8 @@ func TestListDuringClear(t *testing.T) {
 	}
 }
 
-// A clear first writes ClearedUpTo, which hides the messages, and then deletes them. A turn that begins after this write
-// is stored, even if the clear is still deleting messages.
+// A clear first writes ClearedUpTo, which hides the messages, and then deletes them. A turn that begins after this
+// write is stored, even if the clear is still deleting messages.
 func TestTurnDuringClear(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withLimits(func(l *Limits) { l.InProgress = 2 }))

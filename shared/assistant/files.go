@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// maxNamedFiles is the maximum number of files that are read because they are open in the editor, named in the
-	// message, or changed by the previous answer.
+	// maxNamedFiles is the maximum number of files that are read for the prompt because they are open in the editor,
+	// named in the message, or changed by the previous answer.
 	maxNamedFiles = 10
-	// maxNamedBytes is the maximum total size of the files that are read, excluding the current file. Files of more than
-	// 1 MiB are never read.
+	// maxNamedBytes is the maximum total size of the files that are read for the prompt, excluding the current file. Files
+	// of more than 1 MiB are never read.
 	maxNamedBytes = 1 << 20
 )
 

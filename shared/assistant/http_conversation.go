@@ -137,7 +137,7 @@ func (s *Service) clearConversation(
 	began := s.now()
 	err = s.conversations.DeleteCleared(ctx, in.ProjectID, upTo, func() bool { return s.now().Sub(began) < deleteTime })
 	if err != nil { // the next call deletes them
-		s.logger.WarnContext(ctx, "cleared messages were not deleted", "projectId", in.ProjectID, "error", err)
+		s.logger.WarnContext(ctx, "cleared messages were not deleted", "projectId", in.ProjectID, "cause", err.Error())
 	}
 	return httpapi.ReplyDone("Conversation deleted.", nil)
 }

@@ -116,8 +116,8 @@ func (d *Draft) operations(ctx context.Context) (operations []file.Operation, er
 			return nil, err
 		}
 		if !isText {
-			return nil, problemf("%s is a binary file, or larger than 1 MiB. One answer can't rename it to the path of another file, "+
-				"and can't rename it and create a new file at its old path.", s.origin)
+			return nil, problemf("%s is a binary file, or larger than 1 MiB. One answer can't rename it to the path of "+
+				"another file, and can't rename it and create a new file at its old path.", s.origin)
 		}
 		changed[p] = state{exists: true, content: content}
 	}

@@ -46,8 +46,8 @@ func readNpmPackage(text string) (d dependency, rule string) {
 	return d, ""
 }
 
-// editPackageJSON is the field edit of the manifest package.json. Like npm itself, it keeps the order of the members, and writes the
-// file and its sections with one member on each line.
+// editPackageJSON is the field edit of the manifest package.json. Like npm itself, it keeps the order of the members,
+// and writes the file and its sections with one member on each line.
 func editPackageJSON(content string, packages []dependency) (string, error) {
 	text := strings.TrimPrefix(content, byteOrderMark)
 	if !jsontext.Value(text).IsValid() {

@@ -21,17 +21,17 @@ const maxParts = content.MaxChunks
 // parts returns the items of a message in order, without their keys. If the message is too large to store, parts
 // removes the code, which is also in the content or in an action, then the last actions, and finally the end of the
 // content.
-func (m Message) parts() ([]db.Item, error) {
+func (m Message) parts() (items []db.Item, err error) {
 	body := messageBody{m.Content, m.Code, m.Actions, m.Model, m.Usage}
+	var chunks [][]byte
 	for {
 		// A model may have stopped in the middle of a character.
 		data, err := json.Marshal(body, jsontext.AllowInvalidUTF8(true))
 		if err != nil {
 			return nil, fmt.Errorf("conversation: encode message %q: %w", m.ID, err)
 		}
-		chunks, err := content.Pack(data)
-		if err == nil {
-			return m.partsOf(chunks)
+		if chunks, err = content.Pack(data); err == nil {
+			break
 		}
 		switch {
 		case !errors.Is(err, content.ErrTooLarge), body.Content == "" && len(body.Actions) == 0 && body.Code == "":
@@ -44,10 +44,6 @@ func (m Message) parts() ([]db.Item, error) {
 			body.Content = strings.ToValidUTF8(body.Content[:len(body.Content)/2], "")
 		}
 	}
-}
-
-// partsOf returns an item for each chunk of the message's body. The first one also has the message's other fields.
-func (m Message) partsOf(chunks [][]byte) (items []db.Item, err error) {
 	items = make([]db.Item, len(chunks))
 	for n, chunk := range chunks {
 		part := partRecord{CreatedAt: m.CreatedAt, Body: chunk}

@@ -75,8 +75,7 @@ const (
 	deletePageSize = 200
 )
 
-// Recall reads the memory of a conversation in one call: the summary and the latest complete messages. The memory is
-// empty if there are no messages.
+// Recall reads the memory of a conversation in one call: the summary and the latest complete messages.
 func (s Store) Recall(ctx context.Context, projectID string) (Memory, error) {
 	page, err := s.table.Query(ctx, db.Query{
 		Prefix: db.ProjectPartition(projectID), Descending: true, Limit: recallItems, Once: true,
@@ -164,8 +163,8 @@ type Question struct {
 	CreatedAt clock.Timestamp `json:"createdAt"`
 }
 
-// Questions calls use with each message of a user in a conversation that is not cleared, oldest first. It stops at the
-// first error of use.
+// Questions calls use with each message of a user in a project's conversation, oldest first, except cleared messages.
+// It stops at the first error of use.
 func (s Store) Questions(ctx context.Context, userID, projectID string, use func(any) error) error {
 	for after := ""; ; {
 		messages, err := s.Messages(ctx, projectID, after, questionPage)

@@ -8,8 +8,8 @@ import (
 )
 
 // The usage of all users together is divided into shards, because all calls would conflict on a single item. Each shard
-// has an equal part of the limit. A call reserves its tokens in a random shard, or in another shard if the random one has
-// too few tokens left. So the sum of all shards exceeds the limit only by tokens that answers use beyond their
+// has an equal part of the limit. A call reserves its tokens in a random shard, or in another shard if the random one
+// has too few tokens left. So the sum of all shards exceeds the limit only by tokens that answers use beyond their
 // reservations. In the end, each shard can have tokens left that are too few for a call.
 const (
 	// maxShards is the maximum number of shards.

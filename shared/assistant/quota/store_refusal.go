@@ -21,9 +21,8 @@ func (l *Ledger) LimitsOf(userID string) []db.Ref {
 
 // Refuse returns an error if Reserve would refuse a call that needs at least minTokens tokens, because of the user's
 // limit of calls or tokens. It is called before a prompt is built, so that such a call costs little. items has the
-// items to which LimitsOf refers. Like Reserve, Refuse counts the refused call, and releases the reservations of crashed
-// generations.
-// Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, the error classes of db.
+// items to which LimitsOf refers. Like Reserve, Refuse counts the refused call, and releases the reservations of
+// crashed generations. Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, the error classes of db.
 func (l *Ledger) Refuse(ctx context.Context, userID string, minTokens int, items map[db.Key]db.Item) error {
 	minute, month := l.counters.Counter(l.limits.minuteRule(), userID), MonthOf(l.now())
 	if err := minute.Load(items[minute.Key()]); err != nil {

@@ -80,8 +80,8 @@ const (
 )
 
 // Settle ends a reservation and its generation in progress, and also executes the given writes in the same transaction,
-// even if ctx has ended. If the reservation was settled before, Settle writes nothing and returns nil. A reservation
-// that was released because its generation was considered crashed can still be settled.
+// even if ctx has ended. If the reservation was settled before, or its record has expired, Settle writes nothing and
+// returns nil. A reservation that was released because its generation was considered crashed can still be settled.
 // Errors: the errors of the given writes; ErrCancelled; the error classes of db, after which Settle may be called
 // again.
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
