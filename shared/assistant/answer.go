@@ -53,7 +53,7 @@ type round struct {
 	calls           []model.Call
 	results         []model.Result
 	actions         []action.Action // the accepted actions
-	failures        []failure
+	failures        []failure       // after a repair, the remaining failures of both rounds
 }
 
 // openCall is a call whose input is not complete yet.

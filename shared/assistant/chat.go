@@ -171,7 +171,7 @@ func (t *turn) gather(ctx context.Context) error {
 	}
 	t.answer.draft = action.NewDraft(t.projectFiles)
 	t.prompt = prompt.Chat{
-		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
+		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: promptTurns(t.memory.Turns),
 		Message: t.in.Body.Message,
 	}
 	paths := t.filesToShow()
@@ -199,7 +199,7 @@ func (t *turn) filesToShow() []string {
 	current := t.context.CurrentFile
 	wanted := prompt.Mentioned(t.in.Body.Message, t.prompt.Paths)
 	if len(wanted) == 0 {
-		wanted = lastChanged(t.memory.Turns)
+		wanted = lastChangedPaths(t.memory.Turns)
 	}
 	if current != "" {
 		wanted = append([]string{current}, wanted...)

@@ -76,9 +76,9 @@ func (f *projectFiles) load(ctx context.Context, paths ...string) error {
 	return nil
 }
 
-// lastChanged returns the paths that the actions of the last answer changed. A message that names no file, such as "now
-// make it green", is probably about them.
-func lastChanged(turns []conversation.Turn) []string {
+// lastChangedPaths returns the paths that the actions of the last answer changed. A message that names no file, such as
+// "now make it green", is probably about them.
+func lastChangedPaths(turns []conversation.Turn) []string {
 	var paths []string
 	if len(turns) == 0 {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"devplatform/shared/excerpt"
 )
 
-// Budget is the maximum number of tokens of each part of a request.
+// Budget is the maximum number of tokens of each part of a request: the list of files, the current file, the other
+// files, the earlier turns, and the summary.
 type Budget struct{ Tree, Current, Named, History, Summary int }
 
 // DefaultBudget returns a budget for all current models. Together with the message, the instructions and an answer, it
@@ -51,8 +52,8 @@ func Tokens(r model.Request) int {
 	return n
 }
 
-// shares divides a budget among parts of the given sizes. A part that is smaller than an equal share gets its size. The
-// larger parts share the remaining budget equally.
+// shares divides a budget of bytes among parts of the given sizes. A part that is smaller than an equal share gets its
+// size. The larger parts share the remaining budget equally.
 func shares(sizes []int, budget int) []int {
 	bySize := make([]int, len(sizes))
 	for i := range bySize {

@@ -31,7 +31,7 @@ func (c Chat) shownFiles(b Budget) []model.File {
 	return append(fit(current, b.Current*BytesPerToken), fit(named, b.Named*BytesPerToken)...)
 }
 
-// fit returns as many of the first files as fit into the budget. A file that is larger than its share is cut.
+// fit returns as many of the first files as fit into a budget of bytes. A file that is larger than its share is cut.
 func fit(documents []Document, budget int) []model.File {
 	for ; len(documents) > 0; documents = documents[:len(documents)-1] {
 		available := budget
@@ -83,8 +83,9 @@ func fileTitle(path string, isCut bool) string {
 	return "file " + quote(path)
 }
 
-// tree returns the project's paths in order, one on each line. If they do not fit into the budget, paths in the folder
-// of the current file are preferred, then paths with few folders. The last line then has the number of missing paths.
+// tree returns the project's paths in order, one on each line. If they do not fit into the budget of bytes, paths in
+// the folder of the current file are preferred, then paths with few folders. The last line then has the number of
+// missing paths.
 func (c Chat) tree(budget int) string {
 	paths := make([]string, len(c.Paths))
 	for i, p := range c.Paths {
