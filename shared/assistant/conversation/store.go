@@ -199,8 +199,8 @@ func (s Store) clearedUpTo(ctx context.Context, projectID string) (string, error
 // ErrCleared reports that a conversation was cleared after a turn began.
 var ErrCleared = errors.New("conversation: cleared after the turn began")
 
-// TurnWrites returns the writes that store a turn. The caller must execute them in one transaction, and only once.
-// Error of the writes: ErrCleared.
+// TurnWrites returns the writes that store a turn. The caller must execute them in one transaction, which must succeed
+// only once: later, it would overwrite the changes of Replace. Error of the writes: ErrCleared.
 func (s Store) TurnWrites(projectID string, t Turn) ([]db.Write, error) {
 	cleared := expression.Name(attrClearedUpTo)
 	notCleared := expression.AttributeNotExists(cleared).Or(cleared.LessThan(expression.Value(t.Question.ID)))
