@@ -27,7 +27,7 @@ func (l Limits) shards() int {
 	return min(max(l.GlobalMonthlyTokens/tokensPerShard, 1), maxShards)
 }
 
-// shardLimit returns the limit of a shard, from 1. The limits of all shards add up to GlobalMonthlyTokens.
+// shardLimit returns the limit of a shard. Shards are numbered from 1. Their limits add up to GlobalMonthlyTokens.
 func (l Limits) shardLimit(shard int) int {
 	limit := l.GlobalMonthlyTokens / l.shards()
 	if shard <= l.GlobalMonthlyTokens%l.shards() {

@@ -160,7 +160,7 @@ func (w *Writer) ToolAvailable(callID, name string, input any) error {
 		return fmt.Errorf("uistream: the input of %q: %w", name, err)
 	}
 	return w.write(func() error {
-		w.closeCall(callID)
+		w.removeOpenCall(callID)
 		w.addValue("input", value, "tool-input-available", "toolCallId", callID, "toolName", name)
 		return nil
 	})
@@ -169,7 +169,7 @@ func (w *Writer) ToolAvailable(callID, name string, input any) error {
 // ToolError ends a call that failed, with a message for the user. The call need not have been started.
 func (w *Writer) ToolError(callID, name, text string) error {
 	return w.write(func() error {
-		w.closeCall(callID)
+		w.removeOpenCall(callID)
 		w.addFailed(call{callID, name}, text)
 		return nil
 	})
@@ -191,7 +191,7 @@ func (w *Writer) Data(name string, v any) error {
 // Finish(Failed).
 func (w *Writer) Error(text string) error {
 	return w.write(func() error {
-		w.closeCalls()
+		w.failOpenCalls()
 		w.add("error", "errorText", text)
 		return nil
 	})
@@ -200,7 +200,7 @@ func (w *Writer) Error(text string) error {
 // Finish closes the open calls and ends the stream. Without Finish, the client treats the stream as interrupted.
 func (w *Writer) Finish(reason Reason) error {
 	return w.write(func() error {
-		w.closeCalls()
+		w.failOpenCalls()
 		w.add("finish", "finishReason", string(reason))
 		w.frames = append(w.frames, "data: [DONE]\n\n"...)
 		w.end()
@@ -270,14 +270,15 @@ func (w *Writer) indexOf(callID string) int {
 	return slices.IndexFunc(w.openCalls, func(c call) bool { return c.id == callID })
 }
 
-func (w *Writer) closeCall(callID string) {
+// removeOpenCall marks a call as ended.
+func (w *Writer) removeOpenCall(callID string) {
 	if i := w.indexOf(callID); i >= 0 {
 		w.openCalls = slices.Delete(w.openCalls, i, i+1)
 	}
 }
 
-// closeCalls ends the open calls with an error. Without the error, a client would show them as in progress forever.
-func (w *Writer) closeCalls() {
+// failOpenCalls ends the open calls with an error. Without the error, a client would show them as in progress forever.
+func (w *Writer) failOpenCalls() {
 	for _, c := range w.openCalls {
 		w.addFailed(c, notCompleted)
 	}
