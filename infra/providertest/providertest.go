@@ -1,5 +1,5 @@
-// Package providertest is for the tests of the packages for model providers. It contains a server that records its
-// requests, and a recorder that checks the order of the parts of an answer.
+// Package providertest helps to test model providers. It contains a server that records its requests, and a recorder
+// that checks the order of the parts of an answer.
 package providertest
 
 import (
@@ -75,7 +75,7 @@ func (s *Server) CheckRequests(t T, want int) {
 type Answer struct {
 	Text     string
 	Calls    []model.Call
-	Sequence string // t for a text, c for a call
+	Sequence string // the order of texts and calls: t for a text, c for a call
 	Thinking int    // number of thinking parts
 
 	isCallOpen bool

@@ -111,7 +111,7 @@ var streams = map[string]func(response) error{
 			r.Data("action", action{"delete_file", "/b"}),
 			r.Text("Done."),
 			r.Data("result", map[string]any{"response": "Done.", "request": r.request}),
-			r.Finish(uistream.ToolCalls),
+			r.Finish(uistream.Stop),
 		)
 	},
 	// failed sends an error frame after a part of the answer.

@@ -88,34 +88,14 @@ func Read(t testing.TB, base, cookie string, body Request) Message {
 		t.Fatalf("the AI SDK's client: %v\n%s", err, stderr.String())
 	}
 	var result struct {
-		Message struct {
-			ID, Role string
-			Parts    []Part
-		}
-		Chunks, States  int
+		Message
 		FirstMs, LastMs float64
-		FinishReason    string
-		Errors          []string
-		Failure, Body   string
-		Status          int
 	}
 	if err := json.Unmarshal(output, &result); err != nil {
 		t.Fatalf("the output of the AI SDK's client is not valid: %v: %q", err, output)
 	}
-	return Message{
-		ID:           result.Message.ID,
-		Role:         result.Message.Role,
-		Parts:        result.Message.Parts,
-		FinishReason: result.FinishReason,
-		Errors:       result.Errors,
-		Failure:      result.Failure,
-		Status:       result.Status,
-		Body:         result.Body,
-		Chunks:       result.Chunks,
-		States:       result.States,
-		First:        milliseconds(result.FirstMs),
-		Last:         milliseconds(result.LastMs),
-	}
+	result.First, result.Last = milliseconds(result.FirstMs), milliseconds(result.LastMs)
+	return result.Message
 }
 
 func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }

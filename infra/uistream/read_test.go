@@ -117,7 +117,7 @@ const (
 // wantMessages are the messages that the client has at the end of each stream.
 var wantMessages = map[string]sdk.Message{
 	"complete": {
-		ID: "msg_1", Role: "assistant", FinishReason: "tool-calls", Errors: []string{}, Chunks: 23,
+		ID: "msg_1", Role: "assistant", FinishReason: "stop", Errors: []string{}, Chunks: 23,
 		Parts: []sdk.Part{
 			text("Hello, wörld.\r\n\ndata: \u2028 [DONE]"),
 			{

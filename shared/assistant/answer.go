@@ -44,16 +44,16 @@ type answer struct {
 
 // round has the tool calls of the response to one request.
 type round struct {
-	// repair is set in the second round. The text of that round is discarded, and the stream IDs of its calls differ from
-	// the IDs in the first round.
-	repair bool
+	// isRepair is set in the second round. The text of that round is discarded, and the stream IDs of its calls differ
+	// from the IDs in the first round.
+	isRepair bool
 	// callsBeforeText is the number of calls that were received before the latest text.
 	callsBeforeText int
 	call            *openCall // the call that is being received; nil if there is none
 	calls           []model.Call
 	results         []model.Result
 	actions         []action.Action // the accepted actions
-	failures        []failure
+	failures        []failure       // after a repair, the remaining failures of both rounds
 }
 
 // openCall is a call whose input is not complete yet.
@@ -71,7 +71,7 @@ type failure struct {
 
 // streamID returns the ID that a call has in the stream.
 func (r *round) streamID(callID string) string {
-	if r.repair {
+	if r.isRepair {
 		return callID + "-again"
 	}
 	return callID
@@ -92,7 +92,7 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 	}
 	switch p.Kind {
 	case model.Text:
-		if a.round.repair {
+		if a.round.isRepair {
 			return nil
 		}
 		text, separator := a.text.String(), ""
@@ -126,11 +126,16 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	if err == nil {
 		failed.brief, failed.path = parsed.Brief(), parsed.Path
 		_ = a.stream.ToolAvailable(streamID, call.Name, jsontext.Value(call.Input))
-		err = a.checkSeen(ctx, parsed)
+		if parsed.Type == action.UpdateFile && !a.seen[parsed.Path] {
+			err = a.checkUnseen(ctx, parsed.Path)
+		}
 	} else {
 		_ = a.stream.ToolError(streamID, call.Name, err.Error())
 	}
-	isRepeated := err == nil && a.round.repair && a.hasAction(parsed)
+	// A model that repairs some calls may repeat the other calls.
+	isRepeated := err == nil && a.round.isRepair && slices.ContainsFunc(a.draft.Actions(), func(other action.Action) bool {
+		return reflect.DeepEqual(other, parsed)
+	})
 	if err == nil && !isRepeated {
 		err = a.draft.Apply(ctx, parsed)
 	}
@@ -145,20 +150,12 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	case !isRepeated:
 		actions := a.draft.Actions()
 		accepted := actions[len(actions)-1] // differs from parsed if the draft changed the line endings
-		a.showResult(accepted)
+		a.noteWritten(accepted)
 		a.round.actions = append(a.round.actions, accepted)
 		_ = a.stream.Data("action", accepted)
 	}
 	a.round.results = append(a.round.results, result)
 	return nil
-}
-
-// hasAction reports whether the answer already has the same action. A model that repairs some calls may repeat the
-// other calls.
-func (a *answer) hasAction(parsed action.Action) bool {
-	return slices.ContainsFunc(a.draft.Actions(), func(other action.Action) bool {
-		return reflect.DeepEqual(other, parsed)
-	})
 }
 
 // addText adds text to the answer and the stream.
@@ -185,9 +182,9 @@ func clean(text string) string {
 // hand. Therefore, an answer may replace only files that the model has seen completely. If it tries to replace another
 // file, or an edit of another file fails, the repair shows the file.
 
-// show notes the files that a request shows, and whether it shows them completely.
-func (a *answer) show(r model.Request) {
-	if a.seen == nil || !a.round.repair {
+// noteShown notes the files that a request shows, and whether it shows them completely.
+func (a *answer) noteShown(r model.Request) {
+	if !a.round.isRepair {
 		a.seen = map[string]bool{}
 	}
 	for _, f := range r.Subject.Files {
@@ -195,8 +192,8 @@ func (a *answer) show(r model.Request) {
 	}
 }
 
-// showResult notes that the model knows the content of a file that it has written.
-func (a *answer) showResult(accepted action.Action) {
+// noteWritten notes that the model knows the content of a file that it has written.
+func (a *answer) noteWritten(accepted action.Action) {
 	switch accepted.Type {
 	case action.CreateFile, action.UpdateFile:
 		a.seen[accepted.Path] = true
@@ -205,19 +202,16 @@ func (a *answer) showResult(accepted action.Action) {
 	}
 }
 
-// checkSeen returns a problem if the action would replace text that the model has not seen. Errors: *action.Problem;
-// the error classes of db.
-func (a *answer) checkSeen(ctx context.Context, parsed action.Action) error {
-	if parsed.Type != action.UpdateFile || a.seen[parsed.Path] {
-		return nil
-	}
-	text, err := a.draft.Text(ctx, parsed.Path)
+// checkUnseen returns a problem if a file that the model has not seen completely may not be replaced, because it has
+// text. Errors: *action.Problem; the error classes of db.
+func (a *answer) checkUnseen(ctx context.Context, path string) error {
+	text, err := a.draft.Text(ctx, path)
 	if _, ok := errors.AsType[*action.Problem](err); ok || err == nil && text == "" {
 		return nil // the draft reports a missing file; a file that is not text can be replaced
 	}
 	if err != nil {
 		return err
 	}
-	return &action.Problem{Text: parsed.Path + " was not shown completely, so replacing it could remove parts of it. " +
+	return &action.Problem{Text: path + " was not shown completely, so replacing it could remove parts of it. " +
 		"Use edit_file."}
 }

@@ -47,6 +47,7 @@ func TestAttempts(t *testing.T) {
 				}
 				wire.Clear()
 			}
+			// The budget of db.Retry has 20 attempts. The budget of turn.store has storeAttempts*awsclient.MaxAttempts.
 			check("save", 20, func() int {
 				wire.Break("TransactWriteItems", fault)
 				return ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "1"}).Status
@@ -55,7 +56,7 @@ func TestAttempts(t *testing.T) {
 				wire.Break("TransactWriteItems", fault)
 				return ada.chat(projectID, "Hello?").Status
 			})
-			check("answer", 24, func() int {
+			check("answer", storeAttempts*awsclient.MaxAttempts, func() int {
 				f.model.enqueue(model.TaskChat, newResponse("Here.").withFunc(func() {
 					wire.Break("TransactWriteItems", fault)
 				}))

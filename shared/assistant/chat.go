@@ -29,8 +29,8 @@ const (
 	// is not called.
 	maxOutput = 8192
 	minOutput = 256
-	// smallOutput is the maximum length of an answer if the model rejects a request with maxOutput. Some models count it
-	// as part of their context window, and some allow only answers of 4,096 tokens.
+	// smallOutput is the maximum length of an answer in tokens if the model rejects a request with maxOutput. Some models
+	// count the maximum length towards their context window, and some allow only answers of 4,096 tokens.
 	smallOutput = maxOutput / 4
 	// storeAttempts is the maximum number of attempts to store an answer while storage is unavailable. They take several
 	// seconds in total: the user may have read the answer already, so it should not be missing from the conversation.
@@ -42,6 +42,7 @@ type turn struct {
 	*Service
 	caller httpapi.Caller
 	in     *chatInput
+	answer *answer
 	// context is the part of the input that can be absent.
 	context chatContext
 
@@ -51,10 +52,9 @@ type turn struct {
 	budget       prompt.Budget // of request
 	request      model.Request
 	reservation  quota.Reservation
-	// answerTokens is the part of the reservation that is for the answer and its repair. The rest is for the summary. It
-	// is 0 if no summary is generated.
+	// answerTokens is the number of reserved tokens for the answer and its repair. If it is less than the number of all
+	// reserved tokens, a summary is generated with the others.
 	answerTokens int
-	answer       *answer
 	// cause is the reason why the answer is not complete, nil if it is complete.
 	cause  error
 	stored conversation.Turn
@@ -69,7 +69,7 @@ func (s *Service) answerQuestion(
 ) (*chatOutput, error) {
 	ctx, generation, cancel := s.detach(ctx)
 	defer cancel()
-	t := &turn{Service: s, caller: caller, in: in}
+	t := &turn{Service: s, caller: caller, in: in, answer: &answer{stream: stream}}
 	if err := t.open(ctx); err != nil {
 		return nil, err
 	}
@@ -81,42 +81,39 @@ func (s *Service) answerQuestion(
 	if t.answerTokens < t.reservation.Tokens {
 		awaitSummary = t.startSummary(generation)
 	}
-
 	_ = stream.Start(t.reservation.MessageID)
-	t.answer = &answer{stream: stream, draft: action.NewDraft(t.projectFiles)}
 	t.cause = s.callModel(generation, t.reservation, t.request, t.answer)
 	if isTooLong(t.cause, t.answer) {
 		t.retryShorter(generation)
 	}
 	if t.cause == nil {
-		t.answer.finishText(t.repair(generation))
+		if len(t.answer.round.failures) > 0 {
+			t.repair(generation)
+		}
+		t.answer.finishText()
 	}
-	pastTurns := awaitSummary()
-	t.answer.addUsage(pastTurns.usage)
-	if t.cause == nil && t.answer.isBlank() {
-		t.cause = errEmptyAnswer
+	newSummary := awaitSummary()
+	t.answer.addUsage(newSummary.usage)
+	isEmpty := t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
+	if isEmpty {
+		t.cause = cmp.Or[error](t.cause, errEmptyAnswer)
 	}
 	s.logAnswer(ctx, t.reservation, t.answer, t.cause)
-
-	isEmpty := t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
-	if isEmpty && t.cause != nil && !isInterruption(t.cause) { // the model failed, and there is nothing to store
+	if isEmpty && !isInterruption(t.cause) { // the model failed, and there is nothing to store
 		return nil, errors.Join(clientError(t.cause, errMessageTooLong), s.quota.Settle(ctx, t.settlement()))
 	}
 	if err := t.store(ctx); err != nil {
 		return nil, err
 	}
-	if pastTurns.text != "" {
-		t.saveSummary(ctx, pastTurns)
+	if newSummary.text != "" {
+		t.saveSummary(ctx, newSummary)
 	}
 	if t.cause != nil && !errors.Is(t.cause, quota.ErrCancelled) {
 		return nil, clientError(t.cause, errMessageTooLong)
 	}
 	m := &t.stored.Answer
 	isApplied := in.Body.Apply && m.Status == conversation.Complete && len(m.Actions) > 0 && t.apply(ctx)
-	return &chatOutput{Reply{
-		ConversationID: conversation.ID(in.Body.ProjectID), Response: m.Content, Code: m.Code, Actions: m.Actions,
-		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: isApplied, stop: t.answer.stop,
-	}}, nil
+	return &chatOutput{newReply(in.Body.ProjectID, *m, isApplied, t.answer.stop)}, nil
 }
 
 // open checks the caller's limits, and reads the project and the data for the prompt. The data is read at the same time
@@ -125,10 +122,10 @@ func (t *turn) open(ctx context.Context) error {
 	if t.in.Body.Context != nil {
 		t.context = *t.in.Body.Context
 	}
-	empty := prompt.Chat{Message: t.in.Body.Message}
-	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
+	smallest := prompt.Chat{Message: t.in.Body.Message}
+	minTokens := prompt.Tokens(smallest.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
 	located, err := t.access.Locate(ctx, t.in.Body.ProjectID, t.quota.LimitsOf(t.caller.UserID)...)
-	if err == nil || errors.Is(err, workspace.ErrProjectNotFound) {
+	if err == nil || errors.Is(err, workspace.ErrProjectNotFound) { // the limits were read in both cases
 		if refusal := t.quota.Refuse(ctx, t.caller.UserID, minTokens, located.Items); refusal != nil {
 			return refusal
 		}
@@ -172,8 +169,9 @@ func (t *turn) gather(ctx context.Context) error {
 	if err := reads.Wait(); err != nil {
 		return err
 	}
+	t.answer.draft = action.NewDraft(t.projectFiles)
 	t.prompt = prompt.Chat{
-		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
+		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: promptTurns(t.memory.Turns),
 		Message: t.in.Body.Message,
 	}
 	paths := t.filesToShow()
@@ -195,13 +193,13 @@ func (t *turn) gather(ctx context.Context) error {
 	return nil
 }
 
-// filesToShow returns the paths of the files that the prompt contains, or reports as unreadable, the current file
+// filesToShow returns the paths of the files that the prompt contains or lists as unreadable. The current file is the
 // first.
 func (t *turn) filesToShow() []string {
 	current := t.context.CurrentFile
 	wanted := prompt.Mentioned(t.in.Body.Message, t.prompt.Paths)
 	if len(wanted) == 0 {
-		wanted = lastChanged(t.memory.Turns)
+		wanted = lastChangedPaths(t.memory.Turns)
 	}
 	if current != "" {
 		wanted = append([]string{current}, wanted...)
@@ -266,16 +264,30 @@ func (t *turn) settlement() quota.Settlement {
 // store stores the turn and settles the reservation. While storage is unavailable, it retries for several seconds.
 // Errors: the errors of saveTurn, except quota.ErrCancelled.
 func (t *turn) store(ctx context.Context) (err error) {
-	budget := retry.WithBudget(ctx, storeAttempts*awsclient.MaxAttempts-1, timeToStore)
-	save := func() error { return t.saveTurn(budget, t.in.Body.ProjectID, t.stored, t.settlement()) }
+	m := &t.stored.Answer
+	*m = conversation.Message{
+		ID: t.reservation.MessageID, Role: model.Assistant, Status: conversation.Complete,
+		Content: t.answer.text.String(), Actions: t.answer.draft.Actions(),
+		Model: t.answer.model, Usage: t.answer.usage,
+		CreatedAt: clock.Stamp(t.now()), AuthorID: t.caller.UserID,
+	}
+	if t.cause != nil || t.answer.stop == model.StopLength {
+		m.Status = conversation.Interrupted
+	}
+	if m.Actions == nil {
+		m.Actions = []action.Action{}
+	}
+	m.Code, _, _ = prompt.MainBlock(m.Content)
+	if i := slices.IndexFunc(m.Actions, func(a action.Action) bool { return a.Content != nil }); i >= 0 {
+		m.Code = *m.Actions[i].Content
+	}
+	ctx = retry.WithBudget(ctx, storeAttempts*awsclient.MaxAttempts-1, timeToStore)
 	wait := func(failures int) time.Duration { return time.Duration(failures+1) * 500 * time.Millisecond }
-	t.stored.Answer = t.message()
-	for range retry.Attempts(budget, storeAttempts, wait) {
-		err = save()
+	for range retry.Attempts(ctx, storeAttempts, wait) {
+		err = t.saveTurn(ctx, t.in.Body.ProjectID, t.stored, t.settlement())
 		if errors.Is(err, quota.ErrCancelled) { // after the last poll
-			t.cause, t.answer.stop = err, ""
-			t.stored.Answer = t.message()
-			err = save()
+			t.cause, t.answer.stop, m.Status = err, "", conversation.Interrupted
+			err = t.saveTurn(ctx, t.in.Body.ProjectID, t.stored, t.settlement())
 		}
 		if !errors.Is(err, db.ErrUnavailable) {
 			break
@@ -308,27 +320,6 @@ func (s *Service) saveTurn(
 		return settleErr
 	}
 	return err
-}
-
-// message returns the message to store for the answer.
-func (t *turn) message() conversation.Message {
-	m := conversation.Message{
-		ID: t.reservation.MessageID, Role: model.Assistant, Status: conversation.Complete,
-		Content: t.answer.text.String(), Actions: t.answer.draft.Actions(),
-		Model: t.answer.model, Usage: t.answer.usage,
-		CreatedAt: clock.Stamp(t.now()), AuthorID: t.caller.UserID,
-	}
-	if t.cause != nil || t.answer.stop == model.StopLength {
-		m.Status = conversation.Interrupted
-	}
-	if m.Actions == nil {
-		m.Actions = []action.Action{}
-	}
-	m.Code, _, _ = prompt.MainBlock(m.Content)
-	if i := slices.IndexFunc(m.Actions, func(a action.Action) bool { return a.Content != nil }); i >= 0 {
-		m.Code = *m.Actions[i].Content
-	}
-	return m
 }
 
 // apply applies the actions to the project's files. If this fails, it adds the reason to the stored answer and returns

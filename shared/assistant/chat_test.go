@@ -253,7 +253,7 @@ func TestAnswersInProgress(t *testing.T) {
 			generateURL: {"prompt": "Hello."},
 		} {
 			refused := ada.Do(http.MethodPost, url, body).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
-			if got := refused.Header.Get("Retry-After"); got != "160" {
+			if got := refused.Header.Get("Retry-After"); got != "160" { // quota.Lease in seconds
 				t.Errorf("%s: got Retry-After %q, want 160", url, got)
 			}
 		}

@@ -148,7 +148,7 @@ func TestListDuringClear(t *testing.T) {
 	f.storeTurn(ada, projectID, "question", "answer")
 	direct := f.service // is not affected by the wire
 	wire := f.startWire()
-	wire.Before("GetItem", func() { // the messages were already read, but not yet ClearedTo
+	wire.Before("GetItem", func() { // the messages were already read, but not yet ClearedUpTo
 		if err := ada.clear(t.Context(), direct, projectID); err != nil {
 			t.Error(err)
 		}
@@ -158,8 +158,8 @@ func TestListDuringClear(t *testing.T) {
 	}
 }
 
-// A clear first writes ClearedTo, which hides the messages, and then deletes them. A turn that begins after this write
-// is stored, even if the clear is still deleting messages.
+// A clear first writes ClearedUpTo, which hides the messages, and then deletes them. A turn that begins after this
+// write is stored, even if the clear is still deleting messages.
 func TestTurnDuringClear(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withLimits(func(l *Limits) { l.InProgress = 2 }))
@@ -275,7 +275,8 @@ func TestConversationFaults(t *testing.T) {
 			}
 			checkFault(t, wire, injected, saveTurn, func() bool {
 				parts, taken := len(f.storedParts(projectID)), f.usage(ada.id, monthMay).Taken
-				isStored, isSettled := parts == 5, taken == 15+77
+				// The first turn has 2 parts and took 15 tokens. The second turn has 3 parts and takes 77 tokens.
+				isStored, isSettled := parts == 2+3, taken == 15+77
 				if isStored != isSettled || (!isStored && parts != 2) {
 					t.Errorf("the turn was stored in part: got %d message parts and %d tokens taken", parts, taken)
 				}

@@ -54,7 +54,7 @@ func TestAnswerIsStoredAfterOutage(t *testing.T) {
 	wire := f.startWire()
 	f.model.enqueue(model.TaskChat, newResponse("Here.").withFunc(func() {
 		wire.Break("TransactWriteItems", dynamotest.ServerError)
-		time.AfterFunc(700*time.Millisecond, wire.Clear)
+		time.AfterFunc(700*time.Millisecond, wire.Clear) // after the first retry of store
 	}))
 	if got := ada.chat(projectID, "Where?").Want(t, http.StatusOK).Text("response"); got != "Here." {
 		t.Errorf("got response %q, want %q", got, "Here.")
@@ -113,7 +113,10 @@ func TestPlausibleUsage(t *testing.T) {
 	for _, tc := range []struct{ reported, want model.Usage }{
 		{reported: model.Usage{Input: 1500, Output: 900}, want: model.Usage{Input: 1500, Output: 900}},
 		{reported: model.Usage{Input: -5, Output: -1}, want: model.Usage{}},
-		{reported: model.Usage{Input: 1 << 40, Output: 1 << 40}, want: model.Usage{Input: 8096, Output: 5106}},
+		{ // the bytes of the request, and MaxOutput with the 10 received bytes, each with 4096 tokens for the format
+			reported: model.Usage{Input: 1 << 40, Output: 1 << 40},
+			want:     model.Usage{Input: 4000 + 4096, Output: 1000 + 10 + 4096},
+		},
 	} {
 		if got := plausibleUsage(tc.reported, request, 10); got != tc.want {
 			t.Errorf("plausibleUsage(%+v): got %+v, want %+v", tc.reported, got, tc.want)

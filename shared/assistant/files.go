@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// maxNamedFiles is the maximum number of files that are read because they are open in the editor, named in the
-	// message, or changed by the previous answer.
+	// maxNamedFiles is the maximum number of files that are read for the prompt because they are open in the editor,
+	// named in the message, or changed by the previous answer.
 	maxNamedFiles = 10
-	// maxNamedBytes is the maximum total size of the files that are read, excluding the current file. Files of more than
-	// 1 MiB are never read.
+	// maxNamedBytes is the maximum total size of the files that are read for the prompt, excluding the current file. Files
+	// of more than 1 MiB are never read.
 	maxNamedBytes = 1 << 20
 )
 
@@ -51,7 +51,7 @@ func (f *projectFiles) Stat(path string) (etag string, ok bool) {
 // Read implements action.Files. It returns "" for a file that was deleted after it was listed. A change to such a file
 // cannot be applied, because each change requires the ETag that its file had when it was listed. It does not read a
 // file of more than 1 MiB, which is treated like a file that is not text.
-func (f *projectFiles) Read(ctx context.Context, path string) (content string, text bool, err error) {
+func (f *projectFiles) Read(ctx context.Context, path string) (content string, isText bool, err error) {
 	if err := f.load(ctx, path); err != nil {
 		return "", false, err
 	}
@@ -64,7 +64,7 @@ func (f *projectFiles) load(ctx context.Context, paths ...string) error {
 	var missing []file.File
 	for _, path := range paths {
 		info, ok := f.known[path]
-		if _, loaded := f.contents[path]; ok && !loaded {
+		if _, isLoaded := f.contents[path]; ok && !isLoaded {
 			missing = append(missing, info)
 		}
 	}
@@ -76,9 +76,9 @@ func (f *projectFiles) load(ctx context.Context, paths ...string) error {
 	return nil
 }
 
-// lastChanged returns the paths that the actions of the last answer changed. A message that names no file, such as "now
-// make it green", is probably about them.
-func lastChanged(turns []conversation.Turn) []string {
+// lastChangedPaths returns the paths that the actions of the last answer changed. A message that names no file, such as
+// "now make it green", is probably about them.
+func lastChangedPaths(turns []conversation.Turn) []string {
 	var paths []string
 	if len(turns) == 0 {
 		return nil

@@ -15,8 +15,9 @@ import (
 // timeToStore is the time before the function's deadline that is reserved for storing the answer.
 const timeToStore = 15 * time.Second
 
-// detach returns two contexts that do not end when the client disconnects: one for all work of an answer, and one for
-// its model calls. The second ends when the answer takes too long, or timeToStore before the deadline of ctx.
+// detach returns two contexts that do not end when the client disconnects: work, for all work of an answer, and
+// generation, for its model calls. work ends after quota.Lease. generation ends when the answer takes too long, or
+// timeToStore before the deadline of ctx.
 func (s *Service) detach(ctx context.Context) (work, generation context.Context, cancel context.CancelFunc) {
 	work, cancelWork := async.Detach(ctx, quota.Lease)
 	deadline, ok := ctx.Deadline()
@@ -28,23 +29,23 @@ func (s *Service) detach(ctx context.Context) (work, generation context.Context,
 	return work, generation, func() { cancelGeneration(); cancelEarly(); cancelWork() }
 }
 
-// minWindow is less than the context window of every model. A provider that reports fewer input tokens has another
-// reason than its window, such as a cache, or a generator that reads only the last message.
+// minWindow is less than the context window of every model, in tokens. If a provider reports fewer input tokens, the
+// reason is not its window, but for example a cache, or a generator that reads only the last message.
 const minWindow = 1000
 
 // callModel sends a request to the model and adds the response to the answer a. It ends the generation if the user
 // cancels it, or if the model sends nothing for too long. An answer that is too large is cut off, like an answer that
 // reached the maximum number of tokens. If the provider does not report the usage, callModel estimates it, unless the
 // provider failed before it sent anything.
-// Errors: the errors of model.Provider.Generate; the error classes of db. If this package ended the generation, the
-// error is the reason.
+// Errors: the errors of model.Provider.Generate; the error classes of db; if this package ended the generation, the
+// reason for that.
 func (s *Service) callModel(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silence := async.AfterFunc(s.limits.Silence, func() { cancel(errSilent) })
 	defer silence.Stop()
 	async.Go(func() error { return s.watchForCancel(ctx, r) }, cancel)
-	a.show(request)
+	a.noteShown(request)
 	received := 0
 	outcome, err := s.model.Generate(ctx, request, func(p model.Part) error {
 		silence.Reset(s.limits.Silence)
@@ -53,7 +54,9 @@ func (s *Service) callModel(ctx context.Context, r quota.Reservation, request mo
 	})
 	// Even if the generation was ended early, the model has read the request.
 	if outcome.Usage.IsZero() && (err == nil || received > 0 || ctx.Err() != nil) {
-		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (received + 3) / 4}
+		outcome.Usage = model.Usage{
+			Input: prompt.Tokens(request), Output: (received + prompt.BytesPerToken - 1) / prompt.BytesPerToken,
+		}
 	}
 	// Ollama removes the beginning of a request that exceeds its context window, and reports no error.
 	if sent, read := prompt.Tokens(request), outcome.Usage.Input; read >= minWindow && read < sent/2 {
@@ -69,7 +72,7 @@ func (s *Service) callModel(ctx context.Context, r quota.Reservation, request mo
 	case err != nil:
 		outcome.Stop = ""
 	}
-	if !a.round.repair {
+	if !a.round.isRepair {
 		a.stop, a.model = outcome.Stop, outcome.Model
 	}
 	return err
@@ -77,10 +80,10 @@ func (s *Service) callModel(ctx context.Context, r quota.Reservation, request mo
 
 // plausibleUsage limits u, the usage that a provider reported, to possible values. A token has at least one byte. The
 // output can include tokens that the provider does not send, such as thinking, but at most MaxOutput of them. received
-// is the number of bytes that were received.
+// is the number of bytes that were received. Each limit also allows 4096 tokens for the format of the messages.
 func plausibleUsage(u model.Usage, r model.Request, received int) model.Usage {
-	const bytesPerToken, framing = 4, 4096
-	u.Input = min(max(u.Input, 0), bytesPerToken*prompt.Tokens(r)+framing)
+	const framing = 4096
+	u.Input = min(max(u.Input, 0), prompt.BytesPerToken*prompt.Tokens(r)+framing)
 	u.Output = min(max(u.Output, 0), r.MaxOutput+received+framing)
 	return u
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/uistream"
 	"devplatform/shared/async"
@@ -87,6 +88,14 @@ type Reply struct {
 }
 
 type chatOutput struct{ Body Reply }
+
+// newReply returns the response with a stored answer.
+func newReply(projectID string, m conversation.Message, isApplied bool, stop model.Stop) Reply {
+	return Reply{
+		ConversationID: conversation.ID(projectID), Response: m.Content, Code: m.Code, Actions: m.Actions,
+		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: isApplied, stop: stop,
+	}
+}
 
 func (s *Service) chat(ctx context.Context, caller httpapi.Caller, in *chatInput) (*chatOutput, error) {
 	return s.answerQuestion(ctx, caller, in, nil)

@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -70,11 +71,11 @@ type MessageItem struct {
 
 // item converts a stored message to the form that the API returns.
 func item(m conversation.Message) MessageItem {
-	item := MessageItem{ID: m.ID, Role: m.Role, Content: m.Content, Status: m.Status, CreatedAt: m.CreatedAt}
+	out := MessageItem{ID: m.ID, Role: m.Role, Content: m.Content, Status: m.Status, CreatedAt: m.CreatedAt}
 	if m.Role == model.Assistant {
-		item.Code, item.Actions, item.Model, item.Usage = m.Code, m.Actions, m.Model, &m.Usage
+		out.Code, out.Actions, out.Model, out.Usage = m.Code, m.Actions, m.Model, &m.Usage
 	}
-	return item
+	return out
 }
 
 // listMessages returns a page of a project's conversation, oldest message first.
@@ -83,24 +84,20 @@ func (s *Service) listMessages(
 ) (*conversationOutput, error) {
 	read := func(ctx context.Context, after string, n int) ([]MessageItem, error) {
 		var messages []conversation.Message
-		var readErr error
-		var reads async.Group
-		reads.Go(func() error {
-			_, err := s.access.Project(ctx, caller.UserID, in.ProjectID, workspace.Read)
+		var reading async.Group
+		reading.Go(func() (err error) {
+			messages, err = s.conversations.Messages(db.WithoutGuardRead(ctx), in.ProjectID, after, n)
 			return err
 		})
-		reads.Go(func() error {
-			messages, readErr = s.conversations.Messages(db.WithoutGuardRead(ctx), in.ProjectID, after, n)
-			return nil
-		})
-		if err := reads.Wait(); err != nil {
-			return nil, err
+		_, err := s.access.Project(ctx, caller.UserID, in.ProjectID, workspace.Read)
+		if err = cmp.Or(err, reading.Wait()); err != nil {
+			return nil, err //nolint:wrapcheck // the error of Project, or of Messages
 		}
 		items := make([]MessageItem, len(messages))
 		for i, m := range messages {
 			items[i] = item(m)
 		}
-		return items, readErr
+		return items, nil
 	}
 	scope := httpapi.ListScope(caller, "messages", in.ProjectID)
 	messages, next, err := httpapi.ReadPage(ctx, s.cursors, scope, in.PageInput, read,
@@ -128,7 +125,7 @@ func (s *Service) clearConversation(
 	if _, err := s.access.Project(ctx, caller.UserID, in.ProjectID, workspace.Write); err != nil {
 		return nil, err
 	}
-	last, err := s.conversations.LastMessage(ctx, in.ProjectID)
+	last, err := s.conversations.LastMessageID(ctx, in.ProjectID)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +137,7 @@ func (s *Service) clearConversation(
 	began := s.now()
 	err = s.conversations.DeleteCleared(ctx, in.ProjectID, upTo, func() bool { return s.now().Sub(began) < deleteTime })
 	if err != nil { // the next call deletes them
-		s.logger.WarnContext(ctx, "cleared messages were not deleted", "projectId", in.ProjectID, "error", err)
+		s.logger.WarnContext(ctx, "cleared messages were not deleted", "projectId", in.ProjectID, "cause", err.Error())
 	}
 	return httpapi.ReplyDone("Conversation deleted.", nil)
 }

@@ -73,7 +73,7 @@ func TestConversationResponse(t *testing.T) {
 	if diff := cmp.Diff(want, got.Body); diff != "" {
 		t.Errorf("response (-want +got):\n%s", diff)
 	}
-	if got.Calls != 4 { // one more, which reads ClearedTo
+	if got.Calls != 4 { // one more, which reads ClearedUpTo
 		t.Errorf("got %d calls, want 4", got.Calls)
 	}
 

@@ -79,8 +79,8 @@ func (s *Service) generate(ctx context.Context, caller httpapi.Caller, in *gener
 		cause = errEmptyAnswer
 	}
 	s.logAnswer(ctx, reservation, a, cause)
-	err = s.quota.Settle(ctx, quota.Settlement{Reservation: reservation, Used: a.usage})
-	if err := errors.Join(clientError(cause, errPromptTooLong), err); err != nil {
+	settleErr := s.quota.Settle(ctx, quota.Settlement{Reservation: reservation, Used: a.usage})
+	if err := errors.Join(clientError(cause, errPromptTooLong), settleErr); err != nil {
 		return nil, err
 	}
 	code, blockLanguage, explanation := prompt.MainBlock(a.text.String())

@@ -8,11 +8,11 @@ import (
 	"devplatform/shared/config"
 )
 
-// Limits are the limits of users and of answers. Tests use lower limits than DefaultLimits.
+// Limits are the limits of users and of answers. The environment does not set the durations. Tests use lower limits
+// than DefaultLimits.
 type Limits struct {
 	quota.Limits
 	// Generation is the maximum duration of an answer. Silence is the maximum time during which its model sends nothing.
-	// The environment does not set the durations.
 	Generation time.Duration `envDefault:"2m"`
 	Silence    time.Duration `envDefault:"1m"`
 	// CancelPoll is the interval at which an answer in progress checks whether it was cancelled.

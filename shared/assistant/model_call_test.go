@@ -131,8 +131,8 @@ func TestUsageOfSilentModel(t *testing.T) {
 	ada := f.newUser("ada")
 	projectID := ada.newProject()
 	f.model.enqueue(model.TaskChat, newResponse().withWait(make(chan struct{})).withOutcome(model.Outcome{}))
-	ada.chat(projectID, strings.Repeat("word ", 4000)).
-		Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
+	message := strings.Repeat("word ", 4000) // 20,000 bytes, about 5000 tokens
+	ada.chat(projectID, message).Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 	if used, _ := ada.Get(usageURL).Want(t, http.StatusOK).Body["inputTokens"].(float64); used < 5000 {
 		t.Errorf("got %v input tokens, want at least 5000", used)
 	}
@@ -141,7 +141,8 @@ func TestUsageOfSilentModel(t *testing.T) {
 // A provider that counts far fewer tokens than were sent has cut the request.
 func TestCutRequestIsLogged(t *testing.T) {
 	t.Parallel()
-	for input, want := range map[int]bool{1_000: true, 4_000: false, 999: false, 0: false} {
+	// The request has about 2,400 tokens. Fewer than minWindow tokens do not show the size of a window.
+	for input, want := range map[int]bool{minWindow: true, 4_000: false, minWindow - 1: false, 0: false} {
 		f := newFixture(t)
 		ada := f.newUser("ada")
 		outcome := model.Outcome{Stop: model.StopEnd, Usage: model.Usage{Input: input, Output: 10}}
@@ -189,7 +190,7 @@ func TestTooLongAnswerIsCutOff(t *testing.T) {
 	}
 	f.model.enqueue(model.TaskChat, newResponse(parts...))
 	text := ada.chat(projectID, "Write a long text.").Want(t, http.StatusOK).Text("response")
-	if n := len(text); n > maxAnswer || n < maxAnswer/2-2048 {
+	if n := len(text); n > maxAnswer || n < maxAnswer/2-2048 { // the part that exceeds the limit is left out
 		t.Errorf("got a response of %d bytes, want about %d", n, maxAnswer/2)
 	}
 	if strings.Contains(text, "\x00") {

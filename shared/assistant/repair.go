@@ -25,15 +25,16 @@ func (t *turn) retryShorter(ctx context.Context) {
 	}
 }
 
-// repair sends the problems of the failed calls, if there are any, to the model once, so that the model can correct the
-// calls. It returns the remaining failures. If the repair request fails, the answer stays valid.
-func (t *turn) repair(ctx context.Context) []failure {
+// repair sends the problems of the failed calls to the model once, so that the model can correct the calls. Then the
+// failures of the answer's round are the remaining failures. If the request fails, the answer stays valid. If the user
+// cancels it, repair sets cause.
+func (t *turn) repair(ctx context.Context) {
 	first := t.answer.round
 	request, ok := t.repairRequest(ctx)
 	if !ok {
-		return first.failures
+		return
 	}
-	t.answer.round = round{repair: true}
+	t.answer.round = round{isRepair: true}
 	err := t.callModel(ctx, t.reservation, request, t.answer)
 	switch {
 	case errors.Is(err, quota.ErrCancelled):
@@ -42,15 +43,15 @@ func (t *turn) repair(ctx context.Context) []failure {
 		t.logger.WarnContext(ctx, "the failed tool calls were not repaired",
 			"messageId", t.reservation.MessageID, "cause", err.Error())
 	}
-	return remainingFailures(first, t.answer.round)
+	t.answer.round.failures = remainingFailures(first, t.answer.round)
 }
 
 // repairRequest returns the request that repairs the failed calls. It shows the files of these calls that the model has
-// not seen completely. ok is false if no call failed, if the only failed call was cut off together with the answer, if
-// the answer has reached its maximum size, or if too few reserved tokens remain.
+// not seen completely. ok is false if the only failed call was cut off together with the answer, if the answer has
+// reached its maximum size, or if too few reserved tokens remain.
 func (t *turn) repairRequest(ctx context.Context) (request model.Request, ok bool) {
 	a := t.answer
-	if len(a.round.failures) == 0 || a.hasOnlyCutOffCall() || a.size > maxAnswer {
+	if a.hasOnlyCutOffCall() || a.size > maxAnswer {
 		return request, false
 	}
 	left := 0
@@ -103,19 +104,19 @@ func remainingFailures(first, repair round) (remaining []failure) {
 	for _, a := range first.actions {
 		accepted[a.Brief()] = true
 	}
-	answer := func(path, tool string) {
+	countAnswer := func(path, tool string) {
 		if !failedPaths[path] {
 			path = ""
 		}
 		answers[cmp.Or(path, tool)]++
 	}
 	for _, a := range repair.actions {
-		answer(a.Path, string(a.Type))
+		countAnswer(a.Path, string(a.Type))
 	}
 	var again []failure
 	for _, f := range repair.failures {
 		if !accepted[f.brief] {
-			answer(f.path, f.tool)
+			countAnswer(f.path, f.tool)
 			again = append(again, f)
 		}
 	}
@@ -131,7 +132,7 @@ func remainingFailures(first, repair round) (remaining []failure) {
 
 // finishText completes the text. If the model wrote no text, it adds a list of the actions. It also adds a note about
 // each failed call, and a note if the answer was cut off.
-func (a *answer) finishText(failures []failure) {
+func (a *answer) finishText() {
 	if a.isBlank() && len(a.draft.Actions()) > 0 {
 		var briefs []string
 		for _, accepted := range a.draft.Actions() {
@@ -139,7 +140,7 @@ func (a *answer) finishText(failures []failure) {
 		}
 		a.addText("These are the changes:\n\n" + strings.Join(briefs, "\n"))
 	}
-	for _, f := range failures {
+	for _, f := range a.round.failures {
 		a.addNote(fmt.Sprintf("Left out: `%s`: %s", quoteLine(f.brief), quoteLine(f.problem.Text)))
 	}
 	if a.stop == model.StopLength {
@@ -150,7 +151,7 @@ func (a *answer) finishText(failures []failure) {
 // cutOff is the note of an answer that reached the maximum length.
 const cutOff = "The answer was cut off here: it reached the maximum length."
 
-// addNote adds a paragraph that the model did not write.
+// addNote adds a note, which the model did not write, as a quotation in Markdown.
 func (a *answer) addNote(text string) { a.addText("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
 
 // quoteLine returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that

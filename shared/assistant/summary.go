@@ -41,7 +41,7 @@ func isSummaryDue(m conversation.Memory) bool {
 // that the summary covers.
 func summaryRequest(m conversation.Memory) (model.Request, string) {
 	older := m.Turns[:(len(m.Turns)+1)/2]
-	return prompt.Summarize(m.Summary, modelTurns(older), maxSummary), older[len(older)-1].Answer.ID
+	return prompt.Summarize(m.Summary, promptTurns(older), maxSummary), older[len(older)-1].Answer.ID
 }
 
 // startSummary starts to generate a summary in the background. If that fails, the next turn generates it. wait waits
@@ -55,7 +55,8 @@ func (t *turn) startSummary(ctx context.Context) (wait func() summary) {
 		request, upTo := summaryRequest(t.memory)
 		var a answer
 		err := t.callModel(ctx, t.reservation, request, &a)
-		if s.usage = a.usage; err == nil {
+		s.usage = a.usage
+		if err == nil {
 			s.text, s.upTo = strings.TrimSpace(a.text.String()), upTo
 		}
 		return err
@@ -68,7 +69,7 @@ func (t *turn) startSummary(ctx context.Context) (wait func() summary) {
 	})
 	return func() summary {
 		defer cancel()
-		limit := time.Duration(0)
+		var limit time.Duration
 		if t.cause == nil {
 			limit = t.limits.SummaryWait
 		}
@@ -78,8 +79,8 @@ func (t *turn) startSummary(ctx context.Context) (wait func() summary) {
 	}
 }
 
-// modelTurns converts stored turns to turns of a prompt.
-func modelTurns(turns []conversation.Turn) []prompt.Turn {
+// promptTurns converts stored turns to turns of a prompt.
+func promptTurns(turns []conversation.Turn) []prompt.Turn {
 	var all []prompt.Turn
 	for _, t := range turns {
 		m := prompt.Turn{User: t.Question.Content, Assistant: t.Answer.Content}

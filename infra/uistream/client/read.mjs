@@ -2,7 +2,7 @@
 //
 //   node read.mjs < {"url", "cookie"?, "body": {"projectId", "message", ...}}
 //
-// Prints the fields of uistream.Message as one line of JSON.
+// Prints the fields of uistream.Message as one line of JSON. The times are in milliseconds.
 import { DefaultChatTransport, readUIMessageStream } from 'ai';
 import { text } from 'node:stream/consumers';
 
@@ -19,7 +19,6 @@ const transport = new DefaultChatTransport({
 });
 
 const result = {
-  message: null,
   chunks: 0,
   states: 0,
   firstMs: 0,
@@ -64,7 +63,7 @@ try {
     if (!result.errors.includes(cause?.message)) result.failure ||= String(cause);
   };
   for await (const state of readUIMessageStream({ stream: watch(stream), onError })) {
-    result.message = state;
+    Object.assign(result, state); // id, role and parts
     result.states++;
   }
 } catch (cause) {

@@ -48,13 +48,14 @@ func (p *Problem) Error() string { return p.Text }
 
 func problemf(format string, args ...any) *Problem { return &Problem{fmt.Sprintf(format, args...)} }
 
-// Files are the stored files of the project. It reads each of them only once, so that all checks see the same version.
+// Files are the stored files of the project. An implementation reads each file only once, so that all checks see the
+// same version.
 type Files interface {
 	// Paths returns the paths of all files, in any order.
 	Paths() iter.Seq[string]
 	// Stat returns the ETag of the file at a path, for the precondition of the batch. ok is false if there is no file.
 	Stat(path string) (etag string, ok bool)
-	// Read returns the content of an existing file. text is false if the content is not UTF-8 text, or too large. Its
-	// error is the error of the storage.
-	Read(ctx context.Context, path string) (content string, text bool, err error)
+	// Read returns the content of an existing file. isText is false if the content is not UTF-8 text, or too large. Error:
+	// the error of the storage.
+	Read(ctx context.Context, path string) (content string, isText bool, err error)
 }

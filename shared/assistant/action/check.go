@@ -138,7 +138,8 @@ func (d *Draft) Text(ctx context.Context, path string) (string, error) {
 	if err != nil || isText {
 		return content, err
 	}
-	return "", problemf("%s is a binary file, or larger than 1 MiB: it can be deleted, renamed and replaced, but not edited.", path)
+	return "", problemf("%s is a binary file, or larger than 1 MiB: "+
+		"it can be deleted, renamed and replaced, but not edited.", path)
 }
 
 // existingFile returns the state of the file at a path. It returns a problem if there is no file.

@@ -116,8 +116,8 @@ func (d *Draft) operations(ctx context.Context) (operations []file.Operation, er
 			return nil, err
 		}
 		if !isText {
-			return nil, problemf("%s is a binary file, or larger than 1 MiB. One answer can't rename it to the path of another file, "+
-				"and can't rename it and create a new file at its old path.", s.origin)
+			return nil, problemf("%s is a binary file, or larger than 1 MiB. One answer can't rename it to the path of "+
+				"another file, and can't rename it and create a new file at its old path.", s.origin)
 		}
 		changed[p] = state{exists: true, content: content}
 	}
@@ -126,14 +126,14 @@ func (d *Draft) operations(ctx context.Context) (operations []file.Operation, er
 		if s.exists && s.origin != "" {
 			etagPath = s.origin
 		}
-		etag, stored := d.stored.Stat(etagPath)
+		etag, isStored := d.stored.Stat(etagPath)
 		op := file.Operation{Path: p, ETag: &etag}
 		switch {
-		case s.exists && s.origin == p, !s.exists && !stored, !s.exists && isRenamed[p]:
+		case s.exists && s.origin == p, !s.exists && !isStored, !s.exists && isRenamed[p]:
 			continue
 		case s.exists && s.origin != "":
 			op.Action, op.Path, op.To = file.Rename, s.origin, p
-		case s.exists && stored:
+		case s.exists && isStored:
 			op.Action, op.Content = file.Update, &s.content
 		case s.exists:
 			op.Action, op.Content, op.ETag = file.Create, &s.content, nil

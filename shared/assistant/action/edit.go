@@ -4,8 +4,8 @@ import "strings"
 
 const crlf = "\r\n"
 
-// replaceOnce replaces the only occurrence of search. It returns a problem if there is none or more than one;
-// occurrences that overlap count separately.
+// replaceOnce replaces the only occurrence of search. It returns a problem if search does not occur exactly once.
+// Occurrences that overlap count separately.
 func replaceOnce(path, content, search, replace string) (string, error) {
 	switch search {
 	case "":

@@ -27,7 +27,8 @@ func readModule(text string) (d dependency, rule string) {
 	return d, ""
 }
 
-// editGoMod is the edit of a go.mod. It formats the file and sorts the requirements, as the go command does.
+// editGoMod is the field edit of the manifest go.mod. It formats the file and sorts the requirements, as the go command
+// does.
 func editGoMod(content string, packages []dependency) (string, error) {
 	file, err := modfile.Parse("go.mod", []byte(content), nil)
 	if err != nil {

@@ -10,8 +10,8 @@ const maxManifest = 256 << 10
 type manifest struct {
 	// read parses a text of the form name@range. It also returns the rule that the text violates, or "".
 	read func(text string) (d dependency, rule string)
-	// edit sets the requested versions of the packages, and returns the new content of the file. It appends the packages
-	// that are missing, and changes nothing else. Its error says what is wrong with the content, as the end of the
+	// edit sets the requested versions of the packages, and returns the new content of the file. It adds the packages
+	// that are missing, and may format the file. Its error says what is wrong with the content, as the end of the
 	// sentence "/go.mod could not be changed: …".
 	edit func(content string, packages []dependency) (string, error)
 }
@@ -34,7 +34,7 @@ func manifestAt(path string) (manifest, error) {
 
 // packages parses texts of the form name@range. It returns a *Problem if one of them is not valid.
 func (m manifest) packages(texts []string) ([]dependency, error) {
-	const maxLength = 300
+	const maxLength = 300 // bytes of a text
 	if len(texts) == 0 {
 		return nil, problemf("The list of packages is empty.")
 	}

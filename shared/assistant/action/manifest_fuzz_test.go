@@ -20,7 +20,7 @@ import (
 // The error of a rejection must be a Problem whose text is one line.
 func addPackage(t *testing.T, path, content, pkg string) (after string, ok bool) {
 	t.Helper()
-	after, err := edited(t, path, content, pkg)
+	after, err := contentAfter(t, path, content, pkg)
 	var problem *action.Problem
 	if err != nil && (!errors.As(err, &problem) || strings.ContainsAny(problem.Text, "\n\x00")) {
 		t.Fatalf("%q: got error %v, want a problem of one line", pkg, err)
@@ -31,7 +31,7 @@ func addPackage(t *testing.T, path, content, pkg string) (after string, ok bool)
 // checkIdempotent checks that adding a package again changes nothing.
 func checkIdempotent(t *testing.T, path, after, pkg string) {
 	t.Helper()
-	if got, err := edited(t, path, after, pkg); err != nil || got != after {
+	if got, err := contentAfter(t, path, after, pkg); err != nil || got != after {
 		t.Fatalf("adding %q to %s again: got error %v, content %q, want %q", pkg, path, err, got, after)
 	}
 }
@@ -60,8 +60,8 @@ func members(t *testing.T, object jsontext.Value) (names []string, values map[st
 	return names, values
 }
 
-// changed returns the sorted names of the members that were added, removed or changed.
-func changed(before, after map[string]string) []string {
+// changedNames returns the sorted names of the members that were added, removed or changed.
+func changedNames(before, after map[string]string) []string {
 	differ := map[string]bool{}
 	for name := range maps.Keys(before) {
 		differ[name] = differ[name] || after[name] != before[name]
@@ -94,7 +94,7 @@ func FuzzPackageJSON(f *testing.F) {
 		}
 		oldNames, oldValues := members(t, jsontext.Value(before))
 		newNames, newValues := members(t, jsontext.Value(after))
-		differ := changed(oldValues, newValues)
+		differ := changedNames(oldValues, newValues)
 		if len(differ) == 0 && after == before {
 			return
 		}
@@ -114,7 +114,7 @@ func FuzzPackageJSON(f *testing.F) {
 		}
 		oldNames, oldValues = members(t, jsontext.Value(oldValues[section]))
 		newNames, newValues = members(t, jsontext.Value(newValues[section]))
-		differ = changed(oldValues, newValues)
+		differ = changedNames(oldValues, newValues)
 		if len(differ) != 1 || !strings.HasPrefix(pkg, differ[0]) {
 			t.Fatalf("the packages %v differ between %q and %q, want only %q", differ, before, after, pkg)
 		}

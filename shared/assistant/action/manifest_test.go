@@ -12,8 +12,8 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// edited returns the content of a manifest after the packages were added.
-func edited(t *testing.T, path, content string, packages ...string) (string, error) {
+// contentAfter returns the content of a manifest after the packages were added.
+func contentAfter(t *testing.T, path, content string, packages ...string) (string, error) {
 	t.Helper()
 	d := action.NewDraft(newFiles(map[string]string{path: content}))
 	if err := d.Apply(t.Context(), add(path, packages...)); err != nil {
@@ -39,7 +39,7 @@ func TestManifests(t *testing.T) {
 			t.Parallel()
 			before, beforeErr := strconv.Unquote(lines[3])
 			want, wantErr := strconv.Unquote(lines[4])
-			got, err := edited(t, lines[1], before, strings.Split(lines[2], ", ")...)
+			got, err := contentAfter(t, lines[1], before, strings.Split(lines[2], ", ")...)
 			if err := errors.Join(beforeErr, wantErr, err); err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestManifestProblems(t *testing.T) {
 	t.Parallel()
 	check := func(path, content, packages, want string) {
 		t.Helper()
-		_, err := edited(t, path, content, strings.Split(packages, ", ")...)
+		_, err := contentAfter(t, path, content, strings.Split(packages, ", ")...)
 		var problem *action.Problem
 		if !errors.As(err, &problem) || problem.Text != want {
 			t.Errorf("%s %q: got error %v, want the problem %s", path, packages, err, want)
@@ -87,7 +87,7 @@ func TestDeepPackageJSON(t *testing.T) {
 	const want = "it is not valid JSON"
 	for _, bracket := range []string{"[", `{"":`} {
 		content := strings.Repeat(bracket, (256<<10)/len(bracket))
-		if _, err := edited(t, "/package.json", content, "a@1"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := contentAfter(t, "/package.json", content, "a@1"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %q", bracket, err, want)
 		}
 	}

@@ -24,7 +24,7 @@ var (
 var npmSections = []string{"dependencies", "devDependencies", "optionalDependencies", "peerDependencies"}
 
 const (
-	maxNpmName    = 214
+	maxNpmName    = 214 // bytes, as in npm
 	byteOrderMark = "\uFEFF"
 )
 
@@ -46,8 +46,8 @@ func readNpmPackage(text string) (d dependency, rule string) {
 	return d, ""
 }
 
-// editPackageJSON is the edit of a package.json. Like npm itself, it keeps the order of the members, and writes the
-// file and its sections with one member on each line.
+// editPackageJSON is the field edit of the manifest package.json. Like npm itself, it keeps the order of the members,
+// and writes the file and its sections with one member on each line.
 func editPackageJSON(content string, packages []dependency) (string, error) {
 	text := strings.TrimPrefix(content, byteOrderMark)
 	if !jsontext.Value(text).IsValid() {
@@ -149,8 +149,8 @@ func writeMembers(members []member, newline, indent string) jsontext.Value {
 	return jsontext.Value("{" + strings.Join(lines, ",") + newline + "}")
 }
 
-// whiteSpaceOf returns the line ending of a package.json and the indentation of its first member. If the file has none,
-// they are the defaults of npm. A longer indentation than npm's is not used, because every line would repeat it.
+// whiteSpaceOf returns the line ending of a package.json and the indentation of its first member, or npm's defaults for
+// them. It does not return an indentation of more than maxIndent characters, because every line would repeat it.
 func whiteSpaceOf(text string) (newline, indent string) {
 	const maxIndent = 10
 	newline, indent = cmp.Or(lineEnding(text), "\n"), "  "

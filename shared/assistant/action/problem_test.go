@@ -92,7 +92,7 @@ func TestLimits(t *testing.T) {
 			want:     "An answer can have at most 20 actions. This action exceeds the limit.",
 		},
 		{
-			actions:  deep,
+			actions:  deep, // each creates a path in 31 new folders
 			accepted: 16,
 			want:     limit + "must create paths in at most 500 folders.",
 		},

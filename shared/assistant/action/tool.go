@@ -89,7 +89,7 @@ var tools = []tool{
 	},
 }
 
-// Tools returns the tools that the model may call, one for each type of action. The bytes are the same for every call.
+// Tools returns the tools that the model may call, one for each type of action. The result is the same for every call.
 func Tools() []model.Tool { return modelTools() }
 
 var modelTools = sync.OnceValue(func() []model.Tool {

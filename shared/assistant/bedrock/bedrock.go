@@ -64,9 +64,9 @@ func newClient(o Options) *bedrockruntime.Client {
 		HTTPClient:   client,
 		// Generate retries itself, because the SDK does not retry a stream that ends before its first event.
 		Retryer: aws.NopRetryer{},
-	}, func(o *bedrockruntime.Options) {
+	}, func(options *bedrockruntime.Options) {
 		// Otherwise the SDK would use a bearer token in AWS_BEARER_TOKEN_BEDROCK instead of the function's role.
-		o.BearerAuthTokenProvider, o.AuthSchemePreference = nil, nil
+		options.BearerAuthTokenProvider, options.AuthSchemePreference = nil, nil
 	})
 }
 

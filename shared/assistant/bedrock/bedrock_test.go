@@ -37,8 +37,8 @@ func TestRetryBeforeTheAnswerBegins(t *testing.T) {
 			})
 			p := s.provider(claude)
 			var backoffs []int
-			p.waits.Backoff = func(attempt int) time.Duration {
-				backoffs = append(backoffs, attempt)
+			p.waits.Backoff = func(failures int) time.Duration {
+				backoffs = append(backoffs, failures)
 				return 0
 			}
 			got, _, err := generate(t, p)
@@ -47,7 +47,7 @@ func TestRetryBeforeTheAnswerBegins(t *testing.T) {
 			}
 			s.CheckRequests(t, provider.MaxAttempts)
 			if len(backoffs) != provider.MaxAttempts-1 || backoffs[1] != 1 {
-				t.Errorf("got the backoffs %v, want the backoffs of the attempts 0 to %d", backoffs, provider.MaxAttempts-2)
+				t.Errorf("got backoffs after %v failures, want after 0 to %d", backoffs, provider.MaxAttempts-2)
 			}
 		})
 	}

@@ -22,7 +22,7 @@ func (p *Provider) callError(err error) error {
 	response, hasResponse := errors.AsType[*awshttp.ResponseError](err)
 	// Errors that match no case below occur before the request is sent: the credentials, the region or a valid endpoint
 	// are missing.
-	failure := &model.Error{Fault: model.Misconfigured, Cause: p.cause(err, !isUnreadable)}
+	failure := &model.Error{Fault: model.Misconfigured, Cause: p.loggable(err, !isUnreadable)}
 	switch {
 	case isNotSent:
 		failure.Fault = model.Unavailable
@@ -39,7 +39,7 @@ func (p *Provider) streamError(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	_, isNetwork := errors.AsType[net.Error](err)
-	return &model.Error{Fault: faultOf(err, 0), Cause: p.cause(err, isNetwork)}
+	return &model.Error{Fault: faultOf(err, 0), Cause: p.loggable(err, isNetwork)}
 }
 
 // faultOf classifies an error. status is the HTTP status, 0 for an exception in a stream.
@@ -61,18 +61,18 @@ func rejectsCaching(err error) bool {
 	return strings.Contains(message, "cachepoint") || strings.Contains(message, "prompt caching")
 }
 
-// cause is an error of the SDK with a text that is safe to log. The original text may quote the answer.
-type cause struct {
+// loggableError is an error of the SDK with a text that is safe to log. The original text may quote the answer.
+type loggableError struct {
 	text string
 	err  error
 }
 
-func (c *cause) Error() string { return c.text }
-func (c *cause) Unwrap() error { return c.err }
+func (e *loggableError) Error() string { return e.text }
+func (e *loggableError) Unwrap() error { return e.err }
 
-// cause returns the cause of an error. Its text contains Bedrock's message, if there is one. Otherwise it contains the
-// text of err, but only if isSafe is true, because that text may quote the answer.
-func (p *Provider) cause(err error, isSafe bool) error {
+// loggable returns err with a text that is safe to log: Bedrock's message, if there is one, otherwise the text of err.
+// If isSafe is false, the text of err may quote the answer, so it is replaced.
+func (p *Provider) loggable(err error, isSafe bool) error {
 	text := "the response is not valid"
 	if named, ok := errors.AsType[smithy.APIError](err); ok {
 		text = named.ErrorCode() + ": " + named.ErrorMessage()
@@ -84,5 +84,5 @@ func (p *Provider) cause(err error, isSafe bool) error {
 		request := provider.LogText(response.ServiceRequestID())
 		text = fmt.Sprintf("HTTP %d, request %q: %s", response.HTTPStatusCode(), request, text)
 	}
-	return &cause{text, err}
+	return &loggableError{text, err}
 }

@@ -82,7 +82,7 @@ func TestMalformedStreams(t *testing.T) {
 	}
 }
 
-// Without usage, the answer is complete after usageWait.
+// Without usage, the answer is complete after Waits.Usage.
 func TestMissingUsage(t *testing.T) {
 	t.Parallel()
 	disconnected := make(chan struct{})

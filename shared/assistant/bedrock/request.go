@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"math"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -30,7 +31,7 @@ func (p *Provider) newInput(r model.Request, t traits) *bedrockruntime.ConverseS
 		in.Messages = append(in.Messages, types.Message{Role: role, Content: contentOf(m, t)})
 	}
 	if r.MaxOutput > 0 {
-		in.InferenceConfig = &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(min(r.MaxOutput, 1<<30)))}
+		in.InferenceConfig = &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(min(r.MaxOutput, math.MaxInt32)))}
 	}
 	return in
 }

@@ -59,7 +59,7 @@ func TestHugeDeltas(t *testing.T) {
 	}
 }
 
-// If the server does not end the stream, the answer is complete after closeWait.
+// If the server does not end the stream, the answer is complete after Waits.Close.
 func TestStreamThatStaysOpen(t *testing.T) {
 	t.Parallel()
 	disconnected := make(chan struct{})

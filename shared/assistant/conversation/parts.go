@@ -11,55 +11,31 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"devplatform/shared/assistant/action"
-	"devplatform/shared/assistant/model"
-	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/project/content"
 )
 
-// partRecord is the stored form of a part of a message. Only the first part has Role, Status, AuthorID and Chunks.
-type partRecord struct {
-	Role      model.Role      `dynamodbav:"role,omitempty"`
-	Status    Status          `dynamodbav:"status,omitempty"`
-	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
-	AuthorID  string          `dynamodbav:"authorId,omitempty"`
-	// Chunks is the number of parts of the message.
-	Chunks int `dynamodbav:"chunks,omitempty"`
-	// Body is this part's chunk of the packed JSON of a messageBody.
-	Body []byte `dynamodbav:"body"`
-}
-
 // maxParts is the maximum number of parts of a message.
 const maxParts = content.MaxChunks
-
-// messageBody contains the fields of a message that are stored in chunks, because some of them can be long.
-type messageBody struct {
-	Content string          `json:"content"`
-	Code    string          `json:"code,omitzero"`
-	Actions []action.Action `json:"actions,omitempty"`
-	Model   string          `json:"model,omitzero"`
-	Usage   model.Usage     `json:"usage,omitzero"`
-}
 
 // parts returns the items of a message in order, without their keys. If the message is too large to store, parts
 // removes the code, which is also in the content or in an action, then the last actions, and finally the end of the
 // content.
-func (m Message) parts() ([]db.Item, error) {
+func (m Message) parts() (items []db.Item, err error) {
 	body := messageBody{m.Content, m.Code, m.Actions, m.Model, m.Usage}
+	var chunks [][]byte
 	for {
 		// A model may have stopped in the middle of a character.
 		data, err := json.Marshal(body, jsontext.AllowInvalidUTF8(true))
 		if err != nil {
 			return nil, fmt.Errorf("conversation: encode message %q: %w", m.ID, err)
 		}
-		chunks, err := content.Pack(data)
-		if err == nil {
-			return m.partsOf(chunks)
+		if chunks, err = content.Pack(data); err == nil {
+			break
 		}
 		switch {
 		case !errors.Is(err, content.ErrTooLarge), body.Content == "" && len(body.Actions) == 0 && body.Code == "":
-			return nil, err // or the name of the model is too long
+			return nil, err // also if the name of the model, which stays, is too long
 		case body.Code != "":
 			body.Code = ""
 		case len(body.Actions) > 0:
@@ -68,10 +44,6 @@ func (m Message) parts() ([]db.Item, error) {
 			body.Content = strings.ToValidUTF8(body.Content[:len(body.Content)/2], "")
 		}
 	}
-}
-
-// partsOf returns an item for each chunk of the message's body. The first one also has the message's other fields.
-func (m Message) partsOf(chunks [][]byte) (items []db.Item, err error) {
 	items = make([]db.Item, len(chunks))
 	for n, chunk := range chunks {
 		part := partRecord{CreatedAt: m.CreatedAt, Body: chunk}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -22,6 +23,27 @@ type Store struct {
 
 // NewStore returns a Store that uses the given table.
 func NewStore(client *db.Client, table db.Table) Store { return Store{client: client, table: table} }
+
+// partRecord is the stored form of a part of a message. Only the first part has Role, Status, AuthorID and Chunks.
+type partRecord struct {
+	Role      model.Role      `dynamodbav:"role,omitempty"`
+	Status    Status          `dynamodbav:"status,omitempty"`
+	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
+	AuthorID  string          `dynamodbav:"authorId,omitempty"`
+	// Chunks is the number of parts of the message.
+	Chunks int `dynamodbav:"chunks,omitempty"`
+	// Body is this part's chunk of the packed JSON of a messageBody.
+	Body []byte `dynamodbav:"body"`
+}
+
+// messageBody contains the fields of a message that are stored in chunks, because some of them can be long.
+type messageBody struct {
+	Content string          `json:"content"`
+	Code    string          `json:"code,omitzero"`
+	Actions []action.Action `json:"actions,omitempty"`
+	Model   string          `json:"model,omitzero"`
+	Usage   model.Usage     `json:"usage,omitzero"`
+}
 
 // summaryRecord is the item with a conversation's summary and the ID up to which its messages are cleared.
 type summaryRecord struct {
@@ -53,8 +75,7 @@ const (
 	deletePageSize = 200
 )
 
-// Recall reads the memory of a conversation in one call: the summary and the latest complete messages. The memory is
-// empty if there are no messages.
+// Recall reads the memory of a conversation in one call: the summary and the latest complete messages.
 func (s Store) Recall(ctx context.Context, projectID string) (Memory, error) {
 	page, err := s.table.Query(ctx, db.Query{
 		Prefix: db.ProjectPartition(projectID), Descending: true, Limit: recallItems, Once: true,
@@ -109,8 +130,8 @@ func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]
 }
 
 // messages reads up to n complete messages. "after" has the same meaning as in Messages. It returns fewer messages if
-// there are no more, or if they exceed size bytes of JSON.
-func (s Store) messages(ctx context.Context, projectID, after string, n, size int) ([]Message, error) {
+// there are no more, or if they exceed maxBytes bytes of JSON.
+func (s Store) messages(ctx context.Context, projectID, after string, n, maxBytes int) ([]Message, error) {
 	q := db.Query{Prefix: db.MessagesOf(projectID), Limit: n}
 	if after != "" {
 		q.After = db.MessageKey(projectID, after, lastPart)
@@ -123,7 +144,7 @@ func (s Store) messages(ctx context.Context, projectID, after string, n, size in
 		}
 		for _, item := range page.Items {
 			a.add(ctx, q.Prefix, item)
-			if a.bytes > size {
+			if a.bytes > maxBytes {
 				return a.messages, nil
 			}
 		}
@@ -142,8 +163,8 @@ type Question struct {
 	CreatedAt clock.Timestamp `json:"createdAt"`
 }
 
-// Questions calls use with each message of a user in a conversation that is not cleared, oldest first. It stops at the
-// first error of use.
+// Questions calls use with each message of a user in a project's conversation, oldest first, except cleared messages.
+// It stops at the first error of use.
 func (s Store) Questions(ctx context.Context, userID, projectID string, use func(any) error) error {
 	for after := ""; ; {
 		messages, err := s.Messages(ctx, projectID, after, questionPage)
@@ -151,7 +172,8 @@ func (s Store) Questions(ctx context.Context, userID, projectID string, use func
 			return err
 		}
 		for _, m := range messages {
-			if after = m.ID; m.Role != model.User || m.AuthorID != userID {
+			after = m.ID
+			if m.Role != model.User || m.AuthorID != userID {
 				continue
 			}
 			if err := use(Question{ID: m.ID, ProjectID: projectID, Content: m.Content, CreatedAt: m.CreatedAt}); err != nil {
@@ -177,8 +199,8 @@ func (s Store) clearedUpTo(ctx context.Context, projectID string) (string, error
 // ErrCleared reports that a conversation was cleared after a turn began.
 var ErrCleared = errors.New("conversation: cleared after the turn began")
 
-// TurnWrites returns the writes that store a turn. The caller must execute them in one transaction, and only once.
-// Error of the writes: ErrCleared.
+// TurnWrites returns the writes that store a turn. The caller must execute them in one transaction, which must succeed
+// only once: later, it would overwrite the changes of Replace. Error of the writes: ErrCleared.
 func (s Store) TurnWrites(projectID string, t Turn) ([]db.Write, error) {
 	cleared := expression.Name(attrClearedUpTo)
 	notCleared := expression.AttributeNotExists(cleared).Or(cleared.LessThan(expression.Value(t.Question.ID)))
@@ -250,8 +272,8 @@ func isUnchanged(attribute, value string) expression.ConditionBuilder {
 	return expression.Name(attribute).Equal(expression.Value(value))
 }
 
-// LastMessage returns the ID of the latest stored message, "" if there is none.
-func (s Store) LastMessage(ctx context.Context, projectID string) (string, error) {
+// LastMessageID returns the ID of the latest stored message, "" if there is none.
+func (s Store) LastMessageID(ctx context.Context, projectID string) (string, error) {
 	q := db.Query{Prefix: db.MessagesOf(projectID), Descending: true, Limit: 1, KeysOnly: true}
 	page, err := s.table.Query(ctx, q)
 	if err != nil || len(page.Items) == 0 {

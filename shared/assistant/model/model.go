@@ -27,7 +27,7 @@ const (
 	TaskSummarize Task = "summarize" // summarize old turns of a conversation
 )
 
-// Request is one call. All text is UTF-8.
+// Request is a request for an answer. All text is UTF-8.
 type Request struct {
 	Task Task
 	// System is the instruction. It is the same in all requests of a task, so that providers can cache it together with

@@ -217,7 +217,7 @@ func (a *answer) readDelta(d delta) error {
 			return err
 		}
 	}
-	if err := a.calls.text(scalar(d.Content)); err != nil {
+	if err := a.calls.addText(scalar(d.Content)); err != nil {
 		return err
 	}
 	for _, call := range d.ToolCalls {
@@ -245,10 +245,10 @@ func (a *answer) result(err error) error {
 			return &model.Error{Fault: model.Unavailable, Cause: cause}
 		}
 	}
-	stop, fault := classifyFinishReason(a.finishReason)
 	if a.hasRefusal {
 		return &model.Error{Fault: model.Refused, Cause: errors.New("the model refused to answer")}
 	}
+	stop, fault := classifyFinishReason(a.finishReason)
 	if fault != "" {
 		return &model.Error{Fault: fault, Cause: fmt.Errorf("the answer ended with the finish reason %q", a.finishReason)}
 	}

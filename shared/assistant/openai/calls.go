@@ -43,8 +43,8 @@ func newCalls(r model.Request, parts *provider.Queue) *calls {
 	return c
 }
 
-// text adds text.
-func (c *calls) text(text string) error {
+// addText adds text of the answer.
+func (c *calls) addText(text string) error {
 	c.hasText = c.hasText || text != ""
 	if err := c.parts.AddText(text); err != nil {
 		return err

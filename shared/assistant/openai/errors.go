@@ -15,12 +15,12 @@ import (
 )
 
 // serverError is an error that the server sent, either instead of an answer or in the stream. Failure.Message
-// classifies it and is not logged, because text outside of the known fields may be the prompt. Only message, which is
-// from a known field, is logged.
+// classifies it and is not logged, because text outside of the known fields may be the prompt. Only knownText, which is
+// the text of the known fields, is logged.
 type serverError struct {
 	provider.Failure
 
-	message, mediaType, location string
+	knownText, mediaType, location string
 }
 
 // modelError returns the error that Generate returns. Its text contains the status, and the message if it was in a
@@ -31,8 +31,8 @@ func (e *serverError) modelError() *model.Error {
 		fmt.Fprintf(&b, "status %d: ", e.Status)
 	}
 	switch {
-	case e.message != "":
-		b.WriteString(e.message)
+	case e.knownText != "":
+		b.WriteString(e.knownText)
 	case e.mediaType != "":
 		fmt.Fprintf(&b, "no readable message in a body of type %q", e.mediaType)
 	default:
@@ -77,10 +77,10 @@ func parseError(data []byte) *serverError {
 			inner.Message = outer.Error
 		}
 	}
-	e.message = strings.TrimSpace(scalar(inner.Message) + " " + scalar(inner.Detail))
+	e.knownText = strings.TrimSpace(scalar(inner.Message) + " " + scalar(inner.Detail))
 	e.Codes = []string{scalar(inner.Type), scalar(inner.Code)}
-	if e.message != "" {
-		e.Message = e.message + " " + textOf(inner.Metadata)
+	if e.knownText != "" {
+		e.Message = e.knownText + " " + textOf(inner.Metadata)
 	}
 	return e
 }

@@ -126,7 +126,7 @@ type server struct {
 	useCompletionTokens atomic.Bool
 }
 
-// newServer creates the client. The transport does not use a proxy from the environment.
+// newServer returns the API at a base URL. Its transport does not use a proxy from the environment.
 func newServer(base string) (*server, error) {
 	address, err := chatURL(base)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 	errorTimeout = 3 * time.Second
 )
 
-// send sends the request once, and again if the server requires the other name of the limit of tokens. It returns the
+// send sends the request once, and again if the server requires the other name of the token limit. It returns the
 // response when the server has sent its headers. Its errors are *model.Errors.
 func (s *server) send(ctx context.Context, b body, key string) (*http.Response, error) {
 	useCompletionTokens := s.useCompletionTokens.Load()
@@ -47,7 +47,7 @@ func (s *server) send(ctx context.Context, b body, key string) (*http.Response, 
 	return nil, failure
 }
 
-// post sends the request. Its limit of tokens is max_completion_tokens or max_tokens.
+// post sends the request. The name of its token limit is max_completion_tokens or max_tokens.
 func (s *server) post(ctx context.Context, b body, useCompletionTokens bool, key string) (*http.Response, error) {
 	if useCompletionTokens {
 		b.MaxCompletionTokens, b.MaxTokens = b.MaxTokens, 0

@@ -10,7 +10,8 @@ import (
 	"devplatform/shared/excerpt"
 )
 
-// Budget is the maximum number of tokens of each part of a request.
+// Budget is the maximum number of tokens of each part of a request: the list of files, the current file, the other
+// files, the earlier turns, and the summary.
 type Budget struct{ Tree, Current, Named, History, Summary int }
 
 // DefaultBudget returns a budget for all current models. Together with the message, the instructions and an answer, it
@@ -26,12 +27,12 @@ func (b Budget) Tight() Budget {
 	}
 }
 
-// bytesPerToken is a rule of thumb. It counts bytes of UTF-8 and not characters, because in scripts other than Latin a
+// BytesPerToken is a rule of thumb. It counts bytes of UTF-8 and not characters, because in scripts other than Latin a
 // character has both more tokens and more bytes.
-const bytesPerToken = 4
+const BytesPerToken = 4
 
 // TokensOf estimates the number of tokens of a text.
-func TokensOf(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
+func TokensOf(text string) int { return (len(text) + BytesPerToken - 1) / BytesPerToken }
 
 // Tokens estimates the number of tokens of a request.
 func Tokens(r model.Request) int {
@@ -51,8 +52,8 @@ func Tokens(r model.Request) int {
 	return n
 }
 
-// shares divides a budget among parts of the given sizes. A part that is smaller than an equal share gets its size. The
-// larger parts share the remaining budget equally.
+// shares divides a budget of bytes among parts of the given sizes. A part that is smaller than an equal share gets its
+// size. The larger parts share the remaining budget equally.
 func shares(sizes []int, budget int) []int {
 	bySize := make([]int, len(sizes))
 	for i := range bySize {

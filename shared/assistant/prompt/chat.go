@@ -45,12 +45,12 @@ type Chat struct {
 // with everything else. The user's message is never cut.
 func (c Chat) Request(b Budget, maxOutput int) model.Request {
 	files := c.shownFiles(b)
-	summary, _ := cut(clean(c.Summary), b.Summary*bytesPerToken-sectionOverhead)
+	summary, _ := cut(clean(c.Summary), b.Summary*BytesPerToken-sectionOverhead)
 	messages, calls := messagesOf(c.recentTurns(b.History))
 
 	sections := []section{{"project", c.describeProject(maxOutput)}}
 	if len(c.Paths) > 0 && b.Tree > 0 {
-		sections = append(sections, section{"files", c.tree(b.Tree*bytesPerToken - sectionOverhead)})
+		sections = append(sections, section{"files", c.tree(b.Tree*BytesPerToken - sectionOverhead)})
 	}
 	sections = append(sections, fileSections(files)...)
 	if summary != "" {

@@ -107,6 +107,7 @@ func TestSummarize(t *testing.T) {
 	for range 20 {
 		long = append(long, prompt.Turn{User: numberedLines(1000), Assistant: numberedLines(5000)})
 	}
+	// The turns have at most 12,000 tokens, the old summary 1,500, and the rest is for the instruction.
 	if n := prompt.Tokens(prompt.Summarize(numberedLines(1000), long, 500)); n > 16_000 {
 		t.Errorf("got %d tokens, want at most 16000", n)
 	}

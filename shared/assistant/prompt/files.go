@@ -28,10 +28,10 @@ func (c Chat) shownFiles(b Budget) []model.File {
 			named = append(named, d)
 		}
 	}
-	return append(fit(current, b.Current*bytesPerToken), fit(named, b.Named*bytesPerToken)...)
+	return append(fit(current, b.Current*BytesPerToken), fit(named, b.Named*BytesPerToken)...)
 }
 
-// fit returns as many of the first files as fit into the budget. A file that is larger than its share is cut.
+// fit returns as many of the first files as fit into a budget of bytes. A file that is larger than its share is cut.
 func fit(documents []Document, budget int) []model.File {
 	for ; len(documents) > 0; documents = documents[:len(documents)-1] {
 		available := budget
@@ -83,8 +83,9 @@ func fileTitle(path string, isCut bool) string {
 	return "file " + quote(path)
 }
 
-// tree returns the project's paths in order, one on each line. If they do not fit into the budget, paths in the folder
-// of the current file are preferred, then paths with few folders. The last line then has the number of missing paths.
+// tree returns the project's paths in order, one on each line. If they do not fit into the budget of bytes, paths in
+// the folder of the current file are preferred, then paths with few folders. The last line then has the number of
+// missing paths.
 func (c Chat) tree(budget int) string {
 	paths := make([]string, len(c.Paths))
 	for i, p := range c.Paths {
@@ -100,8 +101,8 @@ func (c Chat) tree(budget int) string {
 	slices.SortStableFunc(paths, func(a, b string) int {
 		return cmp.Or(cmp.Compare(depth(a), depth(b)), cmp.Compare(a, b))
 	})
-	const lastLine = 40
-	budget -= lastLine
+	const lastLineSize = 40 // bytes kept free for the line "… and N more"
+	budget -= lastLineSize
 	var lines []string
 	for _, p := range paths {
 		line := oneLine(p)

@@ -22,7 +22,7 @@ func TestTree(t *testing.T) {
 	slices.Sort(all)
 	c := prompt.Chat{Paths: all, CurrentFile: "/lib/deep/er/here/one.ts", Message: "x"}
 	tree := parseSections(t, lastText(c.Request(prompt.Budget{Tree: 1000}, 1)))[1].Text
-	if len(tree) > 4000 || len(tree) < 3800 {
+	if len(tree) > 4000 || len(tree) < 3800 { // 1000 tokens have 4000 bytes
 		t.Errorf("got %d bytes, want 3800 to 4000", len(tree))
 	}
 	lines := strings.Split(strings.TrimSuffix(tree, "\n"), "\n")
@@ -122,7 +122,7 @@ func TestNamedFilesShareTheirBudget(t *testing.T) {
 		t.Fatalf("got the files %+v, want the small file completely and two cut files", files)
 	}
 	for _, f := range []model.File{files[0], files[2]} {
-		if len(f.Content) < 7500 || len(f.Content) > 8000 {
+		if len(f.Content) < 7500 || len(f.Content) > 8000 { // half of 4000 tokens, which have 16,000 bytes
 			t.Errorf("%s: got %d bytes, want 7500 to 8000", f.Path, len(f.Content))
 		}
 	}

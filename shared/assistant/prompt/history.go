@@ -23,10 +23,10 @@ const (
 	minSummarizedTurn   = 256 // bytes
 )
 
-// recentTurns returns the latest turns that fit into the budget, oldest first. A turn that is larger than half of the
-// budget is cut.
-func (c Chat) recentTurns(budget int) []Turn {
-	available := budget * bytesPerToken
+// recentTurns returns the latest turns that have at most the given number of tokens, oldest first. A turn that has more
+// than half of these tokens is cut.
+func (c Chat) recentTurns(tokens int) []Turn {
+	available := tokens * BytesPerToken
 	limit := available / 2
 	if limit < minShown {
 		return nil
@@ -57,8 +57,8 @@ func shorten(t Turn, limit int) Turn {
 	return t
 }
 
-// firstLines returns as many of the first texts as fit into the budget, each as one line. If some are missing, the last
-// line has their number.
+// firstLines returns as many of the first texts as fit into a budget of bytes, each as one line. If some are missing,
+// the last line has their number.
 func firstLines(texts []string, budget int) []string {
 	const lastLineSize = 24 // bytes kept free for the line "and N more"
 	var lines []string
@@ -104,7 +104,7 @@ func orNoText(text string) string {
 // first. Turns that are too long are cut.
 func Summarize(oldSummary string, turns []Turn, maxOutput int) model.Request {
 	var sections []section
-	oldSummary, _ = cut(clean(oldSummary), maxOldSummaryTokens*bytesPerToken)
+	oldSummary, _ = cut(clean(oldSummary), maxOldSummaryTokens*BytesPerToken)
 	if oldSummary != "" {
 		sections = append(sections, section{"current note", oldSummary})
 	}
@@ -112,7 +112,7 @@ func Summarize(oldSummary string, turns []Turn, maxOutput int) model.Request {
 	for i, t := range turns {
 		sizes[i] = len(t.User) + len(t.Assistant) + maxCallsText + 4*sectionOverhead
 	}
-	for i, share := range shares(sizes, maxSummarizedTokens*bytesPerToken) {
+	for i, share := range shares(sizes, maxSummarizedTokens*BytesPerToken) {
 		t := shorten(turns[i], max(share, minSummarizedTurn))
 		sections = append(sections, section{"user", orNoText(t.User)}, section{"assistant", orNoText(t.Assistant)})
 		if len(t.Actions) > 0 {

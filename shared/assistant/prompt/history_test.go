@@ -38,8 +38,8 @@ func TestHistory(t *testing.T) {
 		turns = append(turns, prompt.Turn{User: fmt.Sprintf("question %d", i), Assistant: strings.Repeat("a", 1000)})
 	}
 	c := prompt.Chat{Message: "x", Turns: turns}
-	r := c.Request(prompt.Budget{History: 2000}, 1)
-	if len(r.Messages) != 15 || r.Messages[0].Text != "question 23" || r.Messages[12].Text != "question 29" {
+	r := c.Request(prompt.Budget{History: 2000}, 1) // 8000 bytes: seven turns, each with about 1,070 bytes
+	if len(r.Messages) != 2*7+1 || r.Messages[0].Text != "question 23" || r.Messages[12].Text != "question 29" {
 		t.Errorf("got %d messages from %q, want 15 from question 23", len(r.Messages), r.Messages[0].Text)
 	}
 	// A turn that is too long is cut to half of the budget.

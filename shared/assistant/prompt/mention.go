@@ -19,7 +19,7 @@ var url = regexp.MustCompile(`\S+://\S*`)
 const maxOccurrences = 100
 
 // maxWork limits the comparisons of a call of Mentioned. A comparison costs the bytes of the path and checkCost. A
-// usual message needs a small part of it. If a message needs more, the files whose names come last are not found.
+// usual message needs a small part of maxWork. If a message needs more, it does not name the remaining files.
 const (
 	maxWork   = 2 << 20
 	checkCost = 128
@@ -132,6 +132,7 @@ func outermost(named map[mention]string) []string {
 	return found
 }
 
+// commonSuffix returns the number of bytes at the ends of a and b that are equal.
 func commonSuffix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[len(a)-n-1] == b[len(b)-n-1] {

@@ -17,7 +17,7 @@ func Repair(
 ) model.Request {
 	answer := model.Message{Role: model.Assistant, Text: clean(text)}
 	next := model.Message{Role: model.User, Text: repairInstruction, Results: results}
-	if shown := fit(files, fileTokens*bytesPerToken); len(shown) > 0 {
+	if shown := fit(files, fileTokens*BytesPerToken); len(shown) > 0 {
 		next.Text = join(fileSections(shown), append(slices.Clip(r.Messages), answer)) + "\n" + repairInstruction
 		r.Subject.Files = append(slices.Clip(r.Subject.Files), shown...)
 	}

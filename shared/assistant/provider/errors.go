@@ -122,7 +122,7 @@ func (f Failure) Fault() model.Fault {
 // maxRetryAfter is the longest wait that RetryAfter returns.
 const maxRetryAfter = 24 * time.Hour
 
-// RetryAfter returns the wait that the headers of a response request: in OpenAI's header, in milliseconds, or in the
+// RetryAfter returns the wait for which a response asks in its headers: in OpenAI's header, in milliseconds, or in the
 // standard header. If the standard header contains a date, the wait is the time from the response's Date header to this
 // date. RetryAfter returns 0 if no header is valid.
 func RetryAfter(h http.Header) time.Duration {

@@ -72,7 +72,7 @@ func (q *Queue) AddCall(id, name string) *Piece {
 	return call
 }
 
-// AddInput adds input of a call.
+// AddInput adds input of a call, or text of any other piece.
 func (q *Queue) AddInput(call *Piece, text string) error {
 	call.pending.WriteString(text)
 	err := q.CountBytes(len(text))

@@ -8,9 +8,9 @@ import (
 )
 
 // The usage of all users together is divided into shards, because all calls would conflict on a single item. Each shard
-// has an equal part of the limit. A call reserves its tokens in a random shard. If that shard has too few tokens left,
-// it takes another one. So the sum of all shards exceeds the limit only by tokens that answers use beyond their
-// reservations. When the tokens are used up, each shard can have some left, too few for a call.
+// has an equal part of the limit. A call reserves its tokens in a random shard, or in another shard if the random one
+// has too few tokens left. So the sum of all shards exceeds the limit only by tokens that answers use beyond their
+// reservations. In the end, each shard can have tokens left that are too few for a call.
 const (
 	// maxShards is the maximum number of shards.
 	maxShards = 16
@@ -27,7 +27,7 @@ func (l Limits) shards() int {
 	return min(max(l.GlobalMonthlyTokens/tokensPerShard, 1), maxShards)
 }
 
-// shardLimit returns the limit of a shard, from 1. The limits of all shards add up to GlobalMonthlyTokens.
+// shardLimit returns the limit of a shard. Shards are numbered from 1. Their limits add up to GlobalMonthlyTokens.
 func (l Limits) shardLimit(shard int) int {
 	limit := l.GlobalMonthlyTokens / l.shards()
 	if shard <= l.GlobalMonthlyTokens%l.shards() {
@@ -61,14 +61,14 @@ func (l Limits) findShard(taken [maxShards]int, tokens int) (shard, left int) {
 }
 
 const (
-	// reportInterval is the shortest time between two reports of the usage of all users.
+	// reportInterval is the shortest time between two reports of the usage of all users by one process.
 	reportInterval = time.Minute
 	// reportTimeout is the maximum time that a report takes. Without it, an outage of storage would delay the response.
 	reportTimeout = time.Second
 )
 
 // ReportGlobalUsage logs which percentage of the tokens of all users is used or reserved in this month, at most once a
-// minute. Alarms depend on this line. If there is no limit for all users together, it does nothing.
+// minute in each process. Alarms depend on this line. Without a limit for all users together, it does nothing.
 func (l *Ledger) ReportGlobalUsage(ctx context.Context) {
 	now, last := l.now(), l.lastReport.Load()
 	if l.limits.shards() == 0 || now.Sub(time.Unix(0, last)).Abs() < reportInterval ||

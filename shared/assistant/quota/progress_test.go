@@ -45,7 +45,8 @@ func TestGenerationsInProgress(t *testing.T) {
 	refuse := func() {
 		t.Helper()
 		err := f.reserve(f.newReservation(ada, 100))
-		if retryAfter(err) != "159" || !strings.Contains(err.Error(), "answers in progress (3)") {
+		if retryAfter(err) != "159" || // one second of the Lease has passed
+			!strings.Contains(err.Error(), "answers in progress (3)") {
 			t.Fatalf("got error %v with Retry-After %q, want one about 3 answers in progress with 159", err, retryAfter(err))
 		}
 	}

@@ -206,6 +206,7 @@ func TestCallsPerMinute(t *testing.T) {
 	reserve := func(userID string) error { return f.reserve(f.newReservation(userID, 100)) }
 	f.must(reserve(ada))
 	f.must(reserve(ada))
+	// The minute ends in 39.5 seconds (see epoch).
 	if err := reserve(ada); slicetest.CodeOf(err) != fault.CodeRateLimited || retryAfter(err) != "40" {
 		t.Errorf("third call: got error %v with Retry-After %q, want code %s with Retry-After 40",
 			err, retryAfter(err), fault.CodeRateLimited)

@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// Usage is the usage of a user, or of one shard of all users together, in a month.
+// Usage is the usage in a month: of one user, or of all users together in one shard.
 type Usage struct {
 	// Input and Output are the numbers of tokens that models have read and generated.
 	Input  int `dynamodbav:"input"`
@@ -28,7 +28,7 @@ type generation struct {
 	ID     string `dynamodbav:"id"`
 	Tokens int    `dynamodbav:"tokens"`
 	Month  string `dynamodbav:"month"`
-	// Shard is the shard of the usage of all users in which the tokens are also reserved, from 1; 0 if there is none.
+	// Shard is the number of the shard in which the tokens are also reserved; 0 if there are no shards.
 	Shard     int             `dynamodbav:"shard"`
 	StartedAt clock.Timestamp `dynamodbav:"startedAt"`
 	Cancelled bool            `dynamodbav:"cancelled,omitempty"`

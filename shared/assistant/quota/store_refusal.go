@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/limit"
 )
 
-// LimitsOf returns the items that Refuse needs.
+// LimitsOf returns references to the items that Refuse needs.
 func (l *Ledger) LimitsOf(userID string) []db.Ref {
 	minute := l.counters.Counter(l.limits.minuteRule(), userID)
 	return []db.Ref{l.table.Ref(db.UsageKey(userID, MonthOf(l.now()).String())), l.table.Ref(minute.Key())}
@@ -21,16 +21,15 @@ func (l *Ledger) LimitsOf(userID string) []db.Ref {
 
 // Refuse returns an error if Reserve would refuse a call that needs at least minTokens tokens, because of the user's
 // limit of calls or tokens. It is called before a prompt is built, so that such a call costs little. items has the
-// items of LimitsOf. Like Reserve, Refuse counts the refused call, and releases the reservations of crashed
-// generations.
-// Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, the error classes of db.
+// items to which LimitsOf refers. Like Reserve, Refuse counts the refused call, and releases the reservations of
+// crashed generations. Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, the error classes of db.
 func (l *Ledger) Refuse(ctx context.Context, userID string, minTokens int, items map[db.Key]db.Item) error {
 	minute, month := l.counters.Counter(l.limits.minuteRule(), userID), MonthOf(l.now())
 	if err := minute.Load(items[minute.Key()]); err != nil {
 		return err
 	}
 	if minute.Remaining() == 0 {
-		_, err := l.counters.Count(ctx, minute) // makes no call
+		_, err := l.counters.Count(ctx, minute) // RATE_LIMITED, without a call to storage
 		return err
 	}
 	usage, err := db.Decode[Usage](items[db.UsageKey(userID, month.String())])
@@ -101,9 +100,9 @@ func (l *Ledger) countRefused(ctx context.Context, minute limit.Counter, refusal
 // limit of the function.
 const crashedAfter = 10 * time.Minute
 
-// maxGenerations is the maximum number of generations, oldest first, that a search for crashed ones reads. Later ones
-// are found when earlier ones have expired. maxCrashed is the maximum number that a search releases. The next refused
-// call releases others.
+// maxGenerations is the maximum number of generations, oldest first, that a search for crashed generations reads. It
+// finds later generations when earlier ones have expired. maxCrashed is the maximum number of reservations that a
+// search releases. The next refused call releases others.
 const (
 	maxGenerations = 1000
 	maxCrashed     = 25

@@ -25,7 +25,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Res
 	minute, inProgress := l.limits.minuteRule(), l.counters.Operations(l.limits.operationRule(), r.UserID)
 	month := r.month().String()
 	r.shard = l.limits.anyShard()
-	mustCount := false // whether a limit other than the limit of calls refused the call, so that it was not counted
+	mustCount := false // whether another limit than the limit of calls refused the call, so that it was not counted
 	err := db.Retry(ctx, "reserve tokens", func(ctx context.Context) error {
 		record, err := db.Encode(generation{
 			ID: r.MessageID, Tokens: r.Tokens, Month: month, Shard: r.shard, StartedAt: clock.Stamp(l.now()),
@@ -80,8 +80,8 @@ const (
 )
 
 // Settle ends a reservation and its generation in progress, and also executes the given writes in the same transaction,
-// even if ctx has ended. If the reservation was settled before, Settle writes nothing and returns nil. A reservation
-// that was released because its generation was considered crashed can still be settled.
+// even if ctx has ended. If the reservation was settled before, or its record has expired, Settle writes nothing and
+// returns nil. A reservation that was released because its generation was considered crashed can still be settled.
 // Errors: the errors of the given writes; ErrCancelled; the error classes of db, after which Settle may be called
 // again.
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {

@@ -11,8 +11,8 @@ import (
 )
 
 // connect ends each answer to a message. Its lines are settings of `make run`, which shared/config/README.md explains.
-const connect = "For everything else, connect a language model, such as one that Ollama serves: stop the platform, and start " +
-	"it again with these settings:\n\n" +
+const connect = "For everything else, connect a language model, such as one that Ollama serves: stop the platform, and " +
+	"start it again with these settings:\n\n" +
 	"- `AI_PROVIDER=openai`\n- `AI_MODEL=qwen3-coder`\n- `OPENAI_BASE_URL=http://localhost:11434/v1`"
 
 // chat answers a message about a project. Its errors are reasons for a refusal.
@@ -29,7 +29,8 @@ func chat(s model.Subject) (answer, error) {
 		return answer{}, err
 	}
 	a := answer{text: fmt.Sprintf("The starter is %s. It is written in %s, and can be deployed as it is.\n\n"+
-		"I chose it because of “%s”, and ignored the rest of the message: I am the built-in generator, not a language model.\n\n%s",
+		"I chose it because of “%s”, and ignored the rest of the message: "+
+		"I am the built-in generator, not a language model.\n\n%s",
 		chosen.about, chosen.stack.name, chosen.keyword, connect)}
 	for _, file := range files {
 		input, err := json.Marshal(file)

@@ -29,12 +29,15 @@ var (
 	openings  = set("a an")
 	requests  = set("create make build start begin generate write develop design add need want like give")
 	questions = set("how why what which who whose when where is are was were do does did should")
-	changes   = set("fix change edit update improve refactor rename move delete remove replace convert migrate translate debug explain")
-	negations = set("not no never don't dont doesn't can't cannot won't shouldn't isn't without instead except neither nor")
+	changes   = set("fix change edit update improve refactor rename move delete remove replace convert migrate translate " +
+		"debug explain")
+	negations = set("not no never don't dont doesn't can't cannot won't shouldn't isn't without instead except neither " +
+		"nor")
 	// technologies are the words for languages and frameworks. A starter may be written in some of them.
-	technologies = set("react react.js reactjs html css javascript typescript vanilla static vite tailwind vue vue.js vuejs nuxt svelte " +
-		"sveltekit angular next.js nextjs remix gatsby astro solid.js solidjs preact qwik ember jquery bootstrap express node.js " +
-		"nodejs python django flask php laravel wordpress ruby rails java kotlin swift flutter golang rust")
+	technologies = set("react react.js reactjs html css javascript typescript vanilla static vite tailwind vue vue.js " +
+		"vuejs nuxt svelte sveltekit angular next.js nextjs remix gatsby astro solid.js solidjs preact qwik ember jquery " +
+		"bootstrap express node.js nodejs python django flask php laravel wordpress ruby rails java kotlin swift flutter " +
+		"golang rust")
 )
 
 func set(list string) map[string]bool {
@@ -60,8 +63,8 @@ func choose(message, framework string) (choice, error) {
 	case len(found) == 0:
 		return choice{}, refusef("I know no starter for this message: it contains no keyword of a starter.")
 	case len(found) > 1:
-		return choice{}, refusef("The message fits several starters: “%s” and “%s” are keywords of different ones. Ask for one of them.",
-			found[0].keyword, found[1].keyword)
+		return choice{}, refusef("The message fits several starters: “%s” and “%s” are keywords of different ones. "+
+			"Ask for one of them.", found[0].keyword, found[1].keyword)
 	case questions[all[0]]:
 		return choice{}, refusef("I cannot answer a question that begins with “%s”.", all[0])
 	}

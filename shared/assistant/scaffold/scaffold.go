@@ -6,8 +6,8 @@
 // starters.go has the starters, choose.go the rules, answers.go the answers, and stream.go emits an answer. Each folder
 // in starters is a project that is deployed as it is, so nothing else belongs there.
 //
-// It reads the task and the subject of a model.Request, and not the prompt text that was written for models. Storage,
-// HTTP and conversations do not belong here.
+// The provider reads the task and the subject of a model.Request, and not the prompt text that was written for models.
+// Storage, HTTP and conversations do not belong here.
 package scaffold
 
 import (

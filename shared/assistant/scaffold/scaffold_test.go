@@ -12,16 +12,16 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// heard is an answer as the assistant receives it.
-type heard struct {
+// receivedAnswer is an answer as the assistant receives it.
+type receivedAnswer struct {
 	text    string
 	calls   []model.Call
 	outcome model.Outcome
 }
 
-func send(t *testing.T, r model.Request) heard {
+func send(t *testing.T, r model.Request) receivedAnswer {
 	t.Helper()
-	var h heard
+	var h receivedAnswer
 	outcome, err := New().Generate(t.Context(), r, func(p model.Part) error {
 		if !utf8.ValidString(p.Text) {
 			t.Errorf("the part %q is not UTF-8", p.Text)
@@ -44,7 +44,7 @@ func send(t *testing.T, r model.Request) heard {
 }
 
 // actions returns the actions. It checks each against an empty project, as the assistant does.
-func (h heard) actions(t *testing.T) []action.Action {
+func (h receivedAnswer) actions(t *testing.T) []action.Action {
 	t.Helper()
 	draft := action.NewDraft(noFiles{})
 	for _, c := range h.calls {
@@ -63,7 +63,7 @@ func (noFiles) Paths() iter.Seq[string] { return maps.Keys(map[string]bool{}) }
 
 func (noFiles) Stat(string) (etag string, ok bool) { return "", false }
 
-func (noFiles) Read(context.Context, string) (content string, text bool, err error) {
+func (noFiles) Read(context.Context, string) (content string, isText bool, err error) {
 	return "", false, nil
 }
 

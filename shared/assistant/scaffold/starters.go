@@ -22,14 +22,14 @@ type starter struct {
 	stack   stack
 	// about completes the sentence "The starter is …".
 	about string
-	// keywords are words or phrases of at most maxPhrase words, separated by commas. No two starters have the same.
+	// keywords are words or phrases of at most maxPhrase words, separated by commas. Each belongs to only one starter.
 	keywords string
 }
 
 // stack is the language and the framework of a starter.
 type stack struct {
 	name string
-	// frameworks are the settings of projects in which the starter can be used. Projects have static by default.
+	// frameworks are the frameworks of projects in which the starter can be used. The default of a project is static.
 	frameworks []string
 	// technologies are the words for the stack that a message may contain.
 	technologies []string

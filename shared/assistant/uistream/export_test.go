@@ -1,7 +1,7 @@
 package uistream
 
-// Begun reports whether anything was sent.
-func (w *Writer) Begun() bool {
+// HasSent reports whether anything was sent.
+func (w *Writer) HasSent() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.hasSent

@@ -30,11 +30,11 @@ func TestKeepAlive(t *testing.T) {
 			}
 		}
 		checkComments(10*time.Second-1, 0)
-		if w.Begun() {
+		if w.HasSent() {
 			t.Error("the stream has begun before the first comment")
 		}
 		checkComments(1, 1)
-		if !w.Begun() || !rec.allFlushed() {
+		if !w.HasSent() || !rec.allFlushed() {
 			t.Error("the comment was not flushed")
 		}
 		checkComments(20*time.Second, 3)
@@ -145,7 +145,7 @@ func TestNoCommentsForClosedStreams(t *testing.T) {
 		before := rec.String()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if got := rec.String(); got != before || closed.Begun() {
+		if got := rec.String(); got != before || closed.HasSent() {
 			t.Errorf("got %q after Close and the disconnect, want %q", got, before)
 		}
 		// If a client disconnects while there are no frames, the next comment fails and the next call returns the error.

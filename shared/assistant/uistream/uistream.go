@@ -30,18 +30,17 @@ type Reason string
 
 // The reasons.
 const (
-	Stop      Reason = "stop"
-	Length    Reason = "length"
-	ToolCalls Reason = "tool-calls"
-	Failed    Reason = "error"
-	Other     Reason = "other"
+	Stop   Reason = "stop"
+	Length Reason = "length"
+	Failed Reason = "error"
+	Other  Reason = "other"
 )
 
-// ErrEnded is the error of every write after Finish or Close.
+// ErrEnded is the error of every write after Finish, Close or a successful Discard.
 var ErrEnded = errors.New("uistream: the stream has ended")
 
 // maxBytes is the maximum number of bytes of a stream. If its client does not read, the whole stream is in memory. An
-// answer of 384 KiB whose parts have four bytes each needs half of it.
+// answer of 384 KiB whose parts have four bytes each needs half of maxBytes.
 const maxBytes = 32 << 20
 
 // errTooLarge is the error of every write after a stream has reached its maximum size.
@@ -73,7 +72,7 @@ type Writer struct {
 	// holdsNext reports whether the next frame is delayed until another frame follows.
 	holdsNext bool
 	hasSent   bool // something was sent
-	bytes     int  // that were sent
+	bytes     int  // number of bytes that were sent
 	hasEnded  bool
 	err       error  // of the first write that failed
 	texts     int    // number of text parts so far
@@ -161,7 +160,7 @@ func (w *Writer) ToolAvailable(callID, name string, input any) error {
 		return fmt.Errorf("uistream: the input of %q: %w", name, err)
 	}
 	return w.write(func() error {
-		w.closeCall(callID)
+		w.removeOpenCall(callID)
 		w.addValue("input", value, "tool-input-available", "toolCallId", callID, "toolName", name)
 		return nil
 	})
@@ -170,7 +169,7 @@ func (w *Writer) ToolAvailable(callID, name string, input any) error {
 // ToolError ends a call that failed, with a message for the user. The call need not have been started.
 func (w *Writer) ToolError(callID, name, text string) error {
 	return w.write(func() error {
-		w.closeCall(callID)
+		w.removeOpenCall(callID)
 		w.addFailed(call{callID, name}, text)
 		return nil
 	})
@@ -192,7 +191,7 @@ func (w *Writer) Data(name string, v any) error {
 // Finish(Failed).
 func (w *Writer) Error(text string) error {
 	return w.write(func() error {
-		w.closeCalls()
+		w.failOpenCalls()
 		w.add("error", "errorText", text)
 		return nil
 	})
@@ -201,7 +200,7 @@ func (w *Writer) Error(text string) error {
 // Finish closes the open calls and ends the stream. Without Finish, the client treats the stream as interrupted.
 func (w *Writer) Finish(reason Reason) error {
 	return w.write(func() error {
-		w.closeCalls()
+		w.failOpenCalls()
 		w.add("finish", "finishReason", string(reason))
 		w.frames = append(w.frames, "data: [DONE]\n\n"...)
 		w.end()
@@ -271,14 +270,15 @@ func (w *Writer) indexOf(callID string) int {
 	return slices.IndexFunc(w.openCalls, func(c call) bool { return c.id == callID })
 }
 
-func (w *Writer) closeCall(callID string) {
+// removeOpenCall marks a call as ended.
+func (w *Writer) removeOpenCall(callID string) {
 	if i := w.indexOf(callID); i >= 0 {
 		w.openCalls = slices.Delete(w.openCalls, i, i+1)
 	}
 }
 
-// closeCalls ends the open calls with an error. Without the error, a client would show them as in progress forever.
-func (w *Writer) closeCalls() {
+// failOpenCalls ends the open calls with an error. Without the error, a client would show them as in progress forever.
+func (w *Writer) failOpenCalls() {
 	for _, c := range w.openCalls {
 		w.addFailed(c, notCompleted)
 	}
@@ -293,36 +293,37 @@ func (w *Writer) addFailed(c call, text string) {
 
 // add adds a frame of the given type. members contains a name, its string value, a name, and so on.
 func (w *Writer) add(kind string, members ...string) {
-	w.open(kind, members)
+	w.begin(kind, members)
 	w.frames = append(w.frames, "}\n\n"...)
 }
 
 // addValue is like add, but the frame has one more member: its name and its value, which is JSON without line breaks.
 func (w *Writer) addValue(name string, value jsontext.Value, kind string, members ...string) {
-	w.open(kind, members)
-	w.member(name)
+	w.begin(kind, members)
+	w.addName(name)
 	w.frames = append(w.frames, value...)
 	w.frames = append(w.frames, "}\n\n"...)
 }
 
-func (w *Writer) open(kind string, members []string) {
+// begin adds the beginning of a frame, without its closing brace.
+func (w *Writer) begin(kind string, members []string) {
 	w.frames = append(w.frames, `data: {"type":`...)
-	w.text(kind)
+	w.addString(kind)
 	for i := 0; i+1 < len(members); i += 2 {
-		w.member(members[i])
-		w.text(members[i+1])
+		w.addName(members[i])
+		w.addString(members[i+1])
 	}
 }
 
-// member adds a member name that needs no escaping.
-func (w *Writer) member(name string) {
+// addName adds the name of a member, which needs no escaping.
+func (w *Writer) addName(name string) {
 	w.frames = append(w.frames, ',', '"')
 	w.frames = append(w.frames, name...)
 	w.frames = append(w.frames, '"', ':')
 }
 
-// text adds a JSON string. Line breaks, which would end the event's line, are escaped.
-func (w *Writer) text(s string) {
+// addString adds a JSON string. Line breaks, which would end the event's line, are escaped.
+func (w *Writer) addString(s string) {
 	w.frames, _ = jsontext.AppendQuote(w.frames, s) // the error only reports that bytes were replaced
 }
 

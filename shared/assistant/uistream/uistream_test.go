@@ -79,7 +79,7 @@ func checkErrors(t *testing.T, steps ...error) {
 func TestStreamBytes(t *testing.T) {
 	t.Parallel()
 	w, rec := newWriter(t)
-	if w.Begun() {
+	if w.HasSent() {
 		t.Error("the stream has begun before the first frame")
 	}
 	checkErrors(t,
@@ -122,8 +122,8 @@ func TestStreamBytes(t *testing.T) {
 	if diff := cmp.Diff(want, rec.String()); diff != "" {
 		t.Errorf("stream (-want +got):\n%s", diff)
 	}
-	if !rec.allFlushed() || !w.Begun() {
-		t.Errorf("got flushed %v and begun %v, want true and true", rec.allFlushed(), w.Begun())
+	if !rec.allFlushed() || !w.HasSent() {
+		t.Errorf("got flushed %v and sent %v, want true and true", rec.allFlushed(), w.HasSent())
 	}
 	for _, piece := range rec.writes {
 		if !strings.HasSuffix(piece, "\n\n") {
