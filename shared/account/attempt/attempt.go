@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"time"
 
 	"devplatform/shared/clock"
@@ -61,8 +62,7 @@ func Headers(s limit.Status) RateLimit {
 
 // Limiter counts attempts in the accounts table. It is safe for concurrent use.
 type Limiter struct {
-	*limit.Counters // their error is AUTH_RATE_LIMITED
-
+	counters *limit.Counters // their error is AUTH_RATE_LIMITED
 	accounts db.Table
 	limits   Limits
 	now      clock.Clock
@@ -71,26 +71,26 @@ type Limiter struct {
 // New returns a Limiter that stores its counters in the accounts table.
 func New(client *db.Client, accounts db.Table, limits Limits, now clock.Clock) *Limiter {
 	counters := limit.New(client, accounts, now).WithError(TooMany)
-	return &Limiter{Counters: counters, accounts: accounts, limits: limits, now: now}
+	return &Limiter{counters: counters, accounts: accounts, limits: limits, now: now}
 }
 
 // CountCode counts an attempt to use a token or a code of a mail. Error: AUTH_RATE_LIMITED.
 func (l *Limiter) CountCode(ctx context.Context, client httpapi.RequestInfo) error {
 	rule := limit.Rule{Name: "code-ip", Limit: l.limits.CodeIP, Window: quarterHour}
-	_, err := l.Count(ctx, l.counter(rule, network(client)))
+	_, err := l.counters.Count(ctx, l.counter(rule, network(client)))
 	return err
 }
 
 // CountSignup counts an attempt to sign up. Error: AUTH_RATE_LIMITED.
 func (l *Limiter) CountSignup(ctx context.Context, client httpapi.RequestInfo) (limit.Attempt, error) {
 	rule := limit.Rule{Name: "signup-ip", Limit: l.limits.SignupIP, Window: time.Hour}
-	return l.Count(ctx, l.counter(rule, network(client)))
+	return l.counters.Count(ctx, l.counter(rule, network(client)))
 }
 
 // CountOAuth counts an attempt to start a sign-in with the code host. Error: AUTH_RATE_LIMITED.
 func (l *Limiter) CountOAuth(ctx context.Context, client httpapi.RequestInfo) (limit.Attempt, error) {
 	rule := limit.Rule{Name: "oauth-ip", Limit: l.limits.OAuthIP, Window: quarterHour}
-	return l.Count(ctx, l.counter(rule, network(client)))
+	return l.counters.Count(ctx, l.counter(rule, network(client)))
 }
 
 // LoginCounters are the counters of an attempt to log in.
@@ -110,6 +110,26 @@ func (l *Limiter) LoginCounters(email string, client httpapi.RequestInfo) LoginC
 	}
 }
 
+// Keys returns the keys of the items of the counters.
+func (c LoginCounters) Keys() []db.Key { return []db.Key{c.Pair.Key(), c.IP.Key(), c.Email.Key()} }
+
+// Load sets the numbers of attempts from the stored items of the counters.
+func (c *LoginCounters) Load(items map[db.Key]db.Item) error {
+	return errors.Join(
+		c.Pair.Load(items[c.Pair.Key()]), c.IP.Load(items[c.IP.Key()]), c.Email.Load(items[c.Email.Key()]),
+	)
+}
+
+// CountLogin counts an attempt to log in. Email does not count attempts from networks that are known to the account,
+// so that an attacker in another network cannot lock out the user. Error: AUTH_RATE_LIMITED.
+func (l *Limiter) CountLogin(ctx context.Context, c LoginCounters, isNetworkKnown bool) (limit.Attempt, error) {
+	counters := []limit.Counter{c.Pair, c.IP}
+	if !isNetworkKnown {
+		counters = append(counters, c.Email)
+	}
+	return l.counters.Count(ctx, counters...)
+}
+
 // Forgive returns the writes that reset the failed logins with an e-mail address: the counter of the client's network,
 // and the counter of all networks together. The counters of other networks with this address do not change.
 func (l *Limiter) Forgive(email string, client httpapi.RequestInfo) []db.Write {
@@ -120,7 +140,7 @@ func (l *Limiter) Forgive(email string, client httpapi.RequestInfo) []db.Write {
 // counter returns the counter of a rule for a subject, such as an e-mail address and a network. The parts of the
 // subject are hashed, so that a client cannot choose the key of an item.
 func (l *Limiter) counter(rule limit.Rule, subject ...string) limit.Counter {
-	return l.Counter(rule, Hash(subject...))
+	return l.counters.Counter(rule, Hash(subject...))
 }
 
 func network(client httpapi.RequestInfo) string { return httpapi.RateKey(client.SourceIP) }

@@ -28,10 +28,10 @@ func (l *Limiter) Mail(address string, client httpapi.RequestInfo) []db.Write {
 	const day = 24 * time.Hour
 	pair, limits := Hash(address, network(client)), l.limits.Mail
 	return []db.Write{
-		l.Write(limit.Rule{Name: "mail-address", Limit: limits.Address, Window: day}, Hash(address)),
-		l.Write(limit.Rule{Name: "mail-day", Limit: limits.Day, Window: day}, pair),
-		l.Write(limit.Rule{Name: "mail-hour", Limit: limits.Hour, Window: time.Hour}, pair),
-		l.Write(limit.Rule{Name: "mail-ip", Limit: limits.IP, Window: time.Hour}, Hash(network(client))),
-		l.Write(limit.Rule{Name: "mail-minute", Limit: limits.Minute, Window: time.Minute}, pair),
+		l.counters.Write(limit.Rule{Name: "mail-address", Limit: limits.Address, Window: day}, Hash(address)),
+		l.counters.Write(limit.Rule{Name: "mail-day", Limit: limits.Day, Window: day}, pair),
+		l.counters.Write(limit.Rule{Name: "mail-hour", Limit: limits.Hour, Window: time.Hour}, pair),
+		l.counters.Write(limit.Rule{Name: "mail-ip", Limit: limits.IP, Window: time.Hour}, Hash(network(client))),
+		l.counters.Write(limit.Rule{Name: "mail-minute", Limit: limits.Minute, Window: time.Minute}, pair),
 	}
 }

@@ -78,11 +78,17 @@ func (s *Service) login(ctx context.Context, in *loginInput) (*loginOutput, erro
 	if c.network.IsDue(u.ID, s.Clock()) {
 		writes = append(writes, s.Limiter.Know(c.email, u.ID, client))
 	}
+	// A login stores only one of the mail and the new hash: both change the credential, and a transaction can change an
+	// item only once.
 	var optional []db.Write
-	if !c.network.IsKnownTo(u.ID) || c.isOutdated {
-		if optional, err = s.optionalWrites(ctx, c, in.Body.Password, client); err != nil {
-			return nil, err
-		}
+	if !c.isNetworkKnown {
+		optional, err = s.Mails.NewNetwork(ctx, c.email, c.credential, client, s.Clock())
+	}
+	if err == nil && len(optional) == 0 && c.isOutdated {
+		optional, err = s.rehash(ctx, c, in.Body.Password)
+	}
+	if err != nil {
+		return nil, err
 	}
 	err = s.DB.Tx(slices.Concat(writes, optional)...).Commit(ctx)
 	if errors.Is(err, db.ErrStale) && len(optional) > 0 {
@@ -102,40 +108,35 @@ func (s *Service) login(ctx context.Context, in *loginInput) (*loginOutput, erro
 type checked struct {
 	limit.Attempt
 
-	email      string
-	credential user.Credential // zero if there is no such account
-	network    attempt.Network // of the client, as stored under the address
-	isOutdated bool            // the hash has other parameters than new hashes
+	email          string
+	credential     user.Credential // zero if there is no such account
+	network        attempt.Network // of the client, as stored under the address
+	isNetworkKnown bool            // to the account
+	isOutdated     bool            // the hash has other parameters than new hashes
 }
 
 // checkPassword counts an attempt and then checks the password. While a limit is reached, it rejects the correct
-// password too, because otherwise an attacker could continue to guess. This rejection costs one read. The limit for the
-// e-mail address does not apply to networks that are known to the account, so that an attacker in another network
-// cannot lock out the user. Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
+// password too, because otherwise an attacker could continue to guess. This rejection costs one read. Errors:
+// AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
 func (s *Service) checkPassword(
 	ctx context.Context, email, password string, client httpapi.RequestInfo,
 ) (c checked, err error) {
 	c.email = email
-	by := s.Limiter.LoginCounters(email, client)
+	counters := s.Limiter.LoginCounters(email, client)
 	emailKey, networkKey := db.EmailKey(email), attempt.NetworkKey(email, client)
-	items, err := s.Accounts.BatchGet(ctx, emailKey, networkKey, by.Pair.Key(), by.IP.Key(), by.Email.Key())
+	items, err := s.Accounts.BatchGet(ctx, append(counters.Keys(), emailKey, networkKey)...)
 	if err != nil {
 		return c, err
-	}
-	for _, counter := range []*limit.Counter{&by.Pair, &by.IP, &by.Email} {
-		err = errors.Join(err, counter.Load(items[counter.Key()]))
 	}
 	var credentialErr, networkErr error
 	c.credential, credentialErr = db.Decode[user.Credential](items[emailKey])
 	c.network, networkErr = db.Decode[attempt.Network](items[networkKey])
-	if err = errors.Join(err, credentialErr, networkErr); err != nil {
+	if err := errors.Join(counters.Load(items), credentialErr, networkErr); err != nil {
 		return c, err
 	}
-	userID, counters := c.credential.UserID, []limit.Counter{by.Pair, by.IP}
-	if !c.network.IsKnownTo(userID) {
-		counters = append(counters, by.Email)
-	}
-	if c.Attempt, err = s.Limiter.Count(ctx, counters...); err != nil {
+	userID := c.credential.UserID
+	c.isNetworkKnown = c.network.IsKnownTo(userID)
+	if c.Attempt, err = s.Limiter.CountLogin(ctx, counters, c.isNetworkKnown); err != nil {
 		return c, err
 	}
 	verdict, err := s.Hasher.Verify(ctx, c.credential.PasswordHash, password)
@@ -153,22 +154,4 @@ func (s *Service) checkPassword(
 		return c, err
 	}
 	return c, c.Status().WithHeaders(errWrongPassword)
-}
-
-// optionalWrites returns the writes of a login that are not necessary for it: the mail about an unknown network, or a
-// new hash of the same password. Error of the writes: db.ErrStale if a concurrent login has made them.
-func (s *Service) optionalWrites(
-	ctx context.Context, c checked, password string, client httpapi.RequestInfo,
-) ([]db.Write, error) {
-	if !c.network.IsKnownTo(c.credential.UserID) {
-		writes, err := s.Mails.NewNetwork(ctx, c.email, c.credential, client, s.Clock())
-		if err != nil || len(writes) > 0 {
-			return writes, err
-		}
-	}
-	if !c.isOutdated {
-		return nil, nil
-	}
-	hash, err := s.Hasher.Hash(ctx, password)
-	return []db.Write{s.rehash(c, hash)}, err
 }

@@ -1,6 +1,8 @@
 package password
 
 import (
+	"context"
+
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
@@ -15,9 +17,10 @@ func (s *Service) replaceHash(c checked, newHash string, update expression.Updat
 		If(hash.Equal(expression.Value(c.credential.PasswordHash))).Else(db.ErrStale)
 }
 
-// rehash returns the write that stores a new hash of the same password. Error: db.ErrStale.
-func (s *Service) rehash(c checked, newHash string) db.Write {
-	return s.replaceHash(c, newHash, expression.UpdateBuilder{})
+// rehash returns the write that stores a new hash of the checked password. Error of the write: db.ErrStale.
+func (s *Service) rehash(ctx context.Context, c checked, password string) ([]db.Write, error) {
+	hash, err := s.Hasher.Hash(ctx, password)
+	return []db.Write{s.replaceHash(c, hash, expression.UpdateBuilder{})}, err
 }
 
 // change returns the writes that store the hash of a new password, and start a new generation, to which only the
