@@ -74,7 +74,8 @@ type Deps struct {
 
 // Service serves the endpoints of all rooms. It is safe for concurrent use.
 type Service struct {
-	deps      Deps
+	Deps
+
 	shared    password.Deps // of the rooms
 	passwords *password.Service
 	codehost  *codehost.Service
@@ -93,7 +94,7 @@ func New(d Deps) *Service {
 		Outbox: mail.NewOutbox(d.DB, d.Tables, d.Keys, d.IDs, d.Clock, d.Mail),
 		Tokens: mailtoken.NewStore(d.DB, accounts, d.Keys, d.Clock), Users: user.NewStore(d.DB, d.Tables),
 	}
-	s := &Service{deps: d}
+	s := &Service{Deps: d}
 	s.shared = password.Deps{
 		DB: d.DB, Accounts: accounts, Users: mails.Users, Sessions: session.New(d.DB, d.Tables, d.Keys, d.Clock, d.Logger),
 		Limiter: attempt.New(d.DB, accounts, d.Limits, d.Clock), Hasher: d.Hasher, Tokens: mails.Tokens, Mails: mails,
@@ -118,7 +119,7 @@ func New(d Deps) *Service {
 // Router returns the HTTP handler of the service.
 func (s *Service) Router() http.Handler {
 	return httpapi.NewRouter(httpapi.Config{
-		Edge: s.deps.Edge, Logger: s.deps.Logger, Auth: s.shared.Sessions, Clock: s.deps.Clock,
+		Edge: s.Edge, Logger: s.Logger, Auth: s.shared.Sessions, Clock: s.Clock,
 	}, s.Register)
 }
 
@@ -129,7 +130,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.codehost.Register(r, tag)
 	page.Register(r, tag)
 	s.addresses.Register(r, tag)
-	s.shared.Activity.Register(r, tag, s.shared.Cursors)
+	activity.Service{Log: s.shared.Activity, Cursors: s.shared.Cursors}.Register(r, tag)
 	s.exports.Register(r, tag)
 	s.deletion.Register(r, tag)
 }
