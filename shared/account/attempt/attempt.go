@@ -11,7 +11,6 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/limit"
 )
@@ -36,17 +35,6 @@ type Limits struct {
 }
 
 const quarterHour = 15 * time.Minute
-
-// errTooMany is the error of an attempt beyond a limit.
-var errTooMany = fault.New(fault.CodeAuthRateLimited, "Too many attempts. Please wait and try again.")
-
-// TooMany returns the error of an attempt beyond a limit, with the headers of the limit.
-func TooMany(status limit.Status) *fault.Error {
-	return status.WithHeaders(status.WithRetryAfter(errTooMany))
-}
-
-// ExampleStatus is the status of a limit in the examples of the OpenAPI document.
-var ExampleStatus = limit.Status{Limit: 10, Reset: 14 * time.Minute}
 
 // RateLimit is the RateLimit-* headers of a response to an attempt that was counted.
 type RateLimit struct {

@@ -12,7 +12,6 @@ import (
 
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/oauth"
-	"devplatform/shared/account/password"
 	"devplatform/shared/account/session"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -38,67 +37,6 @@ const (
 	bindingCookie      = "__Host-oauth"
 	plainBindingCookie = "oauth"
 )
-
-// Binding is the binding cookie of a request.
-type Binding struct {
-	Host  string `cookie:"__Host-oauth" hidden:"true"`
-	Plain string `cookie:"oauth" hidden:"true"`
-}
-
-// CodeHostInput is the input that starts a sign-in or a link. It is exported because httpapi ignores unexported
-// embedded structs.
-type CodeHostInput struct {
-	Binding
-	Redirect string `query:"redirect" doc:"The path on this site, or the URL of an allowed origin, to which the browser is redirected when the flow ends; / if absent" example:"/projects"`
-}
-
-type startCodeHostInput struct {
-	CodeHostInput
-	FetchDest string `header:"Sec-Fetch-Dest" hidden:"true"`
-	FetchMode string `header:"Sec-Fetch-Mode" hidden:"true"`
-	Purpose   string `header:"Sec-Purpose" hidden:"true"`
-}
-
-// isNavigation reports whether the browser sends the request because the user opens a page, and not to load an image or
-// a frame of another page, or to prefetch the page. A client that is not a browser does not send these headers.
-func (in *startCodeHostInput) isNavigation() bool {
-	return (in.FetchDest == "" || in.FetchDest == "document") &&
-		(in.FetchMode == "" || in.FetchMode == "navigate") && in.Purpose == ""
-}
-
-type linkInput struct {
-	CodeHostInput
-	Body *password.Reauthentication
-}
-
-// Validate implements httpapi's validation.
-func (in *linkInput) Validate(v *httpapi.Validation) { in.Body.Validate(v) }
-
-type startCodeHostOutput struct {
-	attempt.RateLimit
-	Location  string   `header:"Location" doc:"The URL of the authorization page of the code host"`
-	SetCookie []string `header:"Set-Cookie" doc:"A cookie that binds the sign-in to this browser"`
-}
-
-type linkOutput struct {
-	attempt.RateLimit
-	SetCookie []string `header:"Set-Cookie" doc:"A cookie that binds the flow to this browser"`
-	Body      struct {
-		URL string `json:"url" doc:"The URL of the authorization page of the code host. The client must redirect the browser to it." example:"https://codehost.example/login/oauth/authorize?client_id=…"`
-	}
-}
-
-type callbackInput struct {
-	Binding
-	State string `query:"state" doc:"The state of the authorization request" example:"GQ2DSNZXGEZDGNBVGY3TQOJQGE"`
-	Code  string `query:"code" doc:"The authorization code that the code host issued" example:"4f1b6c"`
-	Error string `query:"error" doc:"The error that the code host reported instead of a code" example:"access_denied"`
-}
-
-type callbackOutput struct {
-	Location  string   `header:"Location" doc:"The path or URL that was given when the sign-in started. If the code host reported an error, its code is the query parameter error, such as error=access_denied"`
-	SetCookie []string `header:"Set-Cookie" doc:"The session cookie; absent if the code host reported an error"`
-}
 
 // allowsPlainCookie reports whether the client may use the cookie without Secure.
 func (s *Service) allowsPlainCookie(client httpapi.RequestInfo) bool {

@@ -8,7 +8,6 @@ import (
 
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/oauth"
-	"devplatform/shared/account/password"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -37,42 +36,6 @@ func (s *Service) identity(u user.User, at oauth.Identity) Identity {
 		ID: s.IDs.New(id.Identity), UserID: u.ID, Provider: at.Provider, Subject: at.Subject,
 		Username: user.Printable(at.Login, maxUsernameBytes), LinkedAt: clock.Stamp(s.Clock()),
 	}
-}
-
-type identitiesInput struct{ httpapi.PageInput }
-
-type identitiesOutput struct {
-	Body struct {
-		Identities []Identity `json:"identities" nullable:"false" doc:"The identities, in the order in which they were linked"`
-		NextCursor string     `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
-	}
-}
-
-type unlinkInput struct {
-	ID   string `path:"id" doc:"The ID of the identity" example:"idn_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Body *password.Reauthentication
-}
-
-// Validate implements httpapi's validation.
-func (in *unlinkInput) Validate(v *httpapi.Validation) { in.Body.Validate(v) }
-
-func (s *Service) listIdentities(
-	ctx context.Context, caller httpapi.Caller, in *identitiesInput,
-) (out *identitiesOutput, err error) {
-	out = &identitiesOutput{}
-	scope := httpapi.ListScope(caller, "identities")
-	after, err := s.Cursors.Open(ctx, scope, in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	identities, err := identitiesOf(ctx, s.Accounts, caller.UserID)
-	if err != nil {
-		return nil, err
-	}
-	identities = slices.DeleteFunc(identities, func(i Identity) bool { return i.ID <= after })
-	out.Body.Identities, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.Cursors, scope, identities, in.Limit,
-		func(i Identity) string { return i.ID })
-	return out, err
 }
 
 // unlinkIdentity removes an identity from the caller's account. If another request changes the identities at the

@@ -1,23 +1,12 @@
-// Package deletion ends accounts. One transaction ends an account and the workspaces that only its user had. From then
-// on, nothing reads their data, and no login succeeds. The transaction also adds the removal of the account (package
-// removal), in which the Remover of this package removes the rest. The transaction decides about workspaces only by
-// their numbers of owners and members, and must not know what they contain.
 package deletion
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"strings"
 
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/codehost"
-	"devplatform/shared/account/mailtoken"
-	"devplatform/shared/account/user"
-	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/mail"
 	"devplatform/shared/removal"
@@ -26,35 +15,6 @@ import (
 
 // maxWrites is DynamoDB's limit of the writes of a transaction.
 const maxWrites = 100
-
-// Deps are the dependencies of a Service.
-type Deps struct {
-	DB       *db.Client
-	Accounts db.Table
-	Projects db.Table
-	Users    user.Store
-	Mails    mailtoken.Mails // Tokens may be nil
-	Activity *activity.Log
-	Clock    clock.Clock
-}
-
-// Service ends accounts. It is safe for concurrent use.
-type Service struct{ Deps }
-
-// New returns a Service. It makes no calls to storage.
-func New(d Deps) *Service { return &Service{d} }
-
-// errShared returns the error for a user who is the only owner of workspaces with other members.
-func errShared(names ...string) *fault.Error {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = `"` + name + `"`
-	}
-	return fault.New(fault.CodeConflict, "You are the only owner of workspaces that have other members: "+
-		strings.Join(quoted, ", ")+". First make another member an owner, remove the members, or delete the workspace.")
-}
-
-const errConfirm = "must be the username of the account"
 
 // Delete ends the account of a user, as the user or an operator wants. more are further writes of the transaction.
 // Errors: db.ErrNotFound if there is no such account, or if it has ended; CONFLICT if the user is the only owner of a
@@ -124,52 +84,4 @@ func (s *Service) endWorkspaces(ctx context.Context, userID string) ([]db.Write,
 		return nil, errShared(blocking...)
 	}
 	return writes, nil
-}
-
-// Register adds the endpoint, with the tag of accounts.
-func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
-	httpapi.Private(r, httpapi.Operation{
-		ID: "deleteAccount", Method: http.MethodDelete, Path: "/api/auth/me", Tag: tag, Status: http.StatusAccepted,
-		SessionFirst: true, Summary: "Delete the caller's account",
-		Description: "Ends the account and all its sessions, and deletes the workspaces that have no other member, with " +
-			"everything in them. If the caller is the only owner of a workspace with other members, nothing is deleted. The " +
-			"e-mail address is free at once, the username after 90 days. The data is removed within 24 hours. The caller " +
-			"leaves the other workspaces, where the author of comments and deployments is then shown as `deleted`. The session " +
-			"must have started within the last 10 minutes.",
-		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("confirm", errConfirm)), httpapi.ErrNotFresh, errShared("Team"),
-		},
-	}, s.deleteAccount)
-}
-
-type deleteInput struct {
-	Body struct {
-		Confirm string `json:"confirm" maxLength:"64" doc:"The username of the account" example:"ada"`
-	}
-}
-
-type deleteOutput struct {
-	SetCookie []string `header:"Set-Cookie" doc:"Clears the session cookie"`
-	Body      httpapi.Done
-}
-
-// deleteAccount ends the account of the caller. Errors: AUTH_REAUTHENTICATION_REQUIRED, VALIDATION_FAILED,
-// AUTH_INVALID_TOKEN, CONFLICT.
-func (s *Service) deleteAccount(
-	ctx context.Context, caller httpapi.Caller, in *deleteInput,
-) (*deleteOutput, error) {
-	switch {
-	case !caller.IsFresh(s.Clock()):
-		return nil, httpapi.ErrNotFresh
-	case in.Body.Confirm != caller.Account().Username:
-		return nil, fault.Invalid(fault.Field("confirm", errConfirm))
-	}
-	if err := s.Delete(ctx, caller.UserID); err != nil {
-		if errors.Is(err, db.ErrNotFound) {
-			err = httpapi.ErrNoSession.WithCause(err)
-		}
-		return nil, err
-	}
-	done := httpapi.Done{Success: true, Message: "Account deleted. Its data is removed within 24 hours."}
-	return &deleteOutput{SetCookie: httpapi.ClearedCookies(ctx), Body: done}, nil
 }

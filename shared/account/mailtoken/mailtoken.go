@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/fault"
 	"devplatform/shared/id"
 	"devplatform/shared/mail"
 )
@@ -40,10 +39,6 @@ func Life(kind mail.Kind) time.Duration {
 		return 30 * time.Minute
 	}
 }
-
-// ErrInvalid is the only error for a token or a code that cannot be used. It does not reveal the reason.
-var ErrInvalid = fault.New(fault.CodeCodeInvalid,
-	"The link or the code is wrong, has expired, was already used, or was replaced by a newer one. Request a new mail.")
 
 // Token is a token with its code. The attribute names are part of the data format.
 type Token struct {

@@ -14,12 +14,6 @@ import (
 	"devplatform/shared/mail"
 )
 
-var (
-	errPasswordChanged      = fault.New(fault.CodeConflict, "The password was changed at the same time. Please try again.")
-	errWrongCurrentPassword = fault.New(fault.CodeInvalidCredentials,
-		"The current password is wrong, or the account has no password because it signs in with a code host.")
-)
-
 func (s *Service) registerChange(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag, SessionFirst: true,

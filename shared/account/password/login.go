@@ -16,8 +16,6 @@ import (
 	"devplatform/shared/limit"
 )
 
-var errWrongPassword = fault.New(fault.CodeInvalidCredentials, "Invalid e-mail address or password.")
-
 func (s *Service) registerLogin(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "login", Method: http.MethodPost, Path: "/api/auth/login", Tag: tag,

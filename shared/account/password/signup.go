@@ -15,9 +15,6 @@ import (
 	"devplatform/shared/mail"
 )
 
-var errUserExists = fault.New(fault.CodeUserExists,
-	"The e-mail address or the username is already taken. Please log in, or choose another one.")
-
 func (s *Service) registerSignup(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "signup", Method: http.MethodPost, Path: "/api/auth/signup", Tag: tag, Status: http.StatusCreated,

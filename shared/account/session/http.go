@@ -14,9 +14,6 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-var errNotFound = fault.New(fault.CodeSessionNotFound,
-	"The session does not exist, or it has ended. List your sessions to see the active ones.")
-
 // Register adds the endpoints of sessions, with the tag of accounts.
 func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Public(r, httpapi.Operation{

@@ -8,13 +8,7 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 )
-
-// ErrTaken reports that another account already has the e-mail address, the username or the identity.
-var ErrTaken = errors.New("user: already taken")
-
-var errNotFound = fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
 
 // User is the owner of an account. The attribute names are part of the data format.
 type User struct {
