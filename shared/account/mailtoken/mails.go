@@ -39,7 +39,7 @@ func (m Mails) Report(
 const noticeEvery = 24 * time.Hour
 
 // NewNetwork returns the writes that store a mail about a login from an unknown network to the address of a credential,
-// at most once a day. Error of the writes: db.ErrStale if another login stores such a mail. Error:
+// at most once a day. Error of the writes: db.ErrStale if another login stores such a mail. Errors: db.ErrUnavailable,
 // config.ErrUnavailable.
 func (m Mails) NewNetwork(
 	ctx context.Context, email string, c user.Credential, client httpapi.RequestInfo, now time.Time,
@@ -48,7 +48,7 @@ func (m Mails) NewNetwork(
 		return nil, nil
 	}
 	u, err := m.Users.Read(ctx, c.UserID)
-	if errors.Is(err, db.ErrNotFound) || u.Email != email {
+	if errors.Is(err, db.ErrNotFound) || err == nil && u.Email != email { // the address changed in the meantime
 		return nil, nil
 	}
 	if err != nil {
