@@ -11,9 +11,9 @@
 //   - address confirms and changes e-mail addresses, and resets forgotten passwords.
 //   - export makes documents with everything that is stored about a user, deletion ends accounts.
 //
-// The rooms must not contain projects or workspaces, except for the personal workspace that a sign-up creates, the
-// lists of export, and the decision of deletion which workspaces end with an account. They
-// must not depend on Lambda or read the environment.
+// The rooms must not contain projects or workspaces, with three exceptions: a sign-up creates the personal workspace,
+// export lists them, and deletion decides which workspaces end with an account. The rooms must not depend on Lambda or
+// read the environment.
 package account
 
 import (
@@ -65,7 +65,7 @@ type Deps struct {
 	Logger   *slog.Logger
 	Limits   attempt.Limits
 	Mail     mail.Settings
-	// Bucket has the documents of exports. Send sends a message with a message group to the queue of their jobs.
+	// Bucket stores the documents of exports. Send sends a message with a message group to the queue of export jobs.
 	Bucket objectstore.Bucket
 	Send   func(ctx context.Context, body, group string) error
 	Hasher *password.Hasher // optional: nil selects password.DefaultHashParams
@@ -76,7 +76,7 @@ type Deps struct {
 type Service struct {
 	Deps
 
-	shared    password.Deps // of the rooms
+	shared    password.Deps // the dependencies that most rooms have
 	passwords *password.Service
 	codehost  *codehost.Service
 	addresses *address.Service

@@ -1,5 +1,6 @@
 // Package attempt limits the attempts to sign up, to check a password, to start a sign-in with a code host, to request
-// a mail, and to use one. It must not decide whether an attempt succeeds.
+// a mail, and to use the token or the code of a mail. It remembers which networks are known to an account. It must not
+// decide whether an attempt succeeds.
 package attempt
 
 import (
@@ -21,7 +22,7 @@ type Limits struct {
 	// LoginPair limits failed logins per e-mail address and client network in 15 minutes.
 	LoginPair int `env:"LIMIT_LOGIN_PAIR" envDefault:"10" min:"1"`
 	// LoginEmail limits failed logins per e-mail address in 15 minutes, from networks that are not known to the account.
-	// A login makes its network known for a year.
+	// A login or a sign-up makes its network known for a year.
 	LoginEmail int `env:"LIMIT_LOGIN_EMAIL" envDefault:"100" min:"1"`
 	// LoginIP limits all login attempts per client network in 15 minutes.
 	LoginIP int `env:"LIMIT_LOGIN_IP" envDefault:"300" min:"1"`
@@ -82,7 +83,11 @@ func (l *Limiter) CountOAuth(ctx context.Context, client httpapi.RequestInfo) (l
 }
 
 // LoginCounters are the counters of an attempt to log in.
-type LoginCounters struct{ Pair, IP, Email limit.Counter }
+type LoginCounters struct {
+	Pair  limit.Counter // Limits.LoginPair
+	IP    limit.Counter // Limits.LoginIP
+	Email limit.Counter // Limits.LoginEmail
+}
 
 // LoginCounters returns the counters of an attempt to log in with an e-mail address.
 func (l *Limiter) LoginCounters(email string, client httpapi.RequestInfo) LoginCounters {
@@ -118,8 +123,8 @@ func (l *Limiter) CountLogin(ctx context.Context, c LoginCounters, isNetworkKnow
 	return l.counters.Count(ctx, counters...)
 }
 
-// Forgive returns the writes that reset the failed logins with an e-mail address: the counter of the client's network,
-// and the counter of all networks together. The counters of other networks with this address do not change.
+// Forgive returns the writes that reset two counters of failed logins with an e-mail address: Pair for the client's
+// network, and Email. The counters Pair of other networks do not change.
 func (l *Limiter) Forgive(email string, client httpapi.RequestInfo) []db.Write {
 	counters := l.LoginCounters(email, client)
 	return []db.Write{l.accounts.Delete(counters.Pair.Key()), l.accounts.Delete(counters.Email.Key())}
@@ -131,6 +136,7 @@ func (l *Limiter) counter(rule limit.Rule, subject ...string) limit.Counter {
 	return l.counters.Counter(rule, Hash(subject...))
 }
 
+// network returns the network of a client: an IPv4 address, or the /64 prefix of an IPv6 address.
 func network(client httpapi.RequestInfo) string { return httpapi.RateKey(client.SourceIP) }
 
 // Hash returns a hash of fixed size of strings that clients choose. Each part is hashed separately first, so that

@@ -27,6 +27,6 @@ type Reauthentication struct {
 // Validate checks the length of the password.
 func (b *Reauthentication) Validate(v *httpapi.Validation) {
 	if b != nil {
-		v.Field("password", checkLogin(b.Password))
+		v.Field("password", checkLength(b.Password))
 	}
 }

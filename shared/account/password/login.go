@@ -39,8 +39,8 @@ type loginInput struct {
 
 // Validate implements httpapi's validation.
 func (in *loginInput) Validate(v *httpapi.Validation) {
-	v.Field("email", checkLogin(in.Body.Email))
-	v.Field("password", checkLogin(in.Body.Password))
+	v.Field("email", checkLength(in.Body.Email))
+	v.Field("password", checkLength(in.Body.Password))
 }
 
 type loginOutput struct {
@@ -54,7 +54,7 @@ type loginOutput struct {
 
 // login checks a password and starts a session. For an unknown e-mail address, it does the same work, counts the
 // attempt in the same way, and returns the same error as for a wrong password. Errors: AUTH_RATE_LIMITED,
-// AUTH_INVALID_CREDENTIALS; AUTH_SUSPENDED if the password is correct.
+// AUTH_INVALID_CREDENTIALS; AUTH_SUSPENDED if the password of a suspended account is correct.
 func (s *Service) login(ctx context.Context, in *loginInput) (*loginOutput, error) {
 	client := httpapi.RequestInfoFrom(ctx)
 	c, err := s.checkPassword(ctx, user.NormalizeEmail(in.Body.Email), in.Body.Password, client)
@@ -90,8 +90,8 @@ func (s *Service) login(ctx context.Context, in *loginInput) (*loginOutput, erro
 	}
 	err = s.DB.Tx(slices.Concat(writes, optional)...).Commit(ctx)
 	if errors.Is(err, db.ErrStale) && len(optional) > 0 {
-		// Another login made these writes first, or the password was changed. If it was changed, this session belongs to
-		// the old generation, and is never accepted.
+		// Another login made the optional writes first, or the password was changed. After a change, this session belongs
+		// to the old generation, and is never accepted.
 		err = s.DB.Tx(writes...).Commit(ctx)
 	}
 	if err != nil {
@@ -102,8 +102,8 @@ func (s *Service) login(ctx context.Context, in *loginInput) (*loginOutput, erro
 	return out, nil
 }
 
-// checked is an attempt to log in, with the stored data that it read.
-type checked struct {
+// passwordCheck is an attempt to log in, with the stored data that it read.
+type passwordCheck struct {
 	limit.Attempt
 
 	email          string
@@ -118,7 +118,7 @@ type checked struct {
 // AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
 func (s *Service) checkPassword(
 	ctx context.Context, email, password string, client httpapi.RequestInfo,
-) (c checked, err error) {
+) (c passwordCheck, err error) {
 	c.email = email
 	counters := s.Limiter.LoginCounters(email, client)
 	emailKey, networkKey := db.EmailKey(email), attempt.NetworkKey(email, client)

@@ -54,7 +54,7 @@ type signupOutput struct {
 	}
 }
 
-// signup creates a user with a personal workspace, and sends the mail that confirms the address. Errors:
+// signup creates a user with a personal workspace, and sends a mail with which the user confirms the address. Errors:
 // AUTH_RATE_LIMITED, AUTH_USER_EXISTS.
 func (s *Service) signup(ctx context.Context, in *signupInput) (*signupOutput, error) {
 	client := httpapi.RequestInfoFrom(ctx)

@@ -26,7 +26,7 @@ type User struct {
 	// suspended account are rejected. When the suspension is lifted, Generation is incremented.
 	SuspendedAt *clock.Timestamp `dynamodbav:"suspendedAt,omitempty"`
 	// Revision is incremented by every change of the user's record, and when an identity is linked. So a transaction that
-	// depends on the record fails if something changed since it was read.
+	// depends on the record fails if the account changed since the record was read.
 	Revision int `dynamodbav:"revision"`
 }
 
@@ -46,8 +46,8 @@ type Credential struct {
 	Suspended    bool   `dynamodbav:"suspended,omitempty"`    // whether User.SuspendedAt is set
 	// NoticedAt is the time of the last mail about a login from an unknown network, in seconds since 1970.
 	NoticedAt int64 `dynamodbav:"noticedAt,omitempty"`
-	// Reserved reports that the address is a former one of the account: it cannot sign in, but the account can get it back
-	// until ExpiresAt. Until then, no other account can have it.
+	// Reserved reports that the address is a former address of the account: it cannot sign in, but the account can get it
+	// back until ExpiresAt. Until then, no other account can have it.
 	Reserved  bool  `dynamodbav:"reserved,omitempty"`
 	ExpiresAt int64 `dynamodbav:"expiresAt,omitempty"` // in seconds since 1970; only of a reserved address
 }
