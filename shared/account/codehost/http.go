@@ -69,36 +69,37 @@ type Binding struct {
 	Plain string `cookie:"oauth" hidden:"true"`
 }
 
-// CodeHostInput is the input that starts a sign-in or a link. It is exported because httpapi ignores unexported
+// FlowInput is the part of an input that starts a sign-in or a link. It is exported because httpapi ignores unexported
 // embedded structs.
-type CodeHostInput struct {
+type FlowInput struct {
 	Binding
 	Redirect string `query:"redirect" doc:"The path on this site, or the URL of an allowed origin, to which the browser is redirected when the flow ends; / if absent" example:"/projects"`
 }
 
-type startCodeHostInput struct {
-	CodeHostInput
+type startInput struct {
+	FlowInput
 	FetchDest string `header:"Sec-Fetch-Dest" hidden:"true"`
 	FetchMode string `header:"Sec-Fetch-Mode" hidden:"true"`
 	Purpose   string `header:"Sec-Purpose" hidden:"true"`
 }
 
-// isNavigation reports whether the browser sends the request because the user opens a page, and not to load an image or
-// a frame of another page, or to prefetch the page. A client that is not a browser does not send these headers.
-func (in *startCodeHostInput) isNavigation() bool {
+// isNavigation reports whether the browser sends the request because the user opens a page. It returns false if the
+// browser loads an image or a frame of another page, or prefetches the page. A client that is not a browser does not
+// send these headers.
+func (in *startInput) isNavigation() bool {
 	return (in.FetchDest == "" || in.FetchDest == "document") &&
 		(in.FetchMode == "" || in.FetchMode == "navigate") && in.Purpose == ""
 }
 
 type linkInput struct {
-	CodeHostInput
+	FlowInput
 	Body *password.Reauthentication
 }
 
 // Validate implements httpapi's validation.
 func (in *linkInput) Validate(v *httpapi.Validation) { in.Body.Validate(v) }
 
-type startCodeHostOutput struct {
+type startOutput struct {
 	attempt.RateLimit
 	Location  string   `header:"Location" doc:"The URL of the authorization page of the code host"`
 	SetCookie []string `header:"Set-Cookie" doc:"A cookie that binds the sign-in to this browser"`

@@ -13,12 +13,12 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// maxWrites is DynamoDB's limit of the writes of a transaction.
+// maxWrites is the maximum number of writes in a transaction of DynamoDB.
 const maxWrites = 100
 
-// Delete ends the account of a user, as the user or an operator wants. more are further writes of the transaction.
-// Errors: db.ErrNotFound if there is no such account, or if it has ended; CONFLICT if the user is the only owner of a
-// workspace that has other members.
+// Delete ends the account of a user. The user or an operator has requested it. more are further writes of the
+// transaction. Errors: db.ErrNotFound if there is no such account, or if it has ended; CONFLICT if the user is the only
+// owner of a workspace that has other members.
 func (s *Service) Delete(ctx context.Context, userID string, more ...db.Write) error {
 	client := httpapi.RequestInfoFrom(ctx) // zero if an operator deletes the account
 	return db.Retry(ctx, "delete an account", func(ctx context.Context) error {
@@ -41,14 +41,15 @@ func (s *Service) Delete(ctx context.Context, userID string, more ...db.Write) e
 		tx.Add(s.Activity.Add(userID, activity.AccountDeleted, client, activity.Detail{}))
 		tx.Add(reported...)
 		tx.Add(more...)
-		identities, err := codehost.Endings(ctx, s.Accounts, userID)
+		identities, err := codehost.ReleaseWrites(ctx, s.Accounts, userID)
 		if err != nil {
 			return err
 		}
-		for len(identities) > maxWrites-tx.Len() { // they are not needed for anything else
+		// Identities that do not fit into the transaction are released before it.
+		for len(identities) > maxWrites-tx.Len() {
 			n := min(len(identities)-(maxWrites-tx.Len()), maxWrites)
 			if err := s.DB.Tx(identities[:n]...).CommitOnce(ctx); err != nil {
-				return fmt.Errorf("removing identities: %w", err)
+				return fmt.Errorf("releasing identities: %w", err)
 			}
 			identities = identities[n:]
 		}
@@ -72,8 +73,9 @@ func (s *Service) endWorkspaces(ctx context.Context, userID string) ([]db.Write,
 	writes := []db.Write{unchanged}
 	var blocking []string
 	for _, d := range all {
-		switch isOnlyOwner := d.Membership.Role == workspace.Owner && d.Workspace.Owners == 1; {
-		case !isOnlyOwner: // the removal leaves the workspace
+		isOnlyOwner := d.Membership.Role == workspace.Owner && d.Workspace.Owners == 1
+		switch {
+		case !isOnlyOwner: // the removal of the account ends the membership
 		case d.Workspace.Members > 1:
 			blocking = append(blocking, d.Workspace.Name)
 		default:
