@@ -11,9 +11,9 @@
 //   - address confirms and changes e-mail addresses, and resets forgotten passwords.
 //   - export makes documents with everything that is stored about a user, deletion ends accounts.
 //
-// The rooms must not contain projects or workspaces, except for the personal workspace that a sign-up creates, the
-// lists of export, and the decision of deletion which workspaces end with an account. They
-// must not depend on Lambda or read the environment.
+// The rooms must not contain projects or workspaces, with three exceptions: a sign-up creates the personal workspace,
+// export lists them, and deletion decides which workspaces end with an account. The rooms must not depend on Lambda or
+// read the environment.
 package account
 
 import (
@@ -65,7 +65,7 @@ type Deps struct {
 	Logger   *slog.Logger
 	Limits   attempt.Limits
 	Mail     mail.Settings
-	// Bucket has the documents of exports. Send sends a message with a message group to the queue of their jobs.
+	// Bucket stores the documents of exports. Send sends a message with a message group to the queue of export jobs.
 	Bucket objectstore.Bucket
 	Send   func(ctx context.Context, body, group string) error
 	Hasher *password.Hasher // optional: nil selects password.DefaultHashParams
@@ -74,8 +74,9 @@ type Deps struct {
 
 // Service serves the endpoints of all rooms. It is safe for concurrent use.
 type Service struct {
-	deps      Deps
-	shared    password.Deps // of the rooms
+	Deps
+
+	shared    password.Deps // the dependencies that most rooms have
 	passwords *password.Service
 	codehost  *codehost.Service
 	addresses *address.Service
@@ -93,7 +94,7 @@ func New(d Deps) *Service {
 		Outbox: mail.NewOutbox(d.DB, d.Tables, d.Keys, d.IDs, d.Clock, d.Mail),
 		Tokens: mailtoken.NewStore(d.DB, accounts, d.Keys, d.Clock), Users: user.NewStore(d.DB, d.Tables),
 	}
-	s := &Service{deps: d}
+	s := &Service{Deps: d}
 	s.shared = password.Deps{
 		DB: d.DB, Accounts: accounts, Users: mails.Users, Sessions: session.New(d.DB, d.Tables, d.Keys, d.Clock, d.Logger),
 		Limiter: attempt.New(d.DB, accounts, d.Limits, d.Clock), Hasher: d.Hasher, Tokens: mails.Tokens, Mails: mails,
@@ -118,7 +119,7 @@ func New(d Deps) *Service {
 // Router returns the HTTP handler of the service.
 func (s *Service) Router() http.Handler {
 	return httpapi.NewRouter(httpapi.Config{
-		Edge: s.deps.Edge, Logger: s.deps.Logger, Auth: s.shared.Sessions, Clock: s.deps.Clock,
+		Edge: s.Edge, Logger: s.Logger, Auth: s.shared.Sessions, Clock: s.Clock,
 	}, s.Register)
 }
 
@@ -129,7 +130,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.codehost.Register(r, tag)
 	page.Register(r, tag)
 	s.addresses.Register(r, tag)
-	s.shared.Activity.Register(r, tag, s.shared.Cursors)
+	activity.Service{Log: s.shared.Activity, Cursors: s.shared.Cursors}.Register(r, tag)
 	s.exports.Register(r, tag)
 	s.deletion.Register(r, tag)
 }

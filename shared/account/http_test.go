@@ -13,6 +13,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
+	"devplatform/shared/mail"
 )
 
 func TestSignupLoginMeLogout(t *testing.T) {
@@ -203,6 +204,9 @@ func TestLoginRehashesWhenParametersChanged(t *testing.T) {
 	client := f.newClient()
 	client.signup("ada").Want(t, http.StatusCreated)
 	f.restart(func(d *Deps) { d.Hasher = f.newHasher(2) })
+	// A login from an unknown network stores the mail about it, and leaves the new hash to the next login.
+	f.newClient().from("198.51.100.9").login("ada", goodPassword).Want(t, http.StatusOK)
+	f.checkMails("ada@example.com", mail.Confirm, mail.NewNetwork)
 	// One of the logins stores the new hash first. The others succeed too.
 	responses := slicetest.Concurrently(4, func(int) slicetest.Response {
 		return f.newClient().login("ada", goodPassword)

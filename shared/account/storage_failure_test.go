@@ -134,6 +134,20 @@ func TestStorageUnavailable(t *testing.T) {
 	}
 }
 
+// If the user cannot be read, a login from an unknown network fails. Otherwise, the network would become known without
+// a mail.
+func TestUnknownNetworkWhileStorageFails(t *testing.T) {
+	f := newFixture(t)
+	client := f.newUser("ada").from("198.51.100.9")
+	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
+	f.useDynamoDB(wire.Client(dynamotest.Once))
+	wire.Break("GetItem", dynamotest.ServerError.Times(1))
+	client.login("ada", goodPassword).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+	f.checkMails("ada@example.com", mail.Confirm)
+	client.login("ada", goodPassword).Want(t, http.StatusOK)
+	f.checkMails("ada@example.com", mail.Confirm, mail.NewNetwork)
+}
+
 // If an address becomes unverified after a sign-in has read the account, the sign-in must not link the identity to the
 // account.
 func TestAddressBecomesUnverifiedDuringSignIn(t *testing.T) {

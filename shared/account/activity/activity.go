@@ -64,8 +64,8 @@ type Entry struct {
 	Detail    Detail          `json:"detail" dynamodbav:"detail" doc:"More about the entry. Which fields it has depends on the type"`
 
 	ID        string `json:"-" dynamodbav:"id"`
-	Failures  int    `json:"-" dynamodbav:"failures,omitempty"`
-	ExpiresAt int64  `json:"-" dynamodbav:"expiresAt"`
+	Failures  int    `json:"-" dynamodbav:"failures,omitempty"` // Detail.Count, which only responses have
+	ExpiresAt int64  `json:"-" dynamodbav:"expiresAt"`          // in seconds since 1970
 }
 
 // Log stores the logs of all accounts in the accounts table. It is safe for concurrent use.

@@ -15,7 +15,8 @@ import (
 	"devplatform/shared/id"
 )
 
-// AddFailure counts a failed login. All failed logins from a network in an hour are one entry.
+// AddFailure counts a failed login. All failed logins from a network in an hour are one entry, with the IP address and
+// the User-Agent of the last one. Error: db.ErrUnavailable.
 func (l *Log) AddFailure(ctx context.Context, userID string, client httpapi.RequestInfo) error {
 	hour := l.now().UTC().Truncate(time.Hour)
 	network := sha256.Sum256([]byte(httpapi.RateKey(client.SourceIP)))

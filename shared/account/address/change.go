@@ -14,15 +14,17 @@ import (
 	"devplatform/shared/mail"
 )
 
-// pendingChange is the stored data of a user and of the address that the user wants.
+// pendingChange is the stored data of a user, and of the owner of the address that the user wants.
 type pendingChange struct {
 	state
-	email      string
-	owner      *user.User // another user who has or has reserved the address; nil if there is none
-	set, undos mailtoken.Set
+	email string
+	owner *user.User    // another user who has or has reserved the address; nil if there is none
+	set   mailtoken.Set // the tokens that change the address
+	undos mailtoken.Set // the tokens that undo earlier changes
 }
 
-// readChange reads a user and the owner of an address. It makes the same calls if the address has no owner.
+// readChange reads a user, and the owner of the address that the user wants. It makes the same calls if the address has
+// no owner.
 func (s *Service) readChange(ctx context.Context, userID, email string) (r pendingChange, err error) {
 	r.email = email
 	if r.state, err = s.read(ctx, userID, []mail.Kind{mail.Change, mail.Undo}, email); err != nil {
@@ -81,7 +83,7 @@ func (s *Service) requestEmailChange(
 		after := r.User
 		after.PendingEmail = email
 		if r.PendingEmail != email {
-			r.set = r.set.Empty()
+			r.set = r.set.Empty() // its tokens are about another address
 		}
 		values := map[string]string{"email": email}
 		reported, err := s.Mails.Report(ctx, mail.ChangeRequested, r.User, client, values)
@@ -94,7 +96,7 @@ func (s *Service) requestEmailChange(
 	return httpapi.ReplyDone("A mail to the new address is on its way. The address changes when it is confirmed.", err)
 }
 
-// checkUndos returns AUTH_RATE_LIMITED if the account already has the maximum number of links that undo a change.
+// checkUndos returns AUTH_RATE_LIMITED if a change of the address would need one link too many that undoes it.
 func (s *Service) checkUndos(st state, undos mailtoken.Set) error {
 	if !st.Verified || len(undos.Tokens) < mailtoken.MaxUndo {
 		return nil
@@ -146,7 +148,7 @@ func (s *Service) changeEmail(ctx context.Context, in *claimInput) (*httpapi.Don
 // confirmed, it gets a mail with a link that undoes the change, and stays reserved until the link expires. Errors:
 // AUTH_USER_EXISTS, AUTH_RATE_LIMITED, db.ErrStale.
 func (s *Service) move(
-	ctx context.Context, c match, after user.User, client httpapi.RequestInfo,
+	ctx context.Context, c matched, after user.User, client httpapi.RequestInfo,
 ) ([]db.Write, error) {
 	stored, err := s.Accounts.BatchGet(ctx, db.EmailKey(after.Email), db.EmailKey(c.Email))
 	if err != nil {
@@ -169,7 +171,7 @@ func (s *Service) move(
 		take = s.Users.Replace(after.Email, credential)
 	}
 	writes := []db.Write{take}
-	isUnchanged := user.SamePassword(current.PasswordHash)
+	isUnchanged := user.SamePassword(current.PasswordHash) // otherwise, the new password would get lost
 	switch {
 	case c.Email == "":
 		return writes, nil

@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/mail"
 )
 
-// confirmEmail confirms the address of an account. If the body has reject, it removes the address from the account
-// instead, because the reader of the mail did not create the account. Confirming the same address again succeeds.
+// confirmEmail confirms the address of an account. If the body has reject, confirmEmail removes the address from the
+// account instead, because the reader of the mail did not create the account. A repeated confirmation succeeds.
 // Errors: AUTH_RATE_LIMITED, AUTH_CODE_INVALID; AUTH_INVALID_TOKEN for a code without a session.
 func (s *Service) confirmEmail(ctx context.Context, in *claimInput) (*httpapi.DoneOutput, error) {
 	message, client := "Address confirmed.", httpapi.RequestInfoFrom(ctx)
@@ -45,9 +45,10 @@ func (s *Service) confirmEmail(ctx context.Context, in *claimInput) (*httpapi.Do
 	}))
 }
 
-// reject removes the address from an account that another person created with it. It also removes the password, which
-// is stored with the address, and ends the sessions and the mail tokens of the account.
-func (s *Service) reject(ctx context.Context, c match, client httpapi.RequestInfo) error {
+// reject removes the address from an account that a person without access to the address created. It also removes the
+// password, which is stored with the address, and ends the sessions and the mail tokens of the account. Error:
+// db.ErrStale.
+func (s *Service) reject(ctx context.Context, c matched, client httpapi.RequestInfo) error {
 	after := c.User
 	after.Email, after.PendingEmail = "", ""
 	after.Generation++
@@ -58,7 +59,7 @@ func (s *Service) reject(ctx context.Context, c match, client httpapi.RequestInf
 }
 
 // resendEmail sends a mail to the address that the caller must confirm: the address of a pending change, or the
-// unconfirmed address of the account. It does nothing if there is no such address. Errors: MAIL_NOT_CONFIGURED,
+// unconfirmed address of the account. Without such an address, it does nothing. Errors: MAIL_NOT_CONFIGURED,
 // AUTH_RATE_LIMITED.
 func (s *Service) resendEmail(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*httpapi.DoneOutput, error) {
 	if !s.Mails.Outbox.Enabled() {

@@ -15,12 +15,6 @@ import (
 	"devplatform/shared/mail"
 )
 
-var (
-	errTaken = fault.New(fault.CodeUserExists,
-		"Another account has taken the address in the meantime. Choose another address.")
-	errSameAddress = fault.Invalid(fault.Field("email", "is already the address of the account"))
-)
-
 // Register adds the endpoints, with the tag of accounts.
 func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Private(r, httpapi.Operation{

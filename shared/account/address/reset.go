@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/mail"
 )
 
-// find returns the ID of the user with an address, or the ID under which requests for an unknown address are stored.
+// find returns the ID of the user with an address, or the ID under which the items of an unknown address are stored.
 func (s *Service) find(ctx context.Context, email string) (userID string, _ error) {
 	items, err := s.Accounts.BatchGet(ctx, db.EmailKey(email))
 	if err != nil {
@@ -97,7 +97,8 @@ func (s *Service) resetPassword(ctx context.Context, in *resetInput) (*httpapi.D
 	return httpapi.ReplyDone("Password changed, and all sessions have ended. You can log in now.", err)
 }
 
-func (s *Service) reset(ctx context.Context, c match, hash string, client httpapi.RequestInfo) error {
+// reset stores the hash of the new password, and ends what resetPassword names. Error: db.ErrStale.
+func (s *Service) reset(ctx context.Context, c matched, hash string, client httpapi.RequestInfo) error {
 	after := c.User
 	after.Verified, after.PendingEmail = true, ""
 	after.Generation++

@@ -1,10 +1,11 @@
-// Package address contains the e-mail address of an account, and what its owner can do with a mail to it: the
-// confirmation of the address, its change, the way back after a change, and the reset of a forgotten password. It must
-// not reveal who has an account: a request for an unknown address reads and writes the same items as a request for a
-// known one. They are stored below the ID of a user who does not exist.
+// Package address contains the e-mail address of an account, and what its owner can do with a mail to the address:
+// confirm the address, change it, undo a change, and reset a forgotten password. The package must not reveal who has an
+// account: a request for an unknown address reads and writes the same items as a request for a known address. The items
+// of an unknown address are stored below the ID of a user who does not exist.
 //
-// An address belongs to the account whose ID is in the item of the address. A former address stays reserved for the
-// account in the same item, until the link that undoes the change expires. So it cannot be taken, and cannot sign in.
+// An address belongs to the account whose user ID is in the item of the address. A former address stays reserved for the
+// account in the same item, until the link that undoes the change expires. Until then, nobody can take the address or
+// log in with it.
 package address
 
 import (
@@ -61,7 +62,7 @@ func (s *Service) set(st state, kind mail.Kind) (mailtoken.Set, error) {
 }
 
 // userOf counts an attempt to use a token or a code, and returns the ID of its user. A code needs a session. Errors:
-// AUTH_RATE_LIMITED, AUTH_INVALID_TOKEN.
+// AUTH_RATE_LIMITED; AUTH_INVALID_TOKEN for a code without a session.
 func (s *Service) userOf(ctx context.Context, claim mailtoken.Claim, client httpapi.RequestInfo) (string, error) {
 	if err := s.Limiter.CountCode(ctx, client); err != nil {
 		return "", err
@@ -73,8 +74,8 @@ func (s *Service) userOf(ctx context.Context, claim mailtoken.Claim, client http
 	return caller.UserID, err
 }
 
-// match is the token that a claim matches, with its user and its set.
-type match struct {
+// matched is the token that a claim matches, with its user and its set.
+type matched struct {
 	state
 	set   mailtoken.Set
 	token mailtoken.Token
@@ -84,7 +85,7 @@ type match struct {
 // AUTH_CODE_INVALID; db.ErrStale.
 func (s *Service) match(
 	ctx context.Context, userID string, kind mail.Kind, claim mailtoken.Claim, others ...mail.Kind,
-) (c match, err error) {
+) (c matched, err error) {
 	if c.state, err = s.read(ctx, userID, append(others, kind)); err != nil {
 		return c, err
 	}
@@ -97,8 +98,8 @@ func (s *Service) match(
 	return c, err
 }
 
-// send stores a mail with a link that a client requests, and commits more writes in the same transaction. Errors:
-// AUTH_RATE_LIMITED, db.ErrStale.
+// send stores a mail with a link, counts the mail that the client requests, and makes more writes, in one transaction.
+// Errors: AUTH_RATE_LIMITED, db.ErrStale, config.ErrUnavailable; the errors of more.
 func (s *Service) send(ctx context.Context, l mailtoken.Link, client httpapi.RequestInfo, more ...db.Write) error {
 	sent, err := s.Mails.Send(ctx, l, client)
 	if err != nil {

@@ -48,13 +48,13 @@ func (s *Service) undoEmailChange(ctx context.Context, in *undoInput) (*httpapi.
 }
 
 // restore returns the writes that make a former address the address of its account again, without a password, and that
-// send a mail with which a new password can be chosen. The links that undo earlier changes stay valid, and their
-// addresses stay reserved. All other addresses of the account are given up.
+// store a mail with which the owner chooses a new password. The links that undo earlier changes stay valid, and their
+// addresses stay reserved. All other addresses of the account are released.
 func (s *Service) restore(
-	ctx context.Context, c match, after user.User, client httpapi.RequestInfo,
+	ctx context.Context, c matched, after user.User, client httpapi.RequestInfo,
 ) ([]db.Write, error) {
 	earlier := c.set.Before(c.token)
-	reserved := map[string]int64{} // the end of the reservation of each address
+	reserved := map[string]int64{} // the end of the reservation of each address, in seconds since 1970
 	for _, token := range earlier.Tokens {
 		reserved[token.Email] = token.ExpiresAt
 	}

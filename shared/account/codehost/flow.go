@@ -12,13 +12,12 @@ import (
 
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/oauth"
-	"devplatform/shared/account/password"
 	"devplatform/shared/account/session"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 )
 
-// stateLife is how long a flow may take.
+// stateLife is the time within which a flow must end.
 const stateLife = 10 * time.Minute
 
 // flow is the record of an unfinished sign-in or link. The attribute names are part of the data format.
@@ -26,85 +25,25 @@ type flow struct {
 	UserID     string `dynamodbav:"linkTo,omitempty"`     // of the user who links an identity; empty for a sign-in
 	SessionID  string `dynamodbav:"session,omitempty"`    // the only session that may finish the link
 	Generation int    `dynamodbav:"generation,omitempty"` // of that session: a change of the password ends the link
-	Verifier   string `dynamodbav:"verifier"`
-	Browser    string `dynamodbav:"browser"` // hash of the binding cookie
-	Redirect   string `dynamodbav:"redirect"`
-	ExpiresAt  int64  `dynamodbav:"expiresAt"`
+	Verifier   string `dynamodbav:"verifier"`             // of PKCE
+	Browser    string `dynamodbav:"browser"`              // hash of the binding cookie
+	Redirect   string `dynamodbav:"redirect"`             // as cleanRedirect returns it
+	ExpiresAt  int64  `dynamodbav:"expiresAt"`            // in seconds since 1970
 }
 
-// The binding cookie binds a sign-in to the browser in which it started. Like the session cookie, it has two names. If
-// cookies for plain HTTP are enabled, a client that uses plain HTTP receives the value under both names.
+// The binding cookie binds a flow to the browser in which the flow started. Like the session cookie, it has two names.
+// If cookies for plain HTTP are enabled, a client that uses plain HTTP receives the value under both names.
 const (
 	bindingCookie      = "__Host-oauth"
 	plainBindingCookie = "oauth"
 )
-
-// Binding is the binding cookie of a request.
-type Binding struct {
-	Host  string `cookie:"__Host-oauth" hidden:"true"`
-	Plain string `cookie:"oauth" hidden:"true"`
-}
-
-// CodeHostInput is the input that starts a sign-in or a link. It is exported because httpapi ignores unexported
-// embedded structs.
-type CodeHostInput struct {
-	Binding
-	Redirect string `query:"redirect" doc:"The path on this site, or the URL of an allowed origin, to which the browser is redirected when the flow ends; / if absent" example:"/projects"`
-}
-
-type startCodeHostInput struct {
-	CodeHostInput
-	FetchDest string `header:"Sec-Fetch-Dest" hidden:"true"`
-	FetchMode string `header:"Sec-Fetch-Mode" hidden:"true"`
-	Purpose   string `header:"Sec-Purpose" hidden:"true"`
-}
-
-// isNavigation reports whether the browser sends the request because the user opens a page, and not to load an image or
-// a frame of another page, or to prefetch the page. A client that is not a browser does not send these headers.
-func (in *startCodeHostInput) isNavigation() bool {
-	return (in.FetchDest == "" || in.FetchDest == "document") &&
-		(in.FetchMode == "" || in.FetchMode == "navigate") && in.Purpose == ""
-}
-
-type linkInput struct {
-	CodeHostInput
-	Body *password.Reauthentication
-}
-
-// Validate implements httpapi's validation.
-func (in *linkInput) Validate(v *httpapi.Validation) { in.Body.Validate(v) }
-
-type startCodeHostOutput struct {
-	attempt.RateLimit
-	Location  string   `header:"Location" doc:"The URL of the authorization page of the code host"`
-	SetCookie []string `header:"Set-Cookie" doc:"A cookie that binds the sign-in to this browser"`
-}
-
-type linkOutput struct {
-	attempt.RateLimit
-	SetCookie []string `header:"Set-Cookie" doc:"A cookie that binds the flow to this browser"`
-	Body      struct {
-		URL string `json:"url" doc:"The URL of the authorization page of the code host. The client must redirect the browser to it." example:"https://codehost.example/login/oauth/authorize?client_id=…"`
-	}
-}
-
-type callbackInput struct {
-	Binding
-	State string `query:"state" doc:"The state of the authorization request" example:"GQ2DSNZXGEZDGNBVGY3TQOJQGE"`
-	Code  string `query:"code" doc:"The authorization code that the code host issued" example:"4f1b6c"`
-	Error string `query:"error" doc:"The error that the code host reported instead of a code" example:"access_denied"`
-}
-
-type callbackOutput struct {
-	Location  string   `header:"Location" doc:"The path or URL that was given when the sign-in started. If the code host reported an error, its code is the query parameter error, such as error=access_denied"`
-	SetCookie []string `header:"Set-Cookie" doc:"The session cookie; absent if the code host reported an error"`
-}
 
 // allowsPlainCookie reports whether the client may use the cookie without Secure.
 func (s *Service) allowsPlainCookie(client httpapi.RequestInfo) bool {
 	return s.Edge.CookiePlainHTTP && !client.HTTPS
 }
 
+// bindingOf returns the value of the binding cookie, "" if there is none.
 func (s *Service) bindingOf(client httpapi.RequestInfo, b Binding) string {
 	if b.Host == "" && s.allowsPlainCookie(client) {
 		return b.Plain
@@ -125,17 +64,17 @@ func (s *Service) bindingCookies(client httpapi.RequestInfo, value string) []str
 	return values
 }
 
-func (s *Service) startCodehost(ctx context.Context, in *startCodeHostInput) (*startCodeHostOutput, error) {
+func (s *Service) startCodehost(ctx context.Context, in *startInput) (*startOutput, error) {
 	if !in.isNavigation() {
 		return nil, errNotNavigation
 	}
-	return s.start(ctx, in.CodeHostInput, func(*flow) error { return nil })
+	return s.start(ctx, in.FlowInput, func(*flow) error { return nil })
 }
 
 func (s *Service) linkCodehost(
 	ctx context.Context, caller httpapi.Caller, in *linkInput,
 ) (*linkOutput, error) {
-	started, err := s.start(ctx, in.CodeHostInput, func(f *flow) error {
+	started, err := s.start(ctx, in.FlowInput, func(f *flow) error {
 		f.UserID, f.SessionID, f.Generation = caller.UserID, caller.SessionID, caller.Account().Generation
 		return s.Passwords.Confirm(ctx, caller, in.Body, httpapi.RequestInfoFrom(ctx))
 	})
@@ -147,11 +86,11 @@ func (s *Service) linkCodehost(
 	return out, nil
 }
 
-// start starts a sign-in with the code host, or a link. A link has its user set by prepare, which may reject the
-// request. Errors: AUTH_OAUTH_NOT_CONFIGURED, VALIDATION_FAILED, AUTH_RATE_LIMITED; the errors of prepare.
+// start starts a sign-in with the code host, or a link. prepare sets the user of a link, or rejects the request. Errors:
+// AUTH_OAUTH_NOT_CONFIGURED, VALIDATION_FAILED, AUTH_RATE_LIMITED; the errors of prepare.
 func (s *Service) start(
-	ctx context.Context, in CodeHostInput, prepare func(*flow) error,
-) (*startCodeHostOutput, error) {
+	ctx context.Context, in FlowInput, prepare func(*flow) error,
+) (*startOutput, error) {
 	if s.Provider == nil {
 		return nil, errNotConfigured
 	}
@@ -177,13 +116,13 @@ func (s *Service) start(
 	if _, err := s.DB.Do(ctx, s.Accounts.Create(db.OAuthStateKey(attempt.Hash(state)), f)); err != nil {
 		return nil, fmt.Errorf("storing a sign-in: %w", err)
 	}
-	return &startCodeHostOutput{
+	return &startOutput{
 		RateLimit: attempt.Headers(counted.Status()), SetCookie: s.bindingCookies(client, binding),
 		Location: s.Provider.AuthorizeURL(state, f.Verifier, client.BaseURL+CallbackPath),
 	}, nil
 }
 
-// isWellFormedBinding reports whether s could be a binding: a text that rand.Text returns has 26 characters of base32.
+// isWellFormedBinding reports whether s could be a result of rand.Text, which has 26 characters of base32.
 func isWellFormedBinding(s string) bool {
 	return len(s) == 26 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
@@ -208,7 +147,7 @@ func (s *Service) codehostCallback(ctx context.Context, in *callbackInput) (*cal
 	if in.Code == "" {
 		return nil, errCodeHost.WithCause(errors.New("the callback has no code"))
 	}
-	at, err := s.Provider.Identify(ctx, in.Code, f.Verifier, client.BaseURL+CallbackPath)
+	remote, err := s.Provider.Identify(ctx, in.Code, f.Verifier, client.BaseURL+CallbackPath)
 	switch {
 	case errors.Is(err, oauth.ErrUnavailable):
 		return nil, errCodeHostDown.WithCause(err)
@@ -217,9 +156,9 @@ func (s *Service) codehostCallback(ctx context.Context, in *callbackInput) (*cal
 	}
 	var started session.Started
 	if f.UserID == "" {
-		started, err = s.signIn(ctx, at, client)
+		started, err = s.signIn(ctx, remote, client)
 	} else {
-		started, err = s.link(ctx, f, at, client)
+		started, err = s.link(ctx, f, remote, client)
 	}
 	if err != nil {
 		return nil, err

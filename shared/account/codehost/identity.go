@@ -8,7 +8,6 @@ import (
 
 	"devplatform/shared/account/activity"
 	"devplatform/shared/account/oauth"
-	"devplatform/shared/account/password"
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -31,48 +30,12 @@ type Identity struct {
 	LinkedAt clock.Timestamp `json:"linkedAt" dynamodbav:"linkedAt" doc:"When the identity was linked" example:"2026-01-31T08:15:30.123Z"`
 }
 
-// identity returns the identity that links a user of a code host to a user.
-func (s *Service) identity(u user.User, at oauth.Identity) Identity {
+// identity returns the new identity that links a user of a code host to a user of this service.
+func (s *Service) identity(u user.User, remote oauth.Identity) Identity {
 	return Identity{
-		ID: s.IDs.New(id.Identity), UserID: u.ID, Provider: at.Provider, Subject: at.Subject,
-		Username: user.Printable(at.Login, maxUsernameBytes), LinkedAt: clock.Stamp(s.Clock()),
+		ID: s.IDs.New(id.Identity), UserID: u.ID, Provider: remote.Provider, Subject: remote.Subject,
+		Username: user.Printable(remote.Login, maxUsernameBytes), LinkedAt: clock.Stamp(s.Clock()),
 	}
-}
-
-type identitiesInput struct{ httpapi.PageInput }
-
-type identitiesOutput struct {
-	Body struct {
-		Identities []Identity `json:"identities" nullable:"false" doc:"The identities, in the order in which they were linked"`
-		NextCursor string     `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
-	}
-}
-
-type unlinkInput struct {
-	ID   string `path:"id" doc:"The ID of the identity" example:"idn_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Body *password.Reauthentication
-}
-
-// Validate implements httpapi's validation.
-func (in *unlinkInput) Validate(v *httpapi.Validation) { in.Body.Validate(v) }
-
-func (s *Service) listIdentities(
-	ctx context.Context, caller httpapi.Caller, in *identitiesInput,
-) (out *identitiesOutput, err error) {
-	out = &identitiesOutput{}
-	scope := httpapi.ListScope(caller, "identities")
-	after, err := s.Cursors.Open(ctx, scope, in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	identities, err := identitiesOf(ctx, s.Accounts, caller.UserID)
-	if err != nil {
-		return nil, err
-	}
-	identities = slices.DeleteFunc(identities, func(i Identity) bool { return i.ID <= after })
-	out.Body.Identities, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.Cursors, scope, identities, in.Limit,
-		func(i Identity) string { return i.ID })
-	return out, err
 }
 
 // unlinkIdentity removes an identity from the caller's account. If another request changes the identities at the
@@ -98,9 +61,9 @@ func (s *Service) unlinkIdentity(
 		if err != nil && !errors.Is(err, db.ErrNotFound) { // an account without an address has no password
 			return err
 		}
-		identity := identities[i]
-		tx := s.DB.Tx(s.removal(identity)...)
-		if others := slices.Delete(identities, i, i+1); credential.PasswordHash == "" {
+		identity, others := identities[i], slices.Delete(slices.Clone(identities), i, i+1)
+		tx := s.DB.Tx(s.unlinkRecords(identity)...)
+		if credential.PasswordHash == "" {
 			if len(others) == 0 {
 				return errLastIdentity
 			}
@@ -130,12 +93,13 @@ func (s *Service) report(
 	return append(reported, s.Activity.Add(u.ID, entry, client, detail)), err
 }
 
-// maxRemoval is the maximum number of identities that Removal removes in the transaction of the caller.
+// maxRemoval is the maximum number of identities that a transaction removes: two writes for each.
 const maxRemoval = 30
 
-// Removal returns the writes that remove the identities that were linked to a user at a time or later. The transaction
-// must also contain user.Store.Change for a user who was read before, so that it fails if an identity was linked in the
-// meantime. If there are more identities than fit, Removal removes the rest itself. Error of the writes: db.ErrStale.
+// Removal returns the writes that remove the identities that were linked to a user at the time since or later. The
+// transaction must also contain user.Store.Change for a user who was read before the call, so that it fails if an
+// identity was linked in the meantime. If there are more than maxRemoval identities, Removal removes the others itself.
+// Error of the writes: db.ErrStale.
 func (s *Service) Removal(ctx context.Context, userID string, since time.Time) ([]db.Write, error) {
 	identities, err := identitiesOf(ctx, s.Accounts, userID)
 	if err != nil {
@@ -143,14 +107,14 @@ func (s *Service) Removal(ctx context.Context, userID string, since time.Time) (
 	}
 	identities = slices.DeleteFunc(identities, func(i Identity) bool { return i.LinkedAt.Time().Before(since) })
 	var writes []db.Write
-	for n, i := range identities {
+	for n, identity := range identities {
 		if n > 0 && n%maxRemoval == 0 {
 			if err := s.DB.Tx(writes...).Commit(ctx); err != nil {
 				return nil, err
 			}
 			writes = nil
 		}
-		writes = append(writes, s.removal(i)...)
+		writes = append(writes, s.unlinkRecords(identity)...)
 	}
 	return writes, nil
 }

@@ -41,8 +41,8 @@ func cleanRedirect(raw string, origins []config.Origin) (string, bool) {
 	return string(origin) + u.String(), true
 }
 
-// withError returns a path or URL that cleanRedirect returned, with an error code as the only parameter error of its
-// query. The code needs no escaping.
+// withError returns a result of cleanRedirect whose query has the parameter error with a code. The parameter replaces
+// other parameters with the name error. The code needs no escaping.
 func withError(redirect, code string) string {
 	beforeFragment, fragment, hasFragment := strings.Cut(redirect, "#")
 	path, query, _ := strings.Cut(beforeFragment, "?")

@@ -26,7 +26,7 @@ const maxUsableEmails = 20
 // at the same time, link tries again. A new session replaces the current one. Errors: AUTH_INVALID_TOKEN,
 // AUTH_OAUTH_STATE_INVALID, CONFLICT.
 func (s *Service) link(
-	ctx context.Context, f flow, at oauth.Identity, client httpapi.RequestInfo,
+	ctx context.Context, f flow, remote oauth.Identity, client httpapi.RequestInfo,
 ) (started session.Started, err error) {
 	err = db.Retry(ctx, "link an identity", func(ctx context.Context) error {
 		caller, err := s.Sessions.AuthenticateNow(ctx, httpapi.SessionToken(ctx))
@@ -45,7 +45,7 @@ func (s *Service) link(
 			return err
 		}
 		writes = append(writes, s.Sessions.Replace(started.Session, caller.SessionID), s.Users.Touch(u.ID, u.Generation))
-		linked, err := s.linkWrites(ctx, u, at, client)
+		linked, err := s.linkWrites(ctx, u, remote, client)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,8 @@ func (s *Service) link(
 		if !errors.Is(err, user.ErrTaken) {
 			return err
 		}
-		owner, err := s.owner(ctx, at)
+		// The identity is already linked. If it is linked to the same user, only the session is replaced.
+		owner, err := s.owner(ctx, remote)
 		switch {
 		case errors.Is(err, db.ErrNotFound):
 			return fmt.Errorf("%w: the identity was removed", db.ErrStale)
@@ -62,7 +63,7 @@ func (s *Service) link(
 		case owner.ID != u.ID:
 			return errLinked
 		}
-		return s.DB.Tx(append(writes, s.checkLink(at, u.ID))...).Commit(ctx)
+		return s.DB.Tx(append(writes, s.checkLink(remote, u.ID))...).Commit(ctx)
 	})
 	return started, err
 }
@@ -73,10 +74,10 @@ func (s *Service) link(
 // time, it tries again, so that two sign-ins never create two accounts for one identity. Errors: AUTH_OAUTH_FAILED,
 // AUTH_USER_EXISTS, AUTH_SUSPENDED, CONFLICT.
 func (s *Service) signIn(
-	ctx context.Context, at oauth.Identity, client httpapi.RequestInfo,
+	ctx context.Context, remote oauth.Identity, client httpapi.RequestInfo,
 ) (started session.Started, err error) {
 	err = db.Retry(ctx, "sign in with the code host", func(ctx context.Context) error {
-		u, conditions, err := s.account(ctx, at, client)
+		u, conditions, err := s.account(ctx, remote, client)
 		if err == nil && u.SuspendedAt != nil {
 			err = httpapi.ErrSuspended
 		}
@@ -100,7 +101,7 @@ func (s *Service) signIn(
 	return started, err
 }
 
-// newNetwork returns the writes that store a mail if the user has never logged in from the client's network.
+// newNetwork returns the writes that store a mail if the network of the client is not known to the account.
 func (s *Service) newNetwork(ctx context.Context, u user.User, client httpapi.RequestInfo) ([]db.Write, error) {
 	if u.Email == "" || !s.Mails.Outbox.Enabled() {
 		return nil, nil
@@ -115,7 +116,7 @@ func (s *Service) newNetwork(ctx context.Context, u user.User, client httpapi.Re
 		return nil, err
 	}
 	credential, err := db.Decode[user.Credential](items[emailKey])
-	if err != nil || credential.UserID != u.ID { // a new account
+	if err != nil || credential.UserID != u.ID { // the account is new, or its address was changed
 		return nil, err
 	}
 	return s.Mails.NewNetwork(ctx, u.Email, credential, client, s.Clock())
@@ -124,13 +125,13 @@ func (s *Service) newNetwork(ctx context.Context, u user.User, client httpapi.Re
 // account returns the user that an identity signs in, and the writes that make the sign-in valid: the check that the
 // identity is still linked, the link to a verified account, or the new account.
 func (s *Service) account(
-	ctx context.Context, at oauth.Identity, client httpapi.RequestInfo,
+	ctx context.Context, remote oauth.Identity, client httpapi.RequestInfo,
 ) (user.User, []db.Write, error) {
-	u, err := s.owner(ctx, at)
+	u, err := s.owner(ctx, remote)
 	if !errors.Is(err, db.ErrNotFound) {
-		return u, []db.Write{s.checkLink(at, u.ID)}, err
+		return u, []db.Write{s.checkLink(remote, u.ID)}, err
 	}
-	emails, usernames := usableEmails(at), user.UsernameCandidates(at.Login)
+	emails, usernames := usableEmails(remote), user.UsernameCandidates(remote.Login)
 	if len(emails) == 0 {
 		return user.User{}, nil, errNoEmail
 	}
@@ -151,8 +152,8 @@ func (s *Service) account(
 			return u, nil, err
 		}
 		if u.Verified && u.Email == email {
-			linked, err := s.linkWrites(ctx, u, at, client)
-			return u, append(linked, s.Users.Change(u, u)), err
+			linked, err := s.linkWrites(ctx, u, remote, client)
+			return u, append(linked, s.Users.Change(u, u)), err // fails if the account changed since it was read
 		}
 	}
 	if _, exists := owners[emails[0]]; exists {
@@ -166,10 +167,10 @@ func (s *Service) account(
 		ID: s.IDs.New(id.User), Email: emails[0], Username: free[0], Verified: true, CreatedAt: clock.Stamp(s.Clock()),
 	}
 	account := s.Users.Create(u, u.Credential(""), s.IDs.New(id.Workspace))
-	return u, append(account, s.linkRecords(s.identity(u, at))...), nil
+	return u, append(account, s.linkRecords(s.identity(u, remote))...), nil
 }
 
-// newSession returns a new session of a user, and the writes that store it.
+// newSession returns a new session of a user, and the writes that store it and make the client's network known.
 func (s *Service) newSession(
 	ctx context.Context, u user.User, client httpapi.RequestInfo,
 ) (session.Started, []db.Write, error) {
@@ -182,9 +183,9 @@ func (s *Service) newSession(
 
 // usableEmails returns the verified e-mail addresses of an identity, the primary one first. It leaves out addresses
 // that an account cannot have.
-func usableEmails(at oauth.Identity) []string {
+func usableEmails(remote oauth.Identity) []string {
 	var emails []string
-	for _, address := range at.VerifiedEmails() {
+	for _, address := range remote.VerifiedEmails() {
 		if user.CheckEmail(address) == "" && len(emails) < maxUsableEmails {
 			emails = append(emails, user.NormalizeEmail(address))
 		}
@@ -192,12 +193,12 @@ func usableEmails(at oauth.Identity) []string {
 	return emails
 }
 
-// linkWrites returns the writes that link an identity to an account and report it to the user. Error of the writes:
-// user.ErrTaken if the identity is already linked.
+// linkWrites returns the writes that link an identity to an account and report the link to the user. Error of the
+// writes: user.ErrTaken if the identity is already linked.
 func (s *Service) linkWrites(
-	ctx context.Context, u user.User, at oauth.Identity, client httpapi.RequestInfo,
+	ctx context.Context, u user.User, remote oauth.Identity, client httpapi.RequestInfo,
 ) ([]db.Write, error) {
-	linked := s.identity(u, at)
+	linked := s.identity(u, remote)
 	reported, err := s.report(ctx, mail.IdentityLinked, activity.IdentityLinked, u, linked, client)
 	return append(s.linkRecords(linked), reported...), err
 }

@@ -12,9 +12,10 @@ import (
 	"devplatform/shared/db"
 )
 
-// owner reads the user that an identity is linked to. Error: db.ErrNotFound if it is not linked.
-func (s *Service) owner(ctx context.Context, at oauth.Identity) (user.User, error) {
-	item, err := s.Accounts.Get(ctx, db.IdentityKey(at.Provider, at.Subject))
+// owner reads the user to whom an identity is linked. Errors: db.ErrNotFound if the identity is not linked; db.ErrStale
+// if the account of the user ended in the meantime.
+func (s *Service) owner(ctx context.Context, remote oauth.Identity) (user.User, error) {
+	item, err := s.Accounts.Get(ctx, db.IdentityKey(remote.Provider, remote.Subject))
 	if err != nil {
 		return user.User{}, fmt.Errorf("reading an identity: %w", err)
 	}
@@ -29,15 +30,15 @@ func (s *Service) owner(ctx context.Context, at oauth.Identity) (user.User, erro
 	return u, err
 }
 
-// Endings returns the writes after which the identities of a user can be linked to other accounts, in the transaction
-// that ends the account. They do not remove the copies under the user.
-func Endings(ctx context.Context, accounts db.Table, userID string) ([]db.Write, error) {
+// ReleaseWrites returns the writes after which the identities of a user can be linked to other accounts. The transaction
+// that ends the account contains them. They keep the copies of the identities under the user.
+func ReleaseWrites(ctx context.Context, accounts db.Table, userID string) ([]db.Write, error) {
 	identities, err := identitiesOf(ctx, accounts, userID)
 	writes := make([]db.Write, len(identities))
-	for n, i := range identities {
-		isOwn := expression.AttributeNotExists(expression.Name("id")).
+	for i, identity := range identities {
+		isOwnOrMissing := expression.AttributeNotExists(expression.Name("id")).
 			Or(expression.Name("userId").Equal(expression.Value(userID)))
-		writes[n] = accounts.Delete(db.IdentityKey(i.Provider, i.Subject)).If(isOwn)
+		writes[i] = accounts.Delete(db.IdentityKey(identity.Provider, identity.Subject)).If(isOwnOrMissing)
 	}
 	return writes, err
 }
@@ -51,8 +52,8 @@ func identitiesOf(ctx context.Context, accounts db.Table, userID string) ([]Iden
 	return db.DecodeAll(ctx, items, db.DecodeByID(func(i Identity) string { return i.ID })), nil
 }
 
-// linkRecords returns the writes that store both records of a linked identity. Error: user.ErrTaken if it is already
-// linked.
+// linkRecords returns the writes that store both records of a linked identity. Error: user.ErrTaken if the identity is
+// already linked.
 func (s *Service) linkRecords(i Identity) []db.Write {
 	return []db.Write{
 		s.Accounts.Create(db.IdentityKey(i.Provider, i.Subject), i).Else(user.ErrTaken),
@@ -61,13 +62,14 @@ func (s *Service) linkRecords(i Identity) []db.Write {
 }
 
 // checkLink returns the check that an identity is linked to a user. Error: db.ErrStale.
-func (s *Service) checkLink(at oauth.Identity, userID string) db.Write {
+func (s *Service) checkLink(remote oauth.Identity, userID string) db.Write {
 	isLinked := expression.Name("userId").Equal(expression.Value(userID))
-	return s.Accounts.Check(db.IdentityKey(at.Provider, at.Subject), isLinked).Else(db.ErrStale)
+	return s.Accounts.Check(db.IdentityKey(remote.Provider, remote.Subject), isLinked).Else(db.ErrStale)
 }
 
-// removal returns the writes that remove an identity. Error: db.ErrStale if it was removed.
-func (s *Service) removal(i Identity) []db.Write {
+// unlinkRecords returns the writes that delete both records of a linked identity. Error: db.ErrStale if the identity was removed in
+// the meantime.
+func (s *Service) unlinkRecords(i Identity) []db.Write {
 	sameID := expression.Name("id").Equal(expression.Value(i.ID))
 	return []db.Write{
 		s.Accounts.Delete(db.UserIdentityKey(i.UserID, i.ID)).If(s.Accounts.Exists()).Else(db.ErrStale),

@@ -11,10 +11,13 @@ import (
 	"devplatform/infra/accounttest"
 	"devplatform/infra/mailtest"
 	"devplatform/infra/slicetest"
+	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/codehost"
+	"devplatform/shared/account/deletion"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/mail"
 	"devplatform/shared/workspace"
@@ -142,6 +145,38 @@ func TestLargeAccount(t *testing.T) {
 	for key := range slicetest.Dump(t, w.SDK, w.Tables.Accounts) {
 		if strings.HasPrefix(key.PK, "IDENTITY#") {
 			t.Errorf("the identity %s was not removed", key.PK)
+		}
+	}
+}
+
+// The removal of an account deletes the known network and the state of its address, unless they belong to another account
+// that has the address by now.
+func TestRemovalOfTheAddress(t *testing.T) {
+	t.Parallel()
+	w := accounttest.New(t)
+	since := clock.Stamp(w.Clock.Now())
+	for _, isTaken := range []bool{false, true} {
+		name := fmt.Sprint("ada-", isTaken)
+		ada := w.NewUser(name)
+		remove(ada, name).Want(t, http.StatusAccepted)
+		if isTaken {
+			signUp(w, ada.UserEmail, "new-"+name).Want(t, http.StatusCreated)
+		}
+		state := db.MailStateKey(ada.UserEmail)
+		put := w.Accounts().Put(state, mail.AddressState{UndeliverableSince: &since})
+		if _, err := w.Client.Do(t.Context(), put); err != nil {
+			t.Fatal(err)
+		}
+		r := deletion.Remover{DB: w.Client, Accounts: w.Accounts(), Projects: w.Projects()}
+		if err := r.RemoveAccount(t.Context(), ada.ID); err != nil {
+			t.Fatal(err)
+		}
+		items := slicetest.Dump(t, w.SDK, w.Tables.Accounts)
+		network := attempt.NetworkKey(ada.UserEmail, httpapi.RequestInfo{SourceIP: "203.0.113.1"})
+		for _, key := range []db.Key{state, network} {
+			if (items[key] != nil) != isTaken {
+				t.Errorf("address taken: %v; got the item %v = %v", isTaken, key, items[key])
+			}
 		}
 	}
 }

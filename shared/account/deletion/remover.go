@@ -3,7 +3,6 @@ package deletion
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"devplatform/shared/account/user"
@@ -14,7 +13,8 @@ import (
 )
 
 // Remover removes what remains of accounts that have ended, except for their data in workspaces. It is safe for
-// concurrent use. RemoveAccount and RemoveRest are steps of a removal. Between them, all memberships must end.
+// concurrent use. RemoveAccount is the first step of a removal, and RemoveRest is the last step. Between the two steps,
+// all memberships of the user must end.
 type Remover struct {
 	DB       *db.Client
 	Accounts db.Table
@@ -25,13 +25,13 @@ type Remover struct {
 	Deleter removal.Deleter
 }
 
-// errWaiting reports that workspaces of the user have not been removed yet.
-var errWaiting = errors.New("deletion: the removals of workspaces have not ended")
+// errWaiting reports that the user still has memberships.
+var errWaiting = errors.New("deletion: the memberships of the user have not ended")
 
 // RemoveAccount removes the items of an account in the accounts table: its sessions, tokens, exports and known
 // networks, and the copies of its identities. It keeps the activity, which expires, and the record of the user's end,
-// which RemoveRest removes. A request that began before the end may have stored some items after it: by now, it has
-// ended. Errors: the errors of storage.
+// which RemoveRest removes. A removal begins when all requests that began before the end of the account have ended, so no
+// request stores further items. Errors: the errors of storage.
 func (r Remover) RemoveAccount(ctx context.Context, userID string) error {
 	item, err := r.Accounts.Get(ctx, db.EndedUserKey(userID)) // an earlier attempt may have removed it
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
@@ -51,18 +51,17 @@ func (r Remover) RemoveAccount(ctx context.Context, userID string) error {
 	return err
 }
 
-// removeAddress removes the networks from which the user logged in with an address, and whether mail arrives there,
-// unless another account has the address by now.
+// removeAddress removes the networks from which the user logged in with an address. It also removes the record of
+// undeliverable mail, unless another account has the address by now.
 func (r Remover) removeAddress(ctx context.Context, userID, email string) error {
 	if email == "" {
 		return nil
 	}
-	networks, keys := db.KnownIPsOf(email).SK, []db.Key{db.MailStateKey(email)}
+	var keys []db.Key
+	networks, isTaken := db.KnownIPsOf(email).SK, false
 	err := r.Accounts.Each(ctx, db.EmailPartition(email), func(item db.Item) error {
 		key := db.KeyOf(item)
-		if key == db.EmailKey(email) { // another account has the address
-			keys = slices.DeleteFunc(keys, func(k db.Key) bool { return k == db.MailStateKey(email) })
-		}
+		isTaken = isTaken || key == db.EmailKey(email)
 		known, err := db.Decode[struct {
 			UserID string `dynamodbav:"userId"`
 		}](item)
@@ -74,7 +73,10 @@ func (r Remover) removeAddress(ctx context.Context, userID, email string) error 
 	if err != nil {
 		return err
 	}
-	for _, key := range keys { // the role of the function allows no other change of addresses
+	if !isTaken {
+		keys = append(keys, db.MailStateKey(email))
+	}
+	for _, key := range keys { // one by one: the role of the function allows no batch of writes to addresses
 		if _, err := r.DB.Do(ctx, r.Accounts.Delete(key)); err != nil {
 			return err
 		}

@@ -111,7 +111,7 @@ func (d document) encode(ctx context.Context, e *jsontext.Encoder) error {
 // sections returns the lists of the document. The names of most fields are the names of the stored attributes.
 func (d document) sections() []section { return append(d.ofAccount(), d.ofWork()...) }
 
-// ofAccount returns the lists of the credentials and sessions of the account, and of its activity.
+// ofAccount returns the lists of the account: its addresses, identities, sessions, activity, mails and exports.
 func (d document) ofAccount() []section {
 	t, userID := d.Tables, d.user.ID
 	return []section{
@@ -225,7 +225,7 @@ func (d document) questions(ctx context.Context, write func(any) error) error {
 	})
 }
 
-// inWorkspaces returns a list of the user's records in all workspaces.
+// inWorkspaces returns a function that calls write with each of the user's records in all workspaces.
 func (d document) inWorkspaces(listIn func(workspaceID string) list) func(context.Context, func(any) error) error {
 	return func(ctx context.Context, write func(any) error) error {
 		for _, m := range d.memberships {
@@ -237,7 +237,7 @@ func (d document) inWorkspaces(listIn func(workspaceID string) list) func(contex
 	}
 }
 
-// inProjects returns a list of the user's records in all projects of all workspaces.
+// inProjects returns a function that calls write with each of the user's records in all projects of all workspaces.
 func (d document) inProjects(listIn func(projectID string) list) func(context.Context, func(any) error) error {
 	return func(ctx context.Context, write func(any) error) error {
 		return d.eachProject(ctx, func(projectID string) error {

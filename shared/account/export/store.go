@@ -12,18 +12,18 @@ import (
 	"devplatform/shared/db"
 )
 
-// list selects items of a table and the attributes of them that the document has. Other attributes are not read.
+// list selects items of a table, and the attributes that the document has. Other attributes are not read.
 type list struct {
 	table      db.Table
 	prefix     db.Prefix
 	attributes string // separated by spaces
-	// inner is the attribute with a list of records, "" if the items are the records.
+	// inner is the attribute that contains a list of records, "" if each item is a record.
 	inner string
-	// by is the attribute with the ID of the user whose record it is, such as createdBy or createdBy.ID. "" means that all
-	// records belong to the user.
+	// by is the attribute with the ID of the user to whom a record belongs, such as createdBy or createdBy.ID. "" means
+	// that all records belong to the user of the document.
 	by string
-	// key is the name of a field with the end of the sort key, which follows the prefix. "" means that the records have no
-	// such field.
+	// key is the name of the field that contains the part of the sort key after the prefix. "" means that the records have
+	// no such field.
 	key string
 	// parent is the ID of the project of the records, "" if there is none.
 	parent string
@@ -43,8 +43,8 @@ func (l list) of(userID string) func(ctx context.Context, write func(any) error)
 	if l.inner != "" {
 		wanted = []string{l.inner}
 	} else if l.by != "" {
-		field, _, _ := strings.Cut(l.by, ".")
-		wanted = append(wanted, field)
+		outer, _, _ := strings.Cut(l.by, ".")
+		wanted = append(wanted, outer)
 	}
 	return func(ctx context.Context, write func(any) error) error {
 		return l.table.Each(ctx, l.prefix, func(item db.Item) error {
@@ -88,7 +88,7 @@ func field(r record, name string) any {
 	return r[outer]
 }
 
-// pick returns the fields of a record that the document has. rest is the end of the sort key.
+// pick returns the fields of a record that the document has. rest is the part of the sort key after the prefix.
 func (l list) pick(r record, rest string) record {
 	picked := record{}
 	for name := range strings.FieldsSeq(l.attributes) {

@@ -23,8 +23,8 @@ type Mails struct {
 	Users  user.Store
 }
 
-// Report returns the writes that store a mail that reports a change of an account to its address. There are none if the
-// stack sends no mail, or the account has no address. values can be nil. Error: config.ErrUnavailable.
+// Report returns the write that stores a mail to the address of an account, about a change of the account. It returns no
+// write if the stack sends no mail, or the account has no address. values can be nil. Error: config.ErrUnavailable.
 func (m Mails) Report(
 	ctx context.Context, kind mail.Kind, u user.User, client httpapi.RequestInfo, values map[string]string,
 ) ([]db.Write, error) {
@@ -39,7 +39,7 @@ func (m Mails) Report(
 const noticeEvery = 24 * time.Hour
 
 // NewNetwork returns the writes that store a mail about a login from an unknown network to the address of a credential,
-// at most once a day. Error of the writes: db.ErrStale if another login stores such a mail. Error:
+// at most once a day. Error of the writes: db.ErrStale if another login stores such a mail. Errors: db.ErrUnavailable,
 // config.ErrUnavailable.
 func (m Mails) NewNetwork(
 	ctx context.Context, email string, c user.Credential, client httpapi.RequestInfo, now time.Time,
@@ -48,7 +48,7 @@ func (m Mails) NewNetwork(
 		return nil, nil
 	}
 	u, err := m.Users.Read(ctx, c.UserID)
-	if errors.Is(err, db.ErrNotFound) || u.Email != email {
+	if errors.Is(err, db.ErrNotFound) || err == nil && u.Email != email { // the account has ended or moved
 		return nil, nil
 	}
 	if err != nil {
@@ -66,8 +66,9 @@ type Link struct {
 	// Owner is another user who has the address, nil if there is none. This user gets a mail without a link, and the
 	// token is not sent.
 	Owner *user.User
-	// Values are further values of the text. Discard and TryUndeliverable are described in mail.Message.
-	Values                    map[string]string
+	// Values are further values of the text.
+	Values map[string]string
+	// See the fields of mail.Message.
 	Discard, TryUndeliverable bool
 }
 
@@ -88,7 +89,7 @@ func (m Mails) Send(ctx context.Context, l Link, client httpapi.RequestInfo) ([]
 	return []db.Write{m.Tokens.Put(set), w}, err
 }
 
-// newMessage returns a message with values, and with the values that all mails have.
+// newMessage returns a message with values, and with the client's address and User-Agent.
 func newMessage(
 	kind mail.Kind, to string, u user.User, client httpapi.RequestInfo, values map[string]string,
 ) mail.Message {

@@ -17,16 +17,15 @@ import (
 	"time"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/fault"
 	"devplatform/shared/id"
 	"devplatform/shared/mail"
 )
 
 // The limits of the tokens and codes of one user and kind of mail.
 const (
-	MaxValid   = 3  // except for undo: a new token ends the oldest one
-	MaxUndo    = 10 // a change of the address that would need one more is rejected
-	MaxGuesses = 5  // after this number of wrong codes, the code ends, but its link does not
+	MaxValid   = 3  // tokens of any kind but mail.Undo: a further token ends the oldest one
+	MaxUndo    = 10 // tokens of the kind mail.Undo: a change of the address that needs a further token is rejected
+	MaxGuesses = 5  // after this number of wrong codes, a code ends, but the link with its token does not
 )
 
 // Life returns the time for which a token of a kind is valid.
@@ -41,16 +40,12 @@ func Life(kind mail.Kind) time.Duration {
 	}
 }
 
-// ErrInvalid is the only error for a token or a code that cannot be used. It does not reveal the reason.
-var ErrInvalid = fault.New(fault.CodeCodeInvalid,
-	"The link or the code is wrong, has expired, was already used, or was replaced by a newer one. Request a new mail.")
-
 // Token is a token with its code. The attribute names are part of the data format.
 type Token struct {
 	Hash      string          `dynamodbav:"hash"`            // SHA-256 of the token, which has 256 random bits
 	KeyID     string          `dynamodbav:"keyId,omitempty"` // of the ring's key; empty if the token has no code
 	Code      string          `dynamodbav:"code,omitempty"`  // HMAC of the code with that key
-	Guesses   int             `dynamodbav:"guesses"`         // the number of wrong codes while the code was valid
+	Guesses   int             `dynamodbav:"guesses"`         // the number of wrong codes since the token was issued
 	Email     string          `dynamodbav:"email"`           // the address that the token is about
 	IssuedAt  clock.Timestamp `dynamodbav:"issuedAt"`
 	ExpiresAt int64           `dynamodbav:"expiresAt"` // in seconds since 1970
@@ -63,9 +58,8 @@ type Secret struct {
 	ExpiresAt   time.Time
 }
 
-// alphabet is Crockford's base32, without the letters I, L, O and U.
 const (
-	alphabet  = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	alphabet  = "0123456789ABCDEFGHJKMNPQRSTVWXYZ" // Crockford's base32, without the letters I, L, O and U
 	codeChars = 8
 )
 
@@ -88,9 +82,10 @@ func UserOf(token string) string {
 }
 
 // UnknownUser returns the ID of a user who does not exist. A request for an unknown address stores the same items under
-// this ID as a request for a known address stores under the user's ID. No user has it, because its time is 1970.
-func UnknownUser(address string) string {
-	sum := sha256.Sum256([]byte(address))
+// this ID as a request for a known address stores under the user's ID. No user has this ID, because its time is 1970.
+// text is an address or a token.
+func UnknownUser(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return id.User.From(time.Unix(0, 0), [10]byte(sum[:10]))
 }
 

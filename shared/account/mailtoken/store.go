@@ -71,15 +71,16 @@ func (s Set) Empty() Set {
 	return s
 }
 
-// Before returns the set with only the tokens that are older than a token of it. It is written with Store.Put.
+// Before returns the set with only the tokens that are older than the given token of the set. It is written with
+// Store.Put.
 func (s Set) Before(token Token) Set {
 	i := slices.IndexFunc(s.Tokens, func(t Token) bool { return t.Hash == token.Hash })
 	s.Tokens = slices.Clone(s.Tokens[:i])
 	return s
 }
 
-// Issue returns a new token about an address with its code, and the set with it. The oldest token of the set ends if
-// there are too many.
+// Issue returns a new token about an address with its code, and the set with the token. If the set has too many tokens,
+// its oldest token ends. A token of the kind mail.Undo has no code. Error: config.ErrUnavailable.
 func (s *Store) Issue(ctx context.Context, set Set, email string) (Secret, Set, error) {
 	secret, now := newSecret(set.UserID), s.now()
 	secret.ExpiresAt = now.Add(Life(set.Kind))
@@ -113,7 +114,7 @@ type Claim struct{ Token, Code string }
 
 // Match returns the token that a claim matches. It counts a wrong code for each token of the set. If the set is empty,
 // it makes the same write, so that the work is always the same. Errors: ErrInvalid; db.ErrStale if another request
-// changed the set; config.ErrUnavailable.
+// changed the set; db.ErrUnavailable, config.ErrUnavailable.
 func (s *Store) Match(ctx context.Context, set Set, claim Claim) (Token, error) {
 	if claim.Token != "" {
 		sent := id.HashToken(claim.Token)
@@ -139,6 +140,7 @@ func (s *Store) Match(ctx context.Context, set Set, claim Claim) (Token, error) 
 	return Token{}, ErrInvalid
 }
 
+// matchesCode reports whether a token can still be used with a code, and the code is right.
 func (s *Store) matchesCode(ctx context.Context, set Set, token Token, code string) (bool, error) {
 	if token.KeyID == "" || token.Guesses >= MaxGuesses {
 		return false, nil

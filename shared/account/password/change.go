@@ -14,12 +14,6 @@ import (
 	"devplatform/shared/mail"
 )
 
-var (
-	errPasswordChanged      = fault.New(fault.CodeConflict, "The password was changed at the same time. Please try again.")
-	errWrongCurrentPassword = fault.New(fault.CodeInvalidCredentials,
-		"The current password is wrong, or the account has no password because it signs in with a code host.")
-)
-
 func (s *Service) registerChange(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag, SessionFirst: true,
@@ -45,7 +39,7 @@ type changePasswordInput struct {
 
 // Validate implements httpapi's validation.
 func (in *changePasswordInput) Validate(v *httpapi.Validation) {
-	v.Field("currentPassword", checkLogin(in.Body.CurrentPassword))
+	v.Field("currentPassword", checkLength(in.Body.CurrentPassword))
 	v.Field("newPassword", Check(in.Body.NewPassword, v.Caller.Account().Email, v.Caller.Account().Username))
 }
 
@@ -57,7 +51,8 @@ type changePasswordOutput struct {
 // changePassword replaces the caller's password and ends all other sessions. It cancels a change of the address
 // that is not confirmed yet, because a stolen session could have requested it. The attempt counts as a login attempt,
 // so that a stolen session does not allow more guesses of the password than the login does. Errors: AUTH_RATE_LIMITED;
-// AUTH_INVALID_CREDENTIALS if the current password is wrong or the account has none; CONFLICT.
+// AUTH_INVALID_CREDENTIALS if the current password is wrong or the account has none; CONFLICT if the password was
+// changed at the same time.
 //
 // The transaction increments the generation of the user and of the caller's session. The other sessions keep the old
 // generation and are therefore no longer accepted. DynamoDB's TTL deletes their items later.
@@ -81,7 +76,7 @@ func (s *Service) changePassword(
 	if err != nil {
 		return nil, err
 	}
-	tx := s.DB.Tx(s.change(caller, c, hash)...)
+	tx := s.DB.Tx(s.changeWrites(caller, c, hash)...)
 	tx.Add(s.Activity.Add(caller.UserID, activity.PasswordChanged, client, activity.Detail{}))
 	tx.Add(s.Tokens.EndAll(caller.UserID, mail.Change)...)
 	tx.Add(c.Refunds()...)

@@ -16,8 +16,6 @@ import (
 	"devplatform/shared/limit"
 )
 
-var errWrongPassword = fault.New(fault.CodeInvalidCredentials, "Invalid e-mail address or password.")
-
 func (s *Service) registerLogin(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "login", Method: http.MethodPost, Path: "/api/auth/login", Tag: tag,
@@ -41,8 +39,8 @@ type loginInput struct {
 
 // Validate implements httpapi's validation.
 func (in *loginInput) Validate(v *httpapi.Validation) {
-	v.Field("email", checkLogin(in.Body.Email))
-	v.Field("password", checkLogin(in.Body.Password))
+	v.Field("email", checkLength(in.Body.Email))
+	v.Field("password", checkLength(in.Body.Password))
 }
 
 type loginOutput struct {
@@ -56,7 +54,7 @@ type loginOutput struct {
 
 // login checks a password and starts a session. For an unknown e-mail address, it does the same work, counts the
 // attempt in the same way, and returns the same error as for a wrong password. Errors: AUTH_RATE_LIMITED,
-// AUTH_INVALID_CREDENTIALS; AUTH_SUSPENDED if the password is correct.
+// AUTH_INVALID_CREDENTIALS; AUTH_SUSPENDED if the password of a suspended account is correct.
 func (s *Service) login(ctx context.Context, in *loginInput) (*loginOutput, error) {
 	client := httpapi.RequestInfoFrom(ctx)
 	c, err := s.checkPassword(ctx, user.NormalizeEmail(in.Body.Email), in.Body.Password, client)
@@ -78,16 +76,22 @@ func (s *Service) login(ctx context.Context, in *loginInput) (*loginOutput, erro
 	if c.network.IsDue(u.ID, s.Clock()) {
 		writes = append(writes, s.Limiter.Know(c.email, u.ID, client))
 	}
+	// A login stores only one of the mail and the new hash: both change the credential, and a transaction can change an
+	// item only once.
 	var optional []db.Write
-	if !c.network.IsKnownTo(u.ID) || c.isOutdated {
-		if optional, err = s.optionalWrites(ctx, c, in.Body.Password, client); err != nil {
-			return nil, err
-		}
+	if !c.isNetworkKnown {
+		optional, err = s.Mails.NewNetwork(ctx, c.email, c.credential, client, s.Clock())
+	}
+	if err == nil && len(optional) == 0 && c.isOutdated {
+		optional, err = s.rehash(ctx, c, in.Body.Password)
+	}
+	if err != nil {
+		return nil, err
 	}
 	err = s.DB.Tx(slices.Concat(writes, optional)...).Commit(ctx)
 	if errors.Is(err, db.ErrStale) && len(optional) > 0 {
-		// Another login made these writes first, or the password was changed. If it was changed, this session belongs to
-		// the old generation, and is never accepted.
+		// Another login made the optional writes first, or the password was changed. After a change, this session belongs
+		// to the old generation, and is never accepted.
 		err = s.DB.Tx(writes...).Commit(ctx)
 	}
 	if err != nil {
@@ -98,44 +102,39 @@ func (s *Service) login(ctx context.Context, in *loginInput) (*loginOutput, erro
 	return out, nil
 }
 
-// checked is an attempt to log in, with the stored data that it read.
-type checked struct {
+// passwordCheck is an attempt to log in, with the stored data that it read.
+type passwordCheck struct {
 	limit.Attempt
 
-	email      string
-	credential user.Credential // zero if there is no such account
-	network    attempt.Network // of the client, as stored under the address
-	isOutdated bool            // the hash has other parameters than new hashes
+	email          string
+	credential     user.Credential // zero if there is no such account
+	network        attempt.Network // of the client, as stored under the address
+	isNetworkKnown bool            // to the account
+	isOutdated     bool            // the hash has other parameters than new hashes
 }
 
 // checkPassword counts an attempt and then checks the password. While a limit is reached, it rejects the correct
-// password too, because otherwise an attacker could continue to guess. This rejection costs one read. The limit for the
-// e-mail address does not apply to networks that are known to the account, so that an attacker in another network
-// cannot lock out the user. Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
+// password too, because otherwise an attacker could continue to guess. This rejection costs one read. Errors:
+// AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
 func (s *Service) checkPassword(
 	ctx context.Context, email, password string, client httpapi.RequestInfo,
-) (c checked, err error) {
+) (c passwordCheck, err error) {
 	c.email = email
-	by := s.Limiter.LoginCounters(email, client)
+	counters := s.Limiter.LoginCounters(email, client)
 	emailKey, networkKey := db.EmailKey(email), attempt.NetworkKey(email, client)
-	items, err := s.Accounts.BatchGet(ctx, emailKey, networkKey, by.Pair.Key(), by.IP.Key(), by.Email.Key())
+	items, err := s.Accounts.BatchGet(ctx, append(counters.Keys(), emailKey, networkKey)...)
 	if err != nil {
 		return c, err
-	}
-	for _, counter := range []*limit.Counter{&by.Pair, &by.IP, &by.Email} {
-		err = errors.Join(err, counter.Load(items[counter.Key()]))
 	}
 	var credentialErr, networkErr error
 	c.credential, credentialErr = db.Decode[user.Credential](items[emailKey])
 	c.network, networkErr = db.Decode[attempt.Network](items[networkKey])
-	if err = errors.Join(err, credentialErr, networkErr); err != nil {
+	if err := errors.Join(counters.Load(items), credentialErr, networkErr); err != nil {
 		return c, err
 	}
-	userID, counters := c.credential.UserID, []limit.Counter{by.Pair, by.IP}
-	if !c.network.IsKnownTo(userID) {
-		counters = append(counters, by.Email)
-	}
-	if c.Attempt, err = s.Limiter.Count(ctx, counters...); err != nil {
+	userID := c.credential.UserID
+	c.isNetworkKnown = c.network.IsKnownTo(userID)
+	if c.Attempt, err = s.Limiter.CountLogin(ctx, counters, c.isNetworkKnown); err != nil {
 		return c, err
 	}
 	verdict, err := s.Hasher.Verify(ctx, c.credential.PasswordHash, password)
@@ -153,22 +152,4 @@ func (s *Service) checkPassword(
 		return c, err
 	}
 	return c, c.Status().WithHeaders(errWrongPassword)
-}
-
-// optionalWrites returns the writes of a login that are not necessary for it: the mail about an unknown network, or a
-// new hash of the same password. Error of the writes: db.ErrStale if a concurrent login has made them.
-func (s *Service) optionalWrites(
-	ctx context.Context, c checked, password string, client httpapi.RequestInfo,
-) ([]db.Write, error) {
-	if !c.network.IsKnownTo(c.credential.UserID) {
-		writes, err := s.Mails.NewNetwork(ctx, c.email, c.credential, client, s.Clock())
-		if err != nil || len(writes) > 0 {
-			return writes, err
-		}
-	}
-	if !c.isOutdated {
-		return nil, nil
-	}
-	hash, err := s.Hasher.Hash(ctx, password)
-	return []db.Write{s.rehash(c, hash)}, err
 }

@@ -12,7 +12,7 @@ import (
 const (
 	minChars = 8
 	maxChars = 128
-	// maxLoginBytes is the maximum length of the e-mail address, and of the password, of a login.
+	// maxLoginBytes is the maximum length of the e-mail address of a login, and of any password.
 	maxLoginBytes = 1024
 )
 
@@ -26,7 +26,7 @@ var commonPasswords string
 // keyboards and systems send a letter such as é as one code point, and others as two.
 func normalize(password string) string { return norm.NFC.String(password) }
 
-// Check returns the rule that a new password breaks, or "". It must differ from the account's email and
+// Check returns the rule that a new password breaks, or "". The password must differ from the account's email and
 // username. Comparisons ignore case. The number of characters is limited after normalization, and the number of bytes
 // before it, as in a login.
 func Check(password, email, username string) string {
@@ -51,8 +51,8 @@ func Check(password, email, username string) string {
 	return ""
 }
 
-// isCommon reports whether a password is one of commonPasswords. The list is so short that a scan, which needs
-// no memory and no work at the start, takes a small part of the time of a hash.
+// isCommon reports whether a password is one of commonPasswords. A map would need memory, and work at each cold start.
+// The list is so short that a scan takes a small part of the time of a hash.
 func isCommon(password string) bool {
 	lower := strings.ToLower(password)
 	for common := range strings.SplitSeq(commonPasswords, "\n") {
@@ -63,9 +63,9 @@ func isCommon(password string) bool {
 	return false
 }
 
-// checkLogin returns the rule that a field of a login breaks, or "". The length is the only rule: any other incorrect
-// value is rejected as a wrong password.
-func checkLogin(s string) string {
+// checkLength returns the rule that the e-mail address or the password of a login breaks, or "". The length is the only
+// rule: any other incorrect value is rejected as a wrong password.
+func checkLength(s string) string {
 	if len(s) > maxLoginBytes {
 		return "must be at most 1,024 bytes long"
 	}

@@ -14,7 +14,6 @@ import (
 	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 )
@@ -41,37 +40,8 @@ type Service struct{ Deps }
 // New returns a Service. It does no I/O.
 func New(d Deps) *Service { return &Service{d} }
 
-// Register adds the endpoints of passwords, with the tag of accounts.
-func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
-	s.registerSignup(r, tag)
-	s.registerLogin(r, tag)
-	s.registerChange(r, tag)
-}
-
-var errReauthenticate = fault.New(fault.CodeReauthRequired,
-	"Send the password of the account, or log in again and repeat the request within 10 minutes.")
-
-// ExampleDenied is the error of Service.Confirm in the OpenAPI document.
-var ExampleDenied = attempt.ExampleStatus.WithHeaders(errReauthenticate)
-
-// ReauthenticationRule is the part of a description that states the rule of Service.Confirm.
-const ReauthenticationRule = "The session must have started within the last 10 minutes. Otherwise, the body must contain " +
-	"the password, which counts as a login attempt."
-
-// Reauthentication is the optional body of a request that Service.Confirm checks. It may be nil.
-type Reauthentication struct {
-	Password string `json:"password,omitempty" format:"password" doc:"The password of the account; at most 1,024 bytes. It is not checked if the session started within the last 10 minutes" example:"correct horse battery"`
-}
-
-// Validate checks the length of the password.
-func (b *Reauthentication) Validate(v *httpapi.Validation) {
-	if b != nil {
-		v.Field("password", checkLogin(b.Password))
-	}
-}
-
 // Confirm returns an error unless the caller logged in within the last 10 minutes, or the body has the password of the
-// caller's account. Otherwise, a stolen session would be enough to add another way to sign in. After a recent login,
+// caller's account. It prevents the holder of a stolen session from adding another way to sign in. After a recent login,
 // the password is not checked. A password that is checked counts as a login attempt. Errors:
 // AUTH_REAUTHENTICATION_REQUIRED, AUTH_RATE_LIMITED.
 func (s *Service) Confirm(

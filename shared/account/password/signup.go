@@ -15,9 +15,6 @@ import (
 	"devplatform/shared/mail"
 )
 
-var errUserExists = fault.New(fault.CodeUserExists,
-	"The e-mail address or the username is already taken. Please log in, or choose another one.")
-
 func (s *Service) registerSignup(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "signup", Method: http.MethodPost, Path: "/api/auth/signup", Tag: tag, Status: http.StatusCreated,
@@ -57,7 +54,7 @@ type signupOutput struct {
 	}
 }
 
-// signup creates a user with a personal workspace, and sends the mail that confirms the address. Errors:
+// signup creates a user with a personal workspace, and sends a mail with which the user confirms the address. Errors:
 // AUTH_RATE_LIMITED, AUTH_USER_EXISTS.
 func (s *Service) signup(ctx context.Context, in *signupInput) (*signupOutput, error) {
 	client := httpapi.RequestInfoFrom(ctx)

@@ -14,9 +14,6 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-var errNotFound = fault.New(fault.CodeSessionNotFound,
-	"The session does not exist, or it has ended. List your sessions to see the active ones.")
-
 // Register adds the endpoints of sessions, with the tag of accounts.
 func (s *Service) Register(r *httpapi.Routes, tag httpapi.Tag) {
 	httpapi.Public(r, httpapi.Operation{
@@ -90,8 +87,8 @@ func (s *Service) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error
 	return &logoutOutput{SetCookie: httpapi.ClearedCookies(ctx), Body: done}, nil
 }
 
-// maxPage is the maximum number of sessions in a page if the request has no limit. More do not fit into a response. A
-// user whose program logs in before every request can have this many.
+// maxPage is the maximum number of sessions in a page if the request has no limit. More sessions do not fit into a
+// response. A user whose program logs in before every request can have this many sessions.
 const maxPage = 20_000
 
 func (s *Service) listSessions(
@@ -106,14 +103,14 @@ func (s *Service) listSessions(
 	return out, err
 }
 
-// active reads up to n active sessions of the caller, newest first. They are older than the session after. If after is
-// "", the first one is the newest session.
+// active reads up to n active sessions of the caller, newest first, that are older than the session with the ID after.
+// If after is "", it begins with the newest session.
 func (s *Service) active(ctx context.Context, caller httpapi.Caller, after string, n int) ([]SessionItem, error) {
 	u, err := s.users.Read(ctx, caller.UserID)
 	if err != nil {
 		return nil, err
 	}
-	const fewestRead = 1000 // in one call: many sessions of old generations can be between active ones
+	const fewestRead = 1000 // in one call: many sessions of old generations can be between two active sessions
 	q := db.Query{Prefix: db.SessionsOf(u.ID), Descending: true, Limit: max(n, fewestRead)}
 	if after != "" {
 		q.After = db.SessionKey(u.ID, after)

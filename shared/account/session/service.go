@@ -74,7 +74,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (context.Conte
 }
 
 // refs returns the references of a session and its user.
-func (s *Service) refs(userID, sessionID string) (session, user db.Ref) {
+func (s *Service) refs(userID, sessionID string) (sessionRef, userRef db.Ref) {
 	return s.accounts.Ref(db.SessionKey(userID, sessionID)), s.accounts.Ref(db.UserKey(userID))
 }
 
@@ -99,8 +99,8 @@ func (s *Service) AuthenticateNow(ctx context.Context, token string) (httpapi.Ca
 	return caller, db.Admit(guarded)
 }
 
-// renew extends a session that is due for a renewal. If that fails, the request continues with the unchanged
-// session, and the next request tries again.
+// renew extends a session that is due for a renewal. If the renewal fails, renew returns nil: the request continues with
+// the unchanged session, and the next request tries again.
 func (s *Service) renew(ctx context.Context, session Session, now time.Time) *httpapi.Renewal {
 	if now.Sub(session.LastSeenAt.Time()) < RenewalEvery {
 		return nil

@@ -42,8 +42,9 @@ type Started struct {
 	Token string
 }
 
-// Start returns a new session of a user, and the writes that store it with an entry in the user's activity. They belong
-// in the transaction of the sign-in. Error of the writes: db.ErrStale.
+// Start returns a new session of a user, and the writes that store it with an entry in the user's activity. The writes
+// belong in the transaction of the sign-in. Of the user, only the ID and the generation are used. Error:
+// config.ErrUnavailable. Error of the writes: db.ErrStale.
 func (s *Service) Start(
 	ctx context.Context, id string, u user.User, client httpapi.RequestInfo,
 ) (Started, []db.Write, error) {

@@ -6,8 +6,8 @@ import (
 	"devplatform/shared/db"
 )
 
-// Replace returns the write that ends another session of the same user. The transaction must also contain
-// user.Store.Touch. Error: db.ErrStale if that session is no longer active.
+// Replace returns the write that ends the session with the ID replaced, which a new session of the same user replaces.
+// The transaction must also contain user.Store.Touch. Error: db.ErrStale if the replaced session is no longer active.
 func (s *Service) Replace(session Session, replaced string) db.Write {
 	isCurrent := expression.Name("generation").Equal(expression.Value(session.Generation))
 	return s.accounts.Delete(db.SessionKey(session.UserID, replaced)).

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Store reads and creates accounts. Every function that serves workspaces uses it to find users.
+// Store reads, creates, changes and ends accounts. Every function that serves workspaces uses it to find users.
 type Store struct{ accounts, projects db.Table }
 
 // NewStore returns a Store. It does no I/O.
@@ -21,17 +21,18 @@ func NewStore(client *db.Client, tables config.Tables) Store {
 	return Store{accounts: client.Table(tables.Accounts), projects: client.Table(tables.Projects)}
 }
 
+// usernameRecord is the record of a username, under its lower-case form.
 type usernameRecord struct {
 	UserID string `dynamodbav:"userId"`
 	// ExpiresAt is the time until which the username of an account that has ended is reserved, in seconds since 1970.
 	ExpiresAt int64 `dynamodbav:"expiresAt,omitempty"`
 }
 
-// usernameReserved is how long the username of a deleted account stays reserved.
+// usernameReserved is the time for which the username of an account that has ended stays reserved.
 const usernameReserved = 90 * 24 * time.Hour
 
-// Ended contains the attributes of a user that the removal of an account that has ended needs. The attribute names are
-// part of the data format.
+// Ended is the record of an account that has ended, for the removal of its data. The attribute names are part of the
+// data format.
 type Ended struct {
 	Email    string          `dynamodbav:"email"` // "" if the account had none
 	Username string          `dynamodbav:"username"`
@@ -83,7 +84,7 @@ func (s Store) End(u User, now time.Time) []db.Write {
 	return writes
 }
 
-// Exists returns the check that a user exists.
+// Exists returns the check that a user exists. Its error is set with Else.
 func (s Store) Exists(userID string) db.Write {
 	return s.accounts.Check(db.UserKey(userID), s.accounts.Exists())
 }
@@ -95,13 +96,14 @@ func (s Store) Touch(userID string, generation int) db.Write {
 		If(expression.Name("generation").Equal(expression.Value(generation))).Else(db.ErrStale)
 }
 
-// Take returns the write that gives an address, which no account has, to the user of a credential. Error: db.ErrStale.
+// Take returns the write that gives an address, which no account has, to the user of a credential. Error: db.ErrStale
+// if an account has the address.
 func (s Store) Take(email string, c Credential) db.Write {
 	return s.accounts.Create(db.EmailKey(email), c).Else(db.ErrStale)
 }
 
-// Replace returns the write that replaces the credential of an address that belongs to the same user. Error:
-// db.ErrStale.
+// Replace returns the write that replaces the credential of an address. Error: db.ErrStale if the address does not
+// belong to the user of the new credential.
 func (s Store) Replace(email string, c Credential) db.Write {
 	return s.accounts.Put(db.EmailKey(email), c).If(belongsTo(c.UserID)).Else(db.ErrStale)
 }
@@ -119,12 +121,13 @@ func (s Store) Notice(email string, c Credential, at int64) db.Write {
 }
 
 // Reserve returns the write that keeps a former address for its user until a time, in seconds since 1970. Error:
-// db.ErrStale.
+// db.ErrStale if the address does not belong to the user.
 func (s Store) Reserve(email, userID string, until int64) db.Write {
 	return s.Replace(email, Credential{UserID: userID, Reserved: true, ExpiresAt: until})
 }
 
-// Release returns the write after which a user no longer has an address. Error: db.ErrStale.
+// Release returns the write that deletes the credential of an address, so that any account can have the address. Error:
+// db.ErrStale if the address does not belong to the user.
 func (s Store) Release(email, userID string) db.Write {
 	return s.accounts.Delete(db.EmailKey(email)).If(belongsTo(userID)).Else(db.ErrStale)
 }
@@ -133,7 +136,7 @@ func belongsTo(userID string) expression.ConditionBuilder {
 	return expression.Name("userId").Equal(expression.Value(userID))
 }
 
-// SamePassword returns the condition that a credential still has a hash of a password, or none if hash is "".
+// SamePassword returns the condition that a credential still has the hash of a password. "" means no hash.
 func SamePassword(hash string) expression.ConditionBuilder {
 	stored := expression.Name("passwordHash")
 	if hash == "" {
@@ -172,6 +175,7 @@ func (s Store) Owners(
 	return owners, taken, nil
 }
 
+// get reads and decodes a record. Error: db.ErrNotFound.
 func get[T any](ctx context.Context, table db.Table, key db.Key) (record T, _ error) {
 	item, err := table.Get(ctx, key)
 	if err != nil {

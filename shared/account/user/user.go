@@ -8,13 +8,7 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 )
-
-// ErrTaken reports that another account already has the e-mail address, the username or the identity.
-var ErrTaken = errors.New("user: already taken")
-
-var errNotFound = fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
 
 // User is the owner of an account. The attribute names are part of the data format.
 type User struct {
@@ -32,7 +26,7 @@ type User struct {
 	// suspended account are rejected. When the suspension is lifted, Generation is incremented.
 	SuspendedAt *clock.Timestamp `dynamodbav:"suspendedAt,omitempty"`
 	// Revision is incremented by every change of the user's record, and when an identity is linked. So a transaction that
-	// depends on the record fails if something changed since it was read.
+	// depends on the record fails if the account changed since the record was read.
 	Revision int `dynamodbav:"revision"`
 }
 
@@ -52,8 +46,8 @@ type Credential struct {
 	Suspended    bool   `dynamodbav:"suspended,omitempty"`    // whether User.SuspendedAt is set
 	// NoticedAt is the time of the last mail about a login from an unknown network, in seconds since 1970.
 	NoticedAt int64 `dynamodbav:"noticedAt,omitempty"`
-	// Reserved reports that the address is a former one of the account: it cannot sign in, but the account can get it back
-	// until ExpiresAt. Until then, no other account can have it.
+	// Reserved reports that the address is a former address of the account: it cannot sign in, but the account can get it
+	// back until ExpiresAt. Until then, no other account can have it.
 	Reserved  bool  `dynamodbav:"reserved,omitempty"`
 	ExpiresAt int64 `dynamodbav:"expiresAt,omitempty"` // in seconds since 1970; only of a reserved address
 }

@@ -31,8 +31,8 @@ func (Store) NormalizeEmail(email string) (normalized, rule string) {
 }
 
 // wellFormedEmail returns the pattern of the dot-atom form of RFC 5322 §3.4.1, in ASCII. Its first group is the local
-// part, and its last one the last label of the domain. It is compiled at the first use, because most functions never
-// use it.
+// part, and its second group is the last label of the domain. It is compiled at the first use, because most functions
+// never use it.
 var wellFormedEmail = sync.OnceValue(func() *regexp.Regexp {
 	const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 	const label = `[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?`
