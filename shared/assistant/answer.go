@@ -95,9 +95,12 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 		if a.round.isRepair {
 			return nil
 		}
-		text, separator := a.text.String(), ""
-		if a.round.callsBeforeText < len(a.round.calls) && text != "" && !strings.HasSuffix(text, "\n\n") {
-			a.round.callsBeforeText, separator = len(a.round.calls), "\n\n" // text after calls is a paragraph of its own
+		separator := ""
+		if a.round.callsBeforeText < len(a.round.calls) { // text after calls is a paragraph of its own
+			a.round.callsBeforeText = len(a.round.calls)
+			if text := a.text.String(); text != "" && !strings.HasSuffix(text, "\n\n") {
+				separator = "\n\n"
+			}
 		}
 		a.addText(separator + clean(p.Text))
 	case model.CallStart:

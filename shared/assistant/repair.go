@@ -97,7 +97,8 @@ func (a *answer) unseenFiles(ctx context.Context) []prompt.Document {
 // the failed call was not valid, a failure of the same tool. A failed call of the repair is ignored if the same action
 // succeeded in the first round.
 func remainingFailures(first, repair round) (remaining []failure) {
-	failedPaths, accepted, answers := map[string]bool{}, map[string]bool{}, map[string]int{}
+	failedPaths, accepted := map[string]bool{}, map[string]bool{}
+	answers := map[string]int{} // the number of calls of the repair, by path or tool
 	for _, f := range first.failures {
 		failedPaths[f.path] = true
 	}

@@ -107,9 +107,10 @@ func (s Store) Recall(ctx context.Context, projectID string) (Memory, error) {
 	return memory, nil
 }
 
-// Messages reads up to n messages that are not cleared, oldest first. The parameter named "after" is the ID of the last
+// Messages reads n messages that are not cleared, oldest first. The parameter named "after" is the ID of the last
 // message that the caller has already read, or "" to start with the first message. Messages returns fewer messages if
-// there are no more, or if they exceed 4 MiB of JSON.
+// there are no more, or if they exceed 4 MiB of JSON. It returns more, but less than 2n, if some messages have several
+// parts.
 func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]Message, error) {
 	for {
 		messages, err := s.messages(ctx, projectID, after, n, maxPageBytes)
@@ -129,8 +130,8 @@ func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]
 	}
 }
 
-// messages reads up to n complete messages. "after" has the same meaning as in Messages. It returns fewer messages if
-// there are no more, or if they exceed maxBytes bytes of JSON.
+// messages reads n complete messages, or more or fewer in the same cases as Messages, but with a maximum of maxBytes
+// bytes of JSON. "after" has the same meaning as in Messages.
 func (s Store) messages(ctx context.Context, projectID, after string, n, maxBytes int) ([]Message, error) {
 	q := db.Query{Prefix: db.MessagesOf(projectID), Limit: n}
 	if after != "" {

@@ -43,7 +43,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Res
 				ElseFunc(func(stored db.Item) error {
 					usage, err := db.Decode[Usage](stored)
 					short.user = &usage
-					return err
+					return err // without an error, CommitOnce returns db.ErrStale
 				}))
 		if r.shard > 0 {
 			write := l.reserveWrite(db.GlobalUsageKey(month, r.shard), r.Tokens, l.limits.shardLimit(r.shard))
