@@ -152,8 +152,14 @@ func (a *answer) finishText() {
 // cutOff is the note of an answer that reached the maximum length.
 const cutOff = "The answer was cut off here: it reached the maximum length."
 
-// addNote adds a note, which the model did not write, as a quotation in Markdown.
-func (a *answer) addNote(text string) { a.addText("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
+// addNote adds a note, which the model did not write, as a quotation in Markdown, in a paragraph of its own.
+func (a *answer) addNote(text string) {
+	note := "> " + strings.ReplaceAll(text, "\n", "\n> ")
+	if !a.isBlank() {
+		note = "\n\n" + note
+	}
+	a.addText(note)
+}
 
 // quoteLine returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that
 // the model wrote, which can have any length.
