@@ -29,7 +29,7 @@ var embedded embed.FS
 // file is a response with the content of a file.
 type file struct {
 	ContentType string `header:"Content-Type" hidden:"true"`
-	// Policy replaces the default Content-Security-Policy if it is not empty.
+	// Policy replaces the default Content-Security-Policy, unless it is "".
 	Policy string `header:"Content-Security-Policy" hidden:"true"`
 	Body   []byte
 }

@@ -32,13 +32,13 @@ type Settings struct {
 
 // link returns the link of a message, "" if it has no token.
 func (s Settings) link(m mail.Message) string {
+	if m.Token == "" {
+		return ""
+	}
 	path := map[mail.Kind]string{
 		mail.Confirm: s.ConfirmPath, mail.Reset: s.ResetPath, mail.Change: s.ChangePath, mail.Undo: s.UndoPath,
 		mail.Invitation: s.InvitationPath,
 	}[m.Kind]
-	if m.Token == "" {
-		return ""
-	}
 	return mail.Link(s.AppURL, path, m.Kind, m.Token)
 }
 
@@ -69,7 +69,7 @@ func New(settings Settings) (*Renderer, error) {
 		settings.ConfirmPath, settings.ResetPath, settings.ChangePath, settings.UndoPath, settings.InvitationPath,
 	} {
 		if path != "" && (!strings.HasPrefix(path, "/") || strings.ContainsAny(path, "# \r\n")) {
-			return nil, fmt.Errorf("render: the path %q of a link must begin with / and have no fragment", path)
+			return nil, fmt.Errorf("render: the path %q of a link must begin with / and contain no #, space or line break", path)
 		}
 	}
 	return &Renderer{settings: settings}, nil
@@ -83,10 +83,11 @@ type page struct {
 	Subject, Service, Home   string
 	Username                 string
 	Before, After, Details   []paragraph
-	Button, Link, Code, Ends string
+	Button, Link, Code, Ends string // Ends is the time until which the link and the code are valid
 }
 
-// Render renders a message that was stored at a time.
+// Render renders a message. at is the time at which the message was stored. It returns an error if the kind of the
+// message has no text.
 func (r *Renderer) Render(m mail.Message, at time.Time) (Mail, error) {
 	w, ok := allWords[m.Kind]
 	if !ok {

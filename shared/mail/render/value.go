@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/mail"
 )
 
-// maxValue is the maximum length of a value in a mail, in bytes. An e-mail address, which the reader compares, is not
-// longer.
+// maxValue is the maximum length of a value in a mail, in bytes. An e-mail address is never longer, so the reader can
+// compare the whole address.
 const maxValue = 254
 
 // part is a part of a paragraph: words of the service, or a value that a user chose. The layouts isolate values:
@@ -29,7 +29,7 @@ type values struct {
 	service string
 }
 
-// of returns the value with a name, ready for a mail.
+// of returns the value with a name, without characters and links that could mislead the reader.
 func (v values) of(name string) string {
 	switch name {
 	case "username":
@@ -67,7 +67,7 @@ func (v values) paragraphs(text string) (all []paragraph) {
 	return all
 }
 
-// plain returns a line of text with its values, for a header.
+// plain returns a line of text with its values in place of their names, for a header.
 func (v values) plain(text string) string {
 	var b strings.Builder
 	for _, p := range v.paragraphs(text) {
@@ -78,7 +78,8 @@ func (v values) plain(text string) string {
 	return b.String()
 }
 
-// details returns where a request came from, if a request caused the mail.
+// details returns the time, the IP address and the browser of the request that caused the mail, or nothing if no request
+// caused it.
 func (v values) details(at time.Time) (all []paragraph) {
 	add := func(label, value string) {
 		if value != "" {
