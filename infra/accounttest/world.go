@@ -207,8 +207,8 @@ func (w *World) Resend(ownerID, recordID string) {
 	}
 }
 
-// RunExports runs the jobs of account exports whose messages were sent, with the clients of Through. It returns the error
-// of each message.
+// RunExports runs the jobs of account exports whose messages were sent, with the clients of Through. It returns the
+// error of each message.
 func (w *World) RunExports(through aws.HTTPClient) []error {
 	w.T.Helper()
 	client, objects := w.Through(through)

@@ -76,8 +76,8 @@ const Retention = 7 * 24 * time.Hour
 // ErrNotConfigured reports that this stack sends no mail, because MAIL_FROM is empty.
 var ErrNotConfigured = fault.New(fault.CodeMailNotConfigured, "This service is not configured to send mail.")
 
-// Link returns the link in a mail. path is the path of a front end's page below origin. If path is "", the link leads to
-// the service's own page for the kind of the mail. The token is in the fragment, which browsers do not send.
+// Link returns the link in a mail. path is the path of a front end's page below origin. If path is "", the link leads
+// to the service's own page for the kind of the mail. The token is in the fragment, which browsers do not send.
 func Link(origin config.Origin, path string, kind Kind, token string) string {
 	if path == "" {
 		path = "/api/auth/page/" + string(kind)

@@ -54,9 +54,9 @@ type record struct {
 	ExpiresAt int64  `dynamodbav:"expiresAt"` // in seconds since 1970
 }
 
-// Write returns the write that stores a mail. The write belongs in the transaction of the change that the mail is about.
-// The whole message is encrypted, because its token and its code give access to an account. The additional data is the
-// ID of the mail. Callers check Enabled first: ErrNotConfigured is only a safeguard. Errors: ErrNotConfigured,
+// Write returns the write that stores a mail. The write belongs in the transaction of the change that the mail is
+// about. The whole message is encrypted, because its token and its code give access to an account. The additional data
+// is the ID of the mail. Callers check Enabled first: ErrNotConfigured is only a safeguard. Errors: ErrNotConfigured,
 // config.ErrUnavailable.
 func (o *Outbox) Write(ctx context.Context, m Message) (db.Write, error) {
 	switch {

@@ -24,8 +24,9 @@ func (p *Provider) config(secret, redirectURI string, style xoauth2.AuthStyle) *
 	}
 }
 
-// exchange exchanges the code for an access token. It tries the next AuthStyle of the preset only if the provider did not
-// recognize the client. With AuthStyleAutoDetect, the library would send the code a second time after every failure.
+// exchange exchanges the code for an access token. It tries the next AuthStyle of the preset only if the provider did
+// not recognize the client. With AuthStyleAutoDetect, the library would send the code a second time after every
+// failure.
 func (p *Provider) exchange(ctx context.Context, code, verifier, redirectURI string) (string, error) {
 	secret, err := p.secret(ctx)
 	if err != nil {

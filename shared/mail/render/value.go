@@ -78,8 +78,8 @@ func (v values) plain(text string) string {
 	return b.String()
 }
 
-// details returns the time, the IP address and the browser of the request that caused the mail, or nothing if no request
-// caused it.
+// details returns the time, the IP address and the browser of the request that caused the mail, or nothing if no
+// request caused it.
 func (v values) details(at time.Time) (all []paragraph) {
 	add := func(label, value string) {
 		if value != "" {

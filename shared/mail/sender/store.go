@@ -70,8 +70,8 @@ type store struct {
 	now             clock.Clock
 }
 
-// claim claims a mail for an invocation. The argument claim is random. Errors: errDone, also if the item of the mail has
-// expired; errClaimed; db.ErrUnavailable.
+// claim claims a mail for an invocation. The argument claim is random. Errors: errDone, also if the item of the mail
+// has expired; errClaimed; db.ErrUnavailable.
 func (s store) claim(ctx context.Context, mailID, claim string) error {
 	now := s.now()
 	update := expression.Set(nameClaim, expression.Value(claim)).
