@@ -93,7 +93,7 @@ func (r *Renderer) Render(m mail.Message, at time.Time) (Mail, error) {
 	if !ok {
 		return Mail{}, errUnknownKind
 	}
-	v := values{m: m, service: r.settings.Name}
+	v := values{message: m, service: r.settings.Name}
 	p := page{
 		Subject: v.plain(w.subject), Service: r.settings.Name, Home: string(r.settings.AppURL), Username: v.of("username"),
 		Before: v.paragraphs(w.before), After: v.paragraphs(w.after), Details: v.details(at),

@@ -25,7 +25,7 @@ type paragraph []part
 
 // values are the values that the words of a message contain.
 type values struct {
-	m       mail.Message
+	message mail.Message
 	service string
 }
 
@@ -33,11 +33,11 @@ type values struct {
 func (v values) of(name string) string {
 	switch name {
 	case "username":
-		return unlinked(clean(v.m.Username))
+		return unlinked(clean(v.message.Username))
 	case "email":
-		return clean(v.m.Values[name]) // not changed, because the reader compares it
+		return clean(v.message.Values[name]) // not changed, because the reader compares it
 	}
-	return unlinked(clean(v.m.Values[name]))
+	return unlinked(clean(v.message.Values[name]))
 }
 
 // paragraphs replaces the names in braces with their values. Each line of text is a paragraph.
@@ -86,12 +86,12 @@ func (v values) details(at time.Time) (all []paragraph) {
 			all = append(all, paragraph{{Text: label + ": "}, {Text: value, IsValue: true}})
 		}
 	}
-	if v.m.Values["ip"] == "" && v.m.Values["userAgent"] == "" {
+	if v.message.Values["ip"] == "" && v.message.Values["userAgent"] == "" {
 		return nil
 	}
 	add("Time", date(at))
-	add("IP address", clean(v.m.Values["ip"]))
-	add("Browser", unlinked(clean(v.m.Values["userAgent"])))
+	add("IP address", clean(v.message.Values["ip"]))
+	add("Browser", unlinked(clean(v.message.Values["userAgent"])))
 	return all
 }
 
