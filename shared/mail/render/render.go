@@ -30,16 +30,20 @@ type Settings struct {
 	InvitationPath string `env:"INVITATION_PATH"`
 }
 
+// paths returns the paths of the pages of a front end.
+func (s Settings) paths() map[mail.Kind]string {
+	return map[mail.Kind]string{
+		mail.Confirm: s.ConfirmPath, mail.Reset: s.ResetPath, mail.Change: s.ChangePath, mail.Undo: s.UndoPath,
+		mail.Invitation: s.InvitationPath,
+	}
+}
+
 // link returns the link of a message, "" if it has no token.
 func (s Settings) link(m mail.Message) string {
 	if m.Token == "" {
 		return ""
 	}
-	path := map[mail.Kind]string{
-		mail.Confirm: s.ConfirmPath, mail.Reset: s.ResetPath, mail.Change: s.ChangePath, mail.Undo: s.UndoPath,
-		mail.Invitation: s.InvitationPath,
-	}[m.Kind]
-	return mail.Link(s.AppURL, path, m.Kind, m.Token)
+	return mail.Link(s.AppURL, s.paths()[m.Kind], m.Kind, m.Token)
 }
 
 // Mail is a mail that can be sent.
@@ -65,9 +69,7 @@ var (
 
 // New returns a Renderer. It returns an error if a path is invalid.
 func New(settings Settings) (*Renderer, error) {
-	for _, path := range []string{
-		settings.ConfirmPath, settings.ResetPath, settings.ChangePath, settings.UndoPath, settings.InvitationPath,
-	} {
+	for _, path := range settings.paths() {
 		if path != "" && (!strings.HasPrefix(path, "/") || strings.ContainsAny(path, "# \r\n")) {
 			return nil, fmt.Errorf("render: the path %q of a link must begin with / and contain no #, space or line break", path)
 		}
