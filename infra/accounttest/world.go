@@ -1,5 +1,5 @@
-// Package accounttest is the fixture of the tests of what an account leaves behind: all endpoints of the API on one
-// embedded DynamoDB and S3, with real sessions, and the background work on demand.
+// Package accounttest is the fixture of the tests of exports and deletions of accounts: all endpoints of the API on one
+// embedded DynamoDB and S3, with real sessions. Background work runs when a test asks for it.
 package accounttest
 
 import (
@@ -191,6 +191,7 @@ func withRequestInfo(next http.Handler) http.Handler {
 	})
 }
 
+// send puts a message into the queue of jobs.
 func (w *World) send(_ context.Context, body, _ string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -206,8 +207,8 @@ func (w *World) Resend(ownerID, recordID string) {
 	}
 }
 
-// RunExports runs the jobs of exports of accounts whose messages were sent, through clients of DynamoDB and S3 that use
-// an HTTP client. nil means the default clients. It returns the error of each message.
+// RunExports runs the jobs of account exports whose messages were sent, with the clients of Through. It returns the
+// error of each message.
 func (w *World) RunExports(through aws.HTTPClient) []error {
 	w.T.Helper()
 	client, objects := w.Through(through)
@@ -309,7 +310,7 @@ func (u *User) Join(owner *User, workspaceID string, role workspace.Role) {
 	u.Do(http.MethodPost, "/api/invitations/"+invited.Text("id")+"/accept", nil).Want(u.World.T, http.StatusOK)
 }
 
-// Own makes the user, who is a member, another owner of a workspace.
+// Own makes the user, who is a member of a workspace, an owner too.
 func (u *User) Own(owner *User, workspaceID string) {
 	u.World.T.Helper()
 	path, body := "/api/workspaces/"+workspaceID+"/members/"+u.ID, map[string]string{"role": "owner"}

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/mail"
 )
 
-// Stored returns the mails in a table, in the order of their creation, including those that will be discarded.
+// Stored returns the mails in a table, in the order of their creation, including the mails that will be discarded.
 func Stored(t testing.TB, sdk *dynamodb.Client, table string, keys *config.Keys) []mail.Message {
 	t.Helper()
 	type stored struct {
@@ -43,7 +43,7 @@ func Stored(t testing.TB, sdk *dynamodb.Client, table string, keys *config.Keys)
 	return messages
 }
 
-// To returns the messages to an address, in the order of messages.
+// To returns the messages to an address. It keeps their order.
 func To(address string, messages []mail.Message) []mail.Message {
 	return slices.DeleteFunc(slices.Clone(messages), func(m mail.Message) bool { return m.To != address })
 }

@@ -52,7 +52,9 @@ func TestActivity(t *testing.T) {
 		"password.changed", "identity.removed", "LINK", "LINK", "session.ended", "login", "FIRST", "FIRST",
 	}
 	got := list.Texts("activity", "type")
-	for i, what := range got { // two entries of one request, or of the same time, have no order
+	// The two entries of the link (8 and 9), and the two of the login and the confirmation at the start (12 and 13), have
+	// no order, because each pair has the same time.
+	for i, what := range got {
 		switch {
 		case what == "identity.linked" || i > 7 && i < 10 && what == "login":
 			got[i] = "LINK"
@@ -117,7 +119,7 @@ func TestFailedLoginsRevealNothing(t *testing.T) {
 	moved := f.newConfirmedUser("moved")
 	moved.moveTo("elsewhere@example.com")
 	client := f.newClient()
-	login := func(name, ip string) request {
+	login := func(name, ip string) observation {
 		return f.observe(func() slicetest.Response { return client.from(ip).login(name, "wrong") })
 	}
 	for range 12 { // the limit is 10

@@ -31,12 +31,12 @@ func TestOtherFunctionsAuthenticate(t *testing.T) {
 		t.Errorf("got the caller %+v, want ada (%s)", caller, userID)
 	}
 	if n := db.Calls(ctx); n != 1 {
-		t.Errorf("Authenticate used %d DynamoDB calls, want 1", n)
+		t.Errorf("AuthenticateNow used %d DynamoDB calls, want 1", n)
 	}
 	client.logout().Want(t, http.StatusOK)
 	_, err = f.newSessions().AuthenticateNow(t.Context(), token)
 	if !errors.Is(err, fault.New(fault.CodeInvalidToken, "")) {
-		t.Errorf("Authenticate after the logout: got %v, want %s", err, fault.CodeInvalidToken)
+		t.Errorf("AuthenticateNow after the logout: got %v, want %s", err, fault.CodeInvalidToken)
 	}
 }
 

@@ -1,7 +1,6 @@
 package account
 
 import (
-	"context"
 	"crypto/rand"
 	"log/slog"
 	"net/http"
@@ -28,8 +27,6 @@ const (
 	headerIP    = "X-Test-Source"
 	headerHTTPS = "X-Test-Https"
 )
-
-const testKeyRing = `{"current":"k2","k1":"an old key that is still in the ring 0123456789","k2":"the key with which new tokens are signed 0123"}`
 
 var testEdge = config.Edge{CookiePlainHTTP: true, AllowedOrigins: []config.Origin{"https://app.example.com"}}
 
@@ -67,7 +64,7 @@ func newFixture(t *testing.T, options ...option) *fixture {
 		Projects: slicetest.Table(t, f.sdk, "projects"),
 		Mail:     slicetest.Table(t, f.sdk, "mail"),
 	}
-	f.keys = config.NewKeys(func(context.Context) (string, error) { return testKeyRing, nil }, f.clock.Now)
+	f.keys = slicetest.Keys(f.clock.Now)
 	f.deps = Deps{
 		DB:     db.Wrap(f.sdk, f.clock.Now),
 		Tables: f.tables,

@@ -85,7 +85,7 @@ func TestIdentitiesNeedReauthentication(t *testing.T) {
 	f.clock.Advance(10 * time.Minute)
 	client.requestLink(nil).Want(t, http.StatusOK) // the login was 10 minutes ago
 	f.clock.Advance(time.Millisecond)
-	for _, body := range []any{nil, "{}", passwordField(""), passwordField("wrong")} {
+	for _, body := range []any{nil, "{}", passwordField(""), passwordField("wrong")} { // the login is too old
 		client.requestLink(body).Want(t, http.StatusForbidden, fault.CodeReauthRequired)
 		client.Do(http.MethodDelete, identityPath, body).Want(t, http.StatusForbidden, fault.CodeReauthRequired)
 	}
@@ -244,7 +244,7 @@ func TestIdentityIsRemovedWhileItIsUsed(t *testing.T) {
 	other.login("ada", goodPassword).Want(t, http.StatusOK)
 	callback = host.approve(other.startLink(), octocat(1))
 	host.meanwhile = func() {
-		wire.Before("TransactWriteItems", func() { // the attempt to link it, which fails
+		wire.Before("TransactWriteItems", func() { // the attempt to link the identity, which fails
 			wire.Before("TransactWriteItems", func() { // the attempt to start a session
 				client.unlink(client.identityIDs()[0]).Want(t, http.StatusOK)
 			})

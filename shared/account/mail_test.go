@@ -114,8 +114,8 @@ func (c *apiClient) checkAddress(email string, verified bool, pending any) {
 	}
 }
 
-// codeInvalid checks that a response is the one error of links and codes that cannot be used.
-func codeInvalid(t *testing.T, response slicetest.Response) {
+// wantCodeInvalid checks that a response is the only error of links and codes that cannot be used.
+func wantCodeInvalid(t *testing.T, response slicetest.Response) {
 	t.Helper()
 	response.Want(t, http.StatusBadRequest, fault.CodeCodeInvalid)
 }
@@ -132,14 +132,14 @@ func TestConfirmation(t *testing.T) {
 	ada.resend().Want(t, http.StatusAccepted)
 	second := f.lastMail(mail.Confirm, "ada@example.com")
 	if second.Token == first.Token || !second.TryUndeliverable {
-		t.Errorf("got the mail %+v, want another token, and an attempt in any case", second)
+		t.Errorf("got the mail %+v, want another token, and TryUndeliverable", second)
 	}
 	for range 2 { // repeated
 		anyone.confirm(first.Token).Want(t, http.StatusOK)
 	}
 	ada.checkAddress("ada@example.com", true, nil)
-	codeInvalid(t, anyone.confirm(second.Token)) // using a token ends the others of its kind
-	codeInvalid(t, anyone.reject(first.Token))   // a confirmed address cannot be rejected
+	wantCodeInvalid(t, anyone.confirm(second.Token)) // using a token ends the others of its kind
+	wantCodeInvalid(t, anyone.reject(first.Token))   // a confirmed address cannot be rejected
 	f.clock.Advance(time.Minute)
 	ada.resend().Want(t, http.StatusAccepted)
 	f.checkMails("ada@example.com", mail.Confirm, mail.Confirm)
@@ -153,7 +153,7 @@ func TestConfirmationWithACode(t *testing.T) {
 		return c.post("email/confirm", map[string]any{"code": code})
 	}
 	confirm(f.newClient(), code).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
-	codeInvalid(t, confirm(eve, code)) // the code of another user
+	wantCodeInvalid(t, confirm(eve, code)) // the code of another user
 	typed := " " + code[:4] + "-" + code[4:]
 	for range 2 {
 		confirm(ada, typed).Want(t, http.StatusOK)
@@ -171,19 +171,19 @@ func TestCodeEndsAfterWrongAttempts(t *testing.T) {
 	ada := f.newUser("ada")
 	m := f.lastMail(mail.Confirm, "ada@example.com")
 	for range 5 {
-		codeInvalid(t, ada.post("email/confirm", map[string]any{"code": "00000000"}))
+		wantCodeInvalid(t, ada.post("email/confirm", map[string]any{"code": "00000000"}))
 	}
-	codeInvalid(t, ada.post("email/confirm", map[string]any{"code": m.Code}))
+	wantCodeInvalid(t, ada.post("email/confirm", map[string]any{"code": m.Code}))
 	ada.resend().Want(t, http.StatusAccepted)
 	next := f.lastMail(mail.Confirm, "ada@example.com") // has its own five attempts
-	codeInvalid(t, ada.post("email/confirm", map[string]any{"code": "00000000"}))
-	codeInvalid(t, ada.post("email/confirm", map[string]any{"code": m.Code}))
+	wantCodeInvalid(t, ada.post("email/confirm", map[string]any{"code": "00000000"}))
+	wantCodeInvalid(t, ada.post("email/confirm", map[string]any{"code": m.Code}))
 	ada.post("email/confirm", map[string]any{"code": next.Code}).Want(t, http.StatusOK)
 
 	eve := f.newUser("eve")
 	m = f.lastMail(mail.Confirm, "eve@example.com")
 	for range 6 {
-		codeInvalid(t, eve.post("email/confirm", map[string]any{"code": "00000000"}))
+		wantCodeInvalid(t, eve.post("email/confirm", map[string]any{"code": "00000000"}))
 	}
 	eve.confirm(m.Token).Want(t, http.StatusOK)
 }
@@ -193,8 +193,8 @@ func TestConfirmationExpires(t *testing.T) {
 	ada := f.newUser("ada")
 	m := f.lastMail(mail.Confirm, "ada@example.com")
 	f.clock.Advance(24 * time.Hour)
-	codeInvalid(t, ada.confirm(m.Token))
-	codeInvalid(t, ada.post("email/confirm", map[string]any{"code": m.Code}))
+	wantCodeInvalid(t, ada.confirm(m.Token))
+	wantCodeInvalid(t, ada.post("email/confirm", map[string]any{"code": m.Code}))
 }
 
 // Three mails of a kind stay valid.
@@ -206,7 +206,7 @@ func TestFourthMailEndsTheFirst(t *testing.T) {
 		f.clock.Advance(time.Minute)
 	}
 	all := f.mails("ada@example.com")
-	codeInvalid(t, ada.confirm(all[0].Token))
+	wantCodeInvalid(t, ada.confirm(all[0].Token))
 	ada.confirm(all[1].Token).Want(t, http.StatusOK)
 }
 
@@ -219,8 +219,8 @@ func TestRejectedAccount(t *testing.T) {
 	eve.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	f.newClient().login("eve", goodPassword).Want(t, http.StatusUnauthorized)
 	for _, stored := range f.mails("eve@example.com") {
-		codeInvalid(t, owner.confirm(stored.Token))
-		codeInvalid(t, owner.reject(stored.Token))
+		wantCodeInvalid(t, owner.confirm(stored.Token))
+		wantCodeInvalid(t, owner.reject(stored.Token))
 	}
 	owner.signupWith("eve@example.com", "owner", newPassword).Want(t, http.StatusCreated)
 	owner.loginWith("eve@example.com", newPassword).Want(t, http.StatusOK)
@@ -264,7 +264,7 @@ func TestWithoutMail(t *testing.T) {
 		}
 	}
 	ada.changePassword(goodPassword, newPassword).Want(t, http.StatusOK)
-	codeInvalid(t, ada.confirm("x"))
+	wantCodeInvalid(t, ada.confirm("x"))
 }
 
 func TestTokensAndCodesAreLimitedPerNetwork(t *testing.T) {
@@ -278,7 +278,7 @@ func TestTokensAndCodesAreLimitedPerNetwork(t *testing.T) {
 		func() slicetest.Response { return client.resetWithCode("a@example.com", "x", newPassword) },
 	}
 	for i := range 20 {
-		codeInvalid(t, send[i%len(send)]())
+		wantCodeInvalid(t, send[i%len(send)]())
 	}
 	for _, next := range send {
 		response := next().Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
@@ -286,5 +286,5 @@ func TestTokensAndCodesAreLimitedPerNetwork(t *testing.T) {
 			t.Errorf("got Retry-After %q, want 600", got)
 		}
 	}
-	codeInvalid(t, client.from("198.51.100.9").confirm("x"))
+	wantCodeInvalid(t, client.from("198.51.100.9").confirm("x"))
 }

@@ -48,14 +48,14 @@ func TestReset(t *testing.T) {
 			if hasCookies(response) {
 				t.Error("the reset started a session")
 			}
-			codeInvalid(t, reset(m, newPassword))
-			codeInvalid(t, reset(older, newPassword))
+			wantCodeInvalid(t, reset(m, newPassword))
+			wantCodeInvalid(t, reset(older, newPassword))
 			ada.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 			f.checkLoginAttempts("ada@example.com", loginAttempts{pair: 0, network: 4, email: 0})
 			ada.login("ada", goodPassword).Want(t, http.StatusUnauthorized)
 			ada.login("ada", newPassword).Want(t, http.StatusOK)
 			ada.checkAddress("ada@example.com", true, nil)
-			codeInvalid(t, anyone.confirm(f.lastMail(mail.Confirm, "ada@example.com").Token))
+			wantCodeInvalid(t, anyone.confirm(f.lastMail(mail.Confirm, "ada@example.com").Token))
 			f.lastMail(mail.PasswordReset, "ada@example.com")
 		})
 	}
@@ -67,8 +67,8 @@ func TestResetExpires(t *testing.T) {
 	ada.forgot("ada@example.com").Want(t, http.StatusAccepted)
 	m := f.lastMail(mail.Reset, "ada@example.com")
 	f.clock.Advance(30 * time.Minute)
-	codeInvalid(t, ada.reset(m.Token, newPassword))
-	codeInvalid(t, ada.resetWithCode("ada@example.com", m.Code, newPassword))
+	wantCodeInvalid(t, ada.reset(m.Token, newPassword))
+	wantCodeInvalid(t, ada.resetWithCode("ada@example.com", m.Code, newPassword))
 }
 
 // A weak password does not use up the link.
@@ -82,7 +82,8 @@ func TestPasswordEqualToTheUsername(t *testing.T) {
 	client.reset(token, newPassword).Want(t, http.StatusOK)
 }
 
-// If the address had never been confirmed, another person may have created the account: its identities must not remain.
+// If the address had never been confirmed, another person may have created the account. A reset removes the identities
+// of such an account.
 func TestResetRemovesIdentitiesOfAnUnconfirmedAddress(t *testing.T) {
 	t.Parallel()
 	for name, confirmed := range map[string]bool{"confirmed": true, "unconfirmed": false} {
@@ -106,8 +107,8 @@ func TestResetRemovesIdentitiesOfAnUnconfirmedAddress(t *testing.T) {
 	}
 }
 
-// request is the part of a request that an observer can measure.
-type request struct {
+// observation is the part of a request and its response that an observer can measure.
+type observation struct {
 	Status     int
 	Body       string
 	RetryAfter string
@@ -118,11 +119,11 @@ type request struct {
 }
 
 // observe sends a request, and returns what an observer can measure.
-func (f *fixture) observe(send func() slicetest.Response) request {
+func (f *fixture) observe(send func() slicetest.Response) observation {
 	f.t.Helper()
 	before, hashes := f.dump(), f.hashes.Load()
 	response := send()
-	r := request{
+	o := observation{
 		Status: response.Status, Body: response.Raw, RetryAfter: response.Header.Get("Retry-After"),
 		RateLimit: response.Header.Get("RateLimit-Limit") + " " + response.Header.Get("RateLimit-Remaining"),
 		Calls:     response.Calls, Hashes: f.hashes.Load() - hashes, Written: map[string]int{},
@@ -139,9 +140,9 @@ func (f *fixture) observe(send func() slicetest.Response) request {
 		if kind == "MAIL" {
 			part = ""
 		}
-		r.Written[kind+" "+part] += size(item)
+		o.Written[kind+" "+part] += size(item)
 	}
-	return r
+	return o
 }
 
 // dump returns the encoded items of the tables of accounts and mails.
@@ -180,8 +181,9 @@ func size(value any) int {
 	return 1
 }
 
-// TestNoUserEnumerationByResets checks that requests for an address with an account and for one without differ in
-// nothing: not in the response, the limits, the calls, or the items that they write.
+// TestNoUserEnumerationByResets checks that a request for an address with an account and a request for an address
+// without an account do not differ in their responses, limits, calls and written items. The addresses have the same
+// length.
 func TestNoUserEnumerationByResets(t *testing.T) {
 	f := newFixture(t)
 	known, unknown := f.newUser("known").from("198.51.100.1"), f.newClient().from("198.51.100.2")
@@ -234,7 +236,7 @@ func TestAttackerCannotPreventAReset(t *testing.T) {
 	for range 20 {
 		eve.resetWithCode("ada@example.com", "00000000", newPassword)
 	}
-	codeInvalid(t, ada.resetWithCode("ada@example.com", m.Code, newPassword))
+	wantCodeInvalid(t, ada.resetWithCode("ada@example.com", m.Code, newPassword))
 	ada.reset(m.Token, newPassword).Want(t, http.StatusOK)
 }
 
@@ -256,7 +258,7 @@ func TestParallelGuesses(t *testing.T) {
 			t.Errorf("got %d %s, want 400, or 503 after many conflicts", response.Status, response.Raw)
 		}
 	}
-	codeInvalid(t, f.newClient().resetWithCode("ada@example.com", m.Code, newPassword))
+	wantCodeInvalid(t, f.newClient().resetWithCode("ada@example.com", m.Code, newPassword))
 	f.newClient().reset(m.Token, newPassword).Want(t, http.StatusOK)
 }
 

@@ -223,8 +223,8 @@ func TestTokenClaims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token.Header["alg"] != "HS256" || token.Header["kid"] != "k2" || len(token.Header) != 3 {
-		t.Errorf("got the header %v, want alg HS256, kid k2 and typ", token.Header)
+	if token.Header["alg"] != "HS256" || token.Header["kid"] != "k1" || len(token.Header) != 3 {
+		t.Errorf("got the header %v, want alg HS256, kid k1 and typ", token.Header)
 	}
 	for _, name := range []string{"iss", "sub", "sid", "iat", "exp"} {
 		if claims[name] == nil {

@@ -208,5 +208,5 @@ func TestAttemptsOfLogin(t *testing.T) {
 			check(operation, fault, awsclient.MaxAttempts)
 		}
 	}
-	check("TransactWriteItems", dynamotest.Conflict.Times(0), 20)
+	check("TransactWriteItems", dynamotest.Conflict.Times(0), 20) // the attempts of db.Retry
 }

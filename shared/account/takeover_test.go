@@ -53,8 +53,8 @@ func (e eve) canUse() bool {
 	return false
 }
 
-// TestAccountThatSomebodyElseOpened checks all orders of what the attacker and the victim can do. In the end, the
-// victim has an account with the address, and the attacker cannot use it.
+// TestAccountThatSomebodyElseOpened checks all orders of the acts of the attacker before each rescue of the victim. In
+// the end, the victim has an account with the address, and the attacker cannot use it.
 func TestAccountThatSomebodyElseOpened(t *testing.T) {
 	t.Parallel()
 	attacks := map[string]func(e eve){
@@ -114,7 +114,7 @@ func (e eve) tryLink() {
 	}
 }
 
-// orders returns all orders of the names, and of all parts of them.
+// orders returns all orders of each subset of the names, except for the empty subset.
 func orders(names ...string) (all [][]string) {
 	for i, name := range names {
 		rest := slices.Delete(slices.Clone(names), i, i+1)
@@ -126,8 +126,8 @@ func orders(names ...string) (all [][]string) {
 	return all
 }
 
-// A sign-in with a code host does not get into an account whose address is not confirmed, and neither does the account
-// get the identity.
+// A sign-in with a code host does not get into an account whose address is not confirmed. The identity is not linked to
+// the account.
 func TestSignInAfterSomebodyElseOpenedTheAccount(t *testing.T) {
 	f, attacker, victim := newEve(t)
 	user := octocat(7, verified(victimEmail))
@@ -140,8 +140,8 @@ func TestSignInAfterSomebodyElseOpenedTheAccount(t *testing.T) {
 	}
 }
 
-// An account with a password is never linked automatically, even if its address is confirmed: whoever controls the
-// address at the code host does not get into it.
+// A sign-in never links an identity to an account with a password, even if the address of the account is confirmed. So
+// a person who controls the address at the code host does not get into the account.
 func TestSignInWithTheAddressOfAConfirmedAccount(t *testing.T) {
 	f, host := newHostFixture(t)
 	ada := f.newConfirmedUser("ada")

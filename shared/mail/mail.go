@@ -65,19 +65,19 @@ type Message struct {
 	// Discard makes the mailer drop the mail. A request for an unknown address stores such a mail. Its item has the same
 	// attributes and the same size as the item of a request for a known address.
 	Discard bool `json:"discard"`
-	// TryUndeliverable sends the mail even to an address at which mail does not arrive, but only once a day. It is for a
-	// confirmation that was requested with a session.
+	// TryUndeliverable makes the mailer send the mail even to an address at which mail does not arrive, but only once a
+	// day. It is for a confirmation that was requested with a session.
 	TryUndeliverable bool `json:"tryUndeliverable"`
 }
 
 // Retention is the time for which a mail is stored, whether or not it was sent.
 const Retention = 7 * 24 * time.Hour
 
-// ErrNotConfigured reports that this stack sends no mail.
+// ErrNotConfigured reports that this stack sends no mail, because MAIL_FROM is empty.
 var ErrNotConfigured = fault.New(fault.CodeMailNotConfigured, "This service is not configured to send mail.")
 
-// Link returns the link in a mail: to a front end's page below origin or, if path is empty, to the service's own page
-// for the kind of the mail. The token is in the fragment, which browsers do not send.
+// Link returns the link in a mail. path is the path of a front end's page below origin. If path is "", the link leads
+// to the service's own page for the kind of the mail. The token is in the fragment, which browsers do not send.
 func Link(origin config.Origin, path string, kind Kind, token string) string {
 	if path == "" {
 		path = "/api/auth/page/" + string(kind)

@@ -1,7 +1,6 @@
 package mail_test
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -31,17 +30,15 @@ type fixture struct {
 	client *db.Client
 	tables config.Tables
 	keys   *config.Keys
-	ring   string
 	outbox *mail.Outbox
 }
 
 func newFixture(t *testing.T, settings mail.Settings) *fixture {
 	t.Helper()
 	at := func() time.Time { return now }
-	f := &fixture{sdk: dynamotest.Start(t), ring: `{"current":"k1","k1":"a key of 32 characters 0123456789"}`}
+	f := &fixture{sdk: dynamotest.Start(t), keys: slicetest.Keys(at)}
 	f.tables = config.Tables{Accounts: slicetest.Table(t, f.sdk, "accounts"), Mail: slicetest.Table(t, f.sdk, "mail")}
 	f.client = db.Wrap(f.sdk, at)
-	f.keys = config.NewKeys(func(context.Context) (string, error) { return f.ring, nil }, at)
 	f.outbox = mail.NewOutbox(f.client, f.tables, f.keys, id.NewGenerator(at, rand.Reader), at, settings)
 	return f
 }

@@ -17,9 +17,9 @@ import (
 const (
 	// sealPurpose is the label with which the keys that seal mails are derived from the key ring.
 	sealPurpose = "mail"
-	// The size of a sealed message is a multiple of sealUnit, in bytes. So the size of an item does not reveal the kind of
-	// the mail, or whether the recipient has an account. An item with one sealUnit is smaller than 1 KB, which is one
-	// write unit of DynamoDB.
+	// sealUnit is the unit of the size of messages, in bytes: each message is padded to a multiple of it. So the size of
+	// an item does not reveal the kind of the mail, or whether the recipient has an account. An item with one sealUnit is
+	// smaller than 1 KB, which is one write unit of DynamoDB.
 	sealUnit = 768
 )
 
@@ -51,12 +51,12 @@ type record struct {
 	ID        string `dynamodbav:"id"`
 	KeyID     string `dynamodbav:"keyId"` // of the ring's key
 	Sealed    []byte `dynamodbav:"sealed"`
-	ExpiresAt int64  `dynamodbav:"expiresAt"`
+	ExpiresAt int64  `dynamodbav:"expiresAt"` // in seconds since 1970
 }
 
-// Write returns the write that stores a mail. It must be part of the transaction of the change that the mail is about.
-// The whole message is encrypted, because its token and its code give access to an account. The additional data is the
-// ID of the mail. Callers check Enabled first: ErrNotConfigured is only a safeguard. Errors: ErrNotConfigured,
+// Write returns the write that stores a mail. The write belongs in the transaction of the change that the mail is
+// about. The whole message is encrypted, because its token and its code give access to an account. The additional data
+// is the ID of the mail. Callers check Enabled first: ErrNotConfigured is only a safeguard. Errors: ErrNotConfigured,
 // config.ErrUnavailable.
 func (o *Outbox) Write(ctx context.Context, m Message) (db.Write, error) {
 	switch {
@@ -116,7 +116,7 @@ type AddressState struct {
 // StateRef returns the reference to the AddressState of an address, to read it together with other items.
 func (o *Outbox) StateRef(address string) db.Ref { return o.accounts.Ref(db.MailStateKey(address)) }
 
-// ClearState returns the write that deletes the AddressState of an address. It must be part of the transaction that
+// ClearState returns the write that deletes the AddressState of an address. The write belongs in the transaction that
 // confirms the address.
 func (o *Outbox) ClearState(address string) db.Write {
 	return o.accounts.Delete(db.MailStateKey(address))

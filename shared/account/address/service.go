@@ -3,9 +3,9 @@
 // account: a request for an unknown address reads and writes the same items as a request for a known address. The items
 // of an unknown address are stored below the ID of a user who does not exist.
 //
-// An address belongs to the account whose user ID is in the item of the address. A former address stays reserved for the
-// account in the same item, until the link that undoes the change expires. Until then, nobody can take the address or
-// log in with it.
+// An address belongs to the account whose user ID is in the item of the address. A former address stays reserved for
+// the account in the same item, until the link that undoes the change expires. Until then, nobody can take the address
+// or log in with it.
 package address
 
 import (

@@ -13,14 +13,14 @@ func TestHashIsUnique(t *testing.T) {
 	for _, parts := range [][]string{
 		{"a", "bc"}, {"ab", "c"}, {"abc"}, {"abc", ""}, {"", "abc"}, {"a#b", "c"}, {"a", "b#c"},
 	} {
-		key := Hash(parts...)
-		if len(key) != 64 {
-			t.Errorf("Hash(%q) has %d characters, want 64", parts, len(key))
+		hash := Hash(parts...)
+		if len(hash) != 64 {
+			t.Errorf("Hash(%q) has %d characters, want 64", parts, len(hash))
 		}
-		if seen[key] {
-			t.Errorf("Hash(%q) equals the key of other parts", parts)
+		if seen[hash] {
+			t.Errorf("Hash(%q) equals the hash of other parts", parts)
 		}
-		seen[key] = true
+		seen[hash] = true
 	}
 }
 

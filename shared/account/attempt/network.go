@@ -14,8 +14,8 @@ const (
 	knownRefresh = knownLife - 24*time.Hour
 )
 
-// Network is the record of a network that is known to an account. It is stored below the e-mail address, so that a login
-// can read it in the same call as the password hash.
+// Network is the record of a network that is known to an account. It is stored below the e-mail address, so that a
+// login can read it in the same call as the password hash.
 type Network struct {
 	UserID    string `dynamodbav:"userId"`    // of the user who logged in: the address can belong to another user later
 	ExpiresAt int64  `dynamodbav:"expiresAt"` // in seconds since 1970

@@ -13,7 +13,7 @@ var (
 		WithHeader("Retry-After", "10")
 	errBadRedirect = fault.Invalid(fault.Field("redirect",
 		"must be a path on this site, such as /projects, or a URL of an allowed origin"))
-	// errNotNavigation is returned before the request is counted. Otherwise, images on a page of another site could use up
+	// errNotNavigation is returned before the request is counted, so that images on a page of another site cannot use up
 	// the limit of a visitor's network.
 	errNotNavigation = fault.New(fault.CodeCSRFRejected,
 		"A sign-in cannot start in a script, an image or a frame. Open this URL as a page.")

@@ -86,8 +86,8 @@ func (s *Service) linkCodehost(
 	return out, nil
 }
 
-// start starts a sign-in with the code host, or a link. prepare sets the user of a link, or rejects the request. Errors:
-// AUTH_OAUTH_NOT_CONFIGURED, VALIDATION_FAILED, AUTH_RATE_LIMITED; the errors of prepare.
+// start starts a sign-in with the code host, or a link. prepare sets the user of a link, or rejects the request.
+// Errors: AUTH_OAUTH_NOT_CONFIGURED, VALIDATION_FAILED, AUTH_RATE_LIMITED; the errors of prepare.
 func (s *Service) start(
 	ctx context.Context, in FlowInput, prepare func(*flow) error,
 ) (*startOutput, error) {

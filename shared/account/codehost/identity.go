@@ -38,8 +38,8 @@ func (s *Service) identity(u user.User, remote oauth.Identity) Identity {
 	}
 }
 
-// unlinkIdentity removes an identity from the caller's account. If another request changes the identities at the
-// same time, it tries again. Errors: the errors of password.Service.Confirm; IDENTITY_NOT_FOUND; CONFLICT if the
+// unlinkIdentity removes an identity from the caller's account. If another request changes the identities at the same
+// time, unlinkIdentity tries again. Errors: the errors of password.Service.Confirm; IDENTITY_NOT_FOUND; CONFLICT if the
 // account has no password and no other identity.
 func (s *Service) unlinkIdentity(
 	ctx context.Context, caller httpapi.Caller, in *unlinkInput,

@@ -68,10 +68,10 @@ func (s *Service) link(
 	return started, err
 }
 
-// signIn signs in to the account that is linked to an identity. If there is none, it links the identity to an account
+// signIn signs in to the account to which an identity is linked. If there is none, it links the identity to an account
 // with the same e-mail address, if the account has no password, and the address is verified both for the account and at
 // the code host. Otherwise, it creates an account. If another request changes the account or the identity at the same
-// time, it tries again, so that two sign-ins never create two accounts for one identity. Errors: AUTH_OAUTH_FAILED,
+// time, signIn tries again, so that two sign-ins never create two accounts for one identity. Errors: AUTH_OAUTH_FAILED,
 // AUTH_USER_EXISTS, AUTH_SUSPENDED, CONFLICT.
 func (s *Service) signIn(
 	ctx context.Context, remote oauth.Identity, client httpapi.RequestInfo,
@@ -122,8 +122,8 @@ func (s *Service) newNetwork(ctx context.Context, u user.User, client httpapi.Re
 	return s.Mails.NewNetwork(ctx, u.Email, credential, client, s.Clock())
 }
 
-// account returns the user that an identity signs in, and the writes that make the sign-in valid: the check that the
-// identity is still linked, the link to a verified account, or the new account.
+// account returns the user whom an identity signs in, and the writes without which the sign-in is not valid: the check
+// that the identity is still linked, the link to a verified account, or the new account.
 func (s *Service) account(
 	ctx context.Context, remote oauth.Identity, client httpapi.RequestInfo,
 ) (user.User, []db.Write, error) {

@@ -30,8 +30,8 @@ func (s *Service) owner(ctx context.Context, remote oauth.Identity) (user.User, 
 	return u, err
 }
 
-// ReleaseWrites returns the writes after which the identities of a user can be linked to other accounts. The transaction
-// that ends the account contains them. They keep the copies of the identities under the user.
+// ReleaseWrites returns the writes after which the identities of a user can be linked to other accounts. The
+// transaction that ends the account contains them. They keep the copies of the identities under the user.
 func ReleaseWrites(ctx context.Context, accounts db.Table, userID string) ([]db.Write, error) {
 	identities, err := identitiesOf(ctx, accounts, userID)
 	writes := make([]db.Write, len(identities))
@@ -67,8 +67,8 @@ func (s *Service) checkLink(remote oauth.Identity, userID string) db.Write {
 	return s.Accounts.Check(db.IdentityKey(remote.Provider, remote.Subject), isLinked).Else(db.ErrStale)
 }
 
-// unlinkRecords returns the writes that delete both records of a linked identity. Error: db.ErrStale if the identity was removed in
-// the meantime.
+// unlinkRecords returns the writes that delete both records of a linked identity. Error: db.ErrStale if the identity
+// was removed in the meantime.
 func (s *Service) unlinkRecords(i Identity) []db.Write {
 	sameID := expression.Name("id").Equal(expression.Value(i.ID))
 	return []db.Write{

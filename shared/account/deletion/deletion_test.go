@@ -149,8 +149,8 @@ func TestLargeAccount(t *testing.T) {
 	}
 }
 
-// The removal of an account deletes the known network and the state of its address, unless they belong to another account
-// that has the address by now.
+// The removal of an account deletes the known network and the state of its address, unless they belong to another
+// account that has the address by now.
 func TestRemovalOfTheAddress(t *testing.T) {
 	t.Parallel()
 	w := accounttest.New(t)

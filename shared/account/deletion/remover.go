@@ -30,8 +30,8 @@ var errWaiting = errors.New("deletion: the memberships of the user have not ende
 
 // RemoveAccount removes the items of an account in the accounts table: its sessions, tokens, exports and known
 // networks, and the copies of its identities. It keeps the activity, which expires, and the record of the user's end,
-// which RemoveRest removes. A removal begins when all requests that began before the end of the account have ended, so no
-// request stores further items. Errors: the errors of storage.
+// which RemoveRest removes. A removal begins when all requests that began before the end of the account have ended, so
+// no request stores further items. Errors: the errors of storage.
 func (r Remover) RemoveAccount(ctx context.Context, userID string) error {
 	item, err := r.Accounts.Get(ctx, db.EndedUserKey(userID)) // an earlier attempt may have removed it
 	if err != nil && !errors.Is(err, db.ErrNotFound) {

@@ -55,7 +55,7 @@ func read(t *testing.T, u *accounttest.User, exportID string) document {
 	return d
 }
 
-// The document has what users did, in their own workspaces and in others', and nothing of other users.
+// The document has what a user did in workspaces of any user. It has nothing that other users did.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	w := accounttest.New(t)
@@ -120,7 +120,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// An export needs a recent login, and can be read only by its user, for a day. There are three in a day.
+// An export needs a recent login. Only its user can read it, for a day. A user can start three exports in one day.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	w := accounttest.New(t)
@@ -179,7 +179,7 @@ func TestWorkerIsKilled(t *testing.T) {
 	})
 }
 
-// If storage is unavailable, the job waits. If the account is gone, the export fails without a document.
+// If storage is unavailable, the job waits. If the account has ended, the export fails without a document.
 func TestInterruptions(t *testing.T) {
 	t.Parallel()
 	w := accounttest.New(t)
@@ -204,7 +204,7 @@ func TestInterruptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if errs := w.RunExports(nil); errs[0] != nil {
-		t.Errorf("got the error %v for a user who is gone", errs[0])
+		t.Errorf("got the error %v for an account that has ended", errs[0])
 	}
 	item, err := w.Accounts().Get(t.Context(), db.AccountExportKey(ada.ID, second))
 	if err != nil || !strings.Contains(fmt.Sprint(item["status"]), "failed") {

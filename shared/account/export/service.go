@@ -14,8 +14,8 @@
 //   - conversations: their questions to the assistant, and how much they used it. Left out: answers, which the model
 //     wrote, and the records of answers in progress, which expire.
 //   - sites: the bytes that the sites of the account served.
-//   - events are left out: they repeat changes, and expire after 30 days. Mails are left out too: their keys do not name
-//     a user, and they expire after 7 days. Contents are left out, because they belong to files.
+//   - events are left out: they repeat changes, and expire after 30 days. Mails are left out too: their keys do not
+//     name a user, and they expire after 7 days. Contents are left out, because they belong to files.
 //
 // Comments, deployments and questions are included only for workspaces in which the user is a member now. In other
 // workspaces, the user has no access to them.

@@ -23,8 +23,8 @@ type Mails struct {
 	Users  user.Store
 }
 
-// Report returns the write that stores a mail to the address of an account, about a change of the account. It returns no
-// write if the stack sends no mail, or the account has no address. values can be nil. Error: config.ErrUnavailable.
+// Report returns the write that stores a mail to the address of an account, about a change of the account. It returns
+// no write if the stack sends no mail, or the account has no address. values can be nil. Error: config.ErrUnavailable.
 func (m Mails) Report(
 	ctx context.Context, kind mail.Kind, u user.User, client httpapi.RequestInfo, values map[string]string,
 ) ([]db.Write, error) {

@@ -17,7 +17,7 @@ func TestSecrets(t *testing.T) {
 	for range 200 {
 		s := newSecret(userID)
 		if len(s.Token) > 128 || UserOf(s.Token) != userID || tokens[s.Token] || tokens[s.Code] {
-			t.Fatalf("got the secret %+v, want another one, with a token of the user", s)
+			t.Fatalf("got the secret %+v, want a new token of the user, and a new code", s)
 		}
 		if len(s.Code) != 8 || normalizeCode(s.Code) != s.Code || strings.Trim(s.Code, alphabet) != "" {
 			t.Fatalf("got the code %q, want 8 characters of Crockford's base32", s.Code)
@@ -43,7 +43,7 @@ func TestTypedCodes(t *testing.T) {
 	}
 }
 
-// A token that is not one belongs to a user who does not exist.
+// A text that is not a token belongs to a user who does not exist.
 func TestUserOfOtherTexts(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -51,7 +51,7 @@ func TestUserOfOtherTexts(t *testing.T) {
 	} {
 		at, ok := id.User.Time(UserOf(text))
 		if !ok || at.Unix() != 0 {
-			t.Errorf("%q: got the user %s, want one of 1970", text, UserOf(text))
+			t.Errorf("%q: got the user %s, want an ID with the time 1970", text, UserOf(text))
 		}
 	}
 	if UnknownUser("a@example.com") == UnknownUser("b@example.com") {

@@ -16,6 +16,7 @@ import (
 // has about 40 KiB.
 const maxResponse = 128 << 10
 
+// config returns the configuration of the library. secret is not needed for AuthorizeURL.
 func (p *Provider) config(secret, redirectURI string, style xoauth2.AuthStyle) *xoauth2.Config {
 	return &xoauth2.Config{
 		ClientID: p.id, ClientSecret: secret, RedirectURL: redirectURI, Scopes: p.scopes,
@@ -23,8 +24,9 @@ func (p *Provider) config(secret, redirectURI string, style xoauth2.AuthStyle) *
 	}
 }
 
-// exchange exchanges the code for an access token. With AuthStyleAutoDetect, the library would send the code a second
-// time after every failure. exchange tries the next AuthStyle only if the provider did not recognize the client.
+// exchange exchanges the code for an access token. It tries the next AuthStyle of the preset only if the provider did
+// not recognize the client. With AuthStyleAutoDetect, the library would send the code a second time after every
+// failure.
 func (p *Provider) exchange(ctx context.Context, code, verifier, redirectURI string) (string, error) {
 	secret, err := p.secret(ctx)
 	if err != nil {
@@ -126,7 +128,7 @@ type transport struct{ next http.RoundTripper }
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "devplatform") // GitHub rejects requests without one
+	req.Header.Set("User-Agent", "devplatform") // GitHub rejects requests without a User-Agent
 	res, err := t.next.RoundTrip(req)
 	if err != nil {
 		return nil, err

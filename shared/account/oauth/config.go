@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/config"
 )
 
-// Config is the configuration of the provider, from the environment. New validates it. Errors call it the code host, as
-// the documents for operators do.
+// Config is the configuration of the provider, from the environment. New validates it. The errors call the provider the
+// code host, as the documents for operators do.
 type Config struct {
 	// Provider is github, gitlab, bitbucket, gitea, custom or none. Empty means custom if the explicit URLs are set,
 	// otherwise none.
@@ -35,6 +35,7 @@ type Config struct {
 // Enabled reports whether a provider is configured. Its configuration can still be invalid.
 func (c Config) Enabled() bool { return c.kind() != kindNone }
 
+// kind returns the key of presets, or kindNone.
 func (c Config) kind() string {
 	kind := strings.ToLower(strings.TrimSpace(c.Provider))
 	if kind == "" && c.AuthorizeURL != "" && c.TokenURL != "" {
@@ -52,28 +53,28 @@ func (c Config) resolve() (preset, endpoints, error) {
 	if kind == kindNone {
 		return preset{}, endpoints{}, ErrNotConfigured
 	}
-	preset, ok := presets[kind]
+	p, ok := presets[kind]
 	if !ok {
-		return preset, endpoints{}, fmt.Errorf(
+		return preset{}, endpoints{}, fmt.Errorf(
 			"OAUTH_PROVIDER: %q is not one of github, gitlab, bitbucket, gitea, custom, none", c.Provider)
 	}
 	var problems []error
-	base, err := c.base(preset)
+	base, err := c.base(p)
 	if err != nil {
 		problems = append(problems, err)
 	}
-	urls := preset.endpoints(base)
-	problems = append(problems, c.override(&urls, base == "" && preset.requiresBase())...)
+	urls := p.endpoints(base)
+	problems = append(problems, c.override(&urls, base == "" && p.requiresBase())...)
 	if c.ClientID == "" {
 		problems = append(problems, errors.New("OAUTH_CLIENT_ID is missing: set it to the ID that the code host issued"))
 	}
 	if c.ClientSecret == "" && c.Secret == nil {
 		problems = append(problems, errors.New("OAUTH_CLIENT_SECRET is missing: set it to the code host's secret"))
 	}
-	return preset, urls, errors.Join(problems...)
+	return p, urls, errors.Join(problems...)
 }
 
-// base returns the root of the provider's URLs, without a trailing slash. It is empty if the preset has none.
+// base returns the root of the provider's URLs, without a trailing slash, "" if the preset has no root.
 func (c Config) base(p preset) (string, error) {
 	switch {
 	case c.BaseURL == "" && p.requiresBase():
@@ -90,7 +91,7 @@ func (c Config) base(p preset) (string, error) {
 }
 
 // override replaces the preset's URLs with the explicit ones, and returns an error for each URL that is invalid or
-// missing. If the base URL is missing, it does not also report the URLs that depend on it.
+// missing. If the base URL is missing, override does not also report the missing URLs that depend on it.
 func (c Config) override(urls *endpoints, baseMissing bool) []error {
 	var problems []error
 	for _, v := range []struct {
@@ -138,6 +139,7 @@ func (c Config) issuer(p preset, urls endpoints) string {
 	return p.kind + ":" + host + u.Path
 }
 
+// scopes returns Scopes, or the scopes of the preset if there are none.
 func (c Config) scopes(p preset) []string {
 	given := strings.FieldsFunc(c.Scopes, func(r rune) bool { return r == ' ' || r == ',' })
 	if len(given) > 0 {

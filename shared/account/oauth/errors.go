@@ -28,7 +28,7 @@ var (
 	errNoSecret  = errors.New("the client secret could not be read")
 )
 
-// The steps of a sign-in, as Error.Step names them.
+// The values of Error.Step.
 const (
 	stepAuthorize = "authorize"
 	stepToken     = "token"

@@ -43,7 +43,7 @@ func checkError(t *testing.T, err, kind error, step, code string, status int) {
 // send the secret or the token to another address.
 func TestFailedResponses(t *testing.T) {
 	t.Parallel()
-	const invalidGrant, tooLarge = `{"error":"invalid_grant"}`, `too large`
+	const invalidGrant, tooLarge = `{"error":"invalid_grant"}`, `too large` // tooLarge stands for a larger body
 	form, redirect := "Content-Type: application/x-www-form-urlencoded", "Location: /elsewhere"
 	for _, c := range []struct {
 		step   string
@@ -52,7 +52,7 @@ func TestFailedResponses(t *testing.T) {
 		body   string
 		kind   error
 		code   string // of the error
-		of     int    // the status of the error: 0 if the response was read, but is not valid
+		inErr  int    // the status of the error: 0 if the response was read, but is not valid
 	}{
 		// As from GitHub, which rejects with status 200, and from Gitea.
 		{stepToken, 200, "", `{"error":"bad_code","error_description":"leak"}`, ErrRefused, "bad_code", 200},
@@ -110,7 +110,7 @@ func TestFailedResponses(t *testing.T) {
 			responses["/"+c.step] = failed
 			f := newFakeProvider(t, responses)
 			_, err := identify(t.Context(), f.provider(t))
-			checkError(t, err, c.kind, c.step, c.code, c.of)
+			checkError(t, err, c.kind, c.step, c.code, c.inErr)
 			if len(f.received["/elsewhere"]) != 0 {
 				t.Error("the client followed the redirect")
 			}
@@ -121,8 +121,8 @@ func TestFailedResponses(t *testing.T) {
 	}
 }
 
-// The list of the most entries is the most expensive response. This test is not parallel, because it measures the
-// memory of the process.
+// A list with as many entries as fit into a response is the most expensive response. This test is not parallel, because
+// it measures the memory of the process.
 func TestLargestEmailListIsCheap(t *testing.T) {
 	const maxAllocated = 16 << 20
 	data := []byte("[" + strings.Repeat("{},", maxResponse/3-1) + "{}]")

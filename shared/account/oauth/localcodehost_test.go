@@ -159,8 +159,8 @@ func TestSignInAtTheLocalCodeHost(t *testing.T) {
 			} {
 				const state = "s+t&" // with characters that must be escaped
 				verifier := oauth.NewVerifier()
-				consent := consent{login: c.login, verified: c.verified, decision: "authorize"}
-				query := f.authorize(t, state, verifier, consent)
+				input := consent{login: c.login, verified: c.verified, decision: "authorize"}
+				query := f.authorize(t, state, verifier, input)
 				if query.Get("state") != state || query.Has("error") {
 					t.Fatalf("got the callback query %v, want the state %q and no error", query, state)
 				}
@@ -191,7 +191,7 @@ func TestRejectionsOfTheLocalCodeHost(t *testing.T) {
 		configure func(base string) oauth.Config
 		prepare   func(f *fixture, exchange func()) // before the code is exchanged
 		code      string                            // the error code of the code host
-		change    string                            // the value that is replaced by another one
+		change    string                            // the value that the exchange replaces
 	}{
 		"wrong secret":         {configure: wrongSecret, code: "invalid_client"},
 		"another verifier":     {configure: gitea, change: "verifier"},

@@ -2,7 +2,7 @@
 // provider's authorization page, and reads the identity of the user who signed in there.
 //
 // It contains the providers, their URLs, scopes and JSON, and the limits on the time and size of their responses. It
-// must not decide which account an identity belongs to: package account does that.
+// must not decide which account an identity belongs to: package codehost does that.
 package oauth
 
 import (
@@ -63,7 +63,7 @@ type Provider struct {
 
 // New returns the provider that cfg describes. Errors: ErrNotConfigured; an error that names every invalid variable.
 func New(cfg Config) (*Provider, error) {
-	preset, urls, err := cfg.resolve()
+	p, urls, err := cfg.resolve()
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func New(cfg Config) (*Provider, error) {
 		secret = func(context.Context) (string, error) { return cfg.ClientSecret, nil }
 	}
 	return &Provider{
-		preset: preset, issuer: cfg.issuer(preset, urls), id: cfg.ClientID, secret: secret, urls: urls,
-		scopes: cfg.scopes(preset), timeout: identifyTimeout, client: sync.OnceValue(newClient),
+		preset: p, issuer: cfg.issuer(p, urls), id: cfg.ClientID, secret: secret, urls: urls,
+		scopes: cfg.scopes(p), timeout: identifyTimeout, client: sync.OnceValue(newClient),
 	}, nil
 }
 
@@ -89,8 +89,8 @@ func (p *Provider) AuthorizeURL(state, verifier, redirectURI string) string {
 }
 
 // Identify exchanges the code of the callback and reads the user who signed in. verifier and redirectURI must be the
-// values that were passed to AuthorizeURL. It takes at most 5 seconds. Its errors are *Error: ErrRefused if the
-// provider rejected a request, ErrUnavailable if it is unavailable or its response is invalid.
+// values that were passed to AuthorizeURL. Identify takes at most 5 seconds. Its errors are *Error: ErrRefused if the
+// provider rejected a request, ErrUnavailable if the provider is unavailable or its response is invalid.
 func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI string) (Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()

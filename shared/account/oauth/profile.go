@@ -34,19 +34,20 @@ type profile struct {
 	ConfirmedAt   text `json:"confirmed_at"`   // GitLab: when the address was confirmed, or null
 }
 
-func (p profile) identity(preset preset) Identity {
+// identity returns the identity of the user, without its Provider.
+func (u profile) identity(p preset) Identity {
 	identity := Identity{
-		Subject: p.subject(preset.subject),
-		Login:   string(cmp.Or(p.Login, p.Username, p.PreferredUsername, p.Nickname)),
+		Subject: u.subject(p.subject),
+		Login:   string(cmp.Or(u.Login, u.Username, u.PreferredUsername, u.Nickname)),
 	}
-	own := emailEntry{Email: p.Email, Verified: p.EmailVerified || p.ConfirmedAt != "", Primary: true}
+	own := emailEntry{Email: u.Email, Verified: u.EmailVerified || u.ConfirmedAt != "", Primary: true}
 	identity.Emails = emailList{own}.emails()
 	return identity
 }
 
 // subject returns the first valid ID among the named fields.
-func (p profile) subject(names []string) string {
-	fields := map[string]jsontext.Value{"sub": p.Sub, "id": p.ID, "uuid": p.UUID, "account_id": p.AccountID}
+func (u profile) subject(names []string) string {
+	fields := map[string]jsontext.Value{"sub": u.Sub, "id": u.ID, "uuid": u.UUID, "account_id": u.AccountID}
 	for _, name := range names {
 		if s := subjectOf(fields[name]); s != "" {
 			return s

@@ -29,13 +29,16 @@ var embedded embed.FS
 // file is a response with the content of a file.
 type file struct {
 	ContentType string `header:"Content-Type" hidden:"true"`
-	// Policy replaces the default Content-Security-Policy if it is not empty.
+	// Policy replaces the default Content-Security-Policy, unless it is "".
 	Policy string `header:"Content-Security-Policy" hidden:"true"`
 	Body   []byte
 }
 
-// files returns the files by name. It panics if an embedded file is missing.
-func files() map[string]*file {
+// files are the responses by the name of the file.
+type files map[string]*file
+
+// newFiles returns all files. It panics if an embedded file is missing.
+func newFiles() files {
 	read := func(name string) string {
 		content, err := embedded.ReadFile("files/" + name)
 		if err != nil {
@@ -43,7 +46,7 @@ func files() map[string]*file {
 		}
 		return string(content)
 	}
-	all := map[string]*file{
+	all := files{
 		"page.css": {ContentType: "text/css; charset=utf-8", Body: []byte(read("page.css"))},
 		"page.js":  {ContentType: "text/javascript; charset=utf-8", Body: []byte(read("page.js"))},
 	}
@@ -64,17 +67,18 @@ type input struct {
 
 // Register adds the endpoint, with the tag of accounts.
 func Register(r *httpapi.Routes, tag httpapi.Tag) {
-	all := files()
 	httpapi.Public(r, httpapi.Operation{
 		ID: "showMailPage", Method: http.MethodGet, Path: "/api/auth/page/{file}", Tag: tag,
 		Summary: "Show the page of a link in a mail",
 		Description: "Returns a web page, for services without a front end of their own. The page reads the token from the " +
 			"fragment of its address (`#token=…`), and sends it only when the user presses a button.",
 		Errors: []*fault.Error{httpapi.ErrNoRoute},
-	}, func(_ context.Context, in *input) (*file, error) {
-		if f := all[in.File]; f != nil {
-			return f, nil
-		}
-		return nil, httpapi.ErrNoRoute
-	})
+	}, newFiles().showMailPage)
+}
+
+func (all files) showMailPage(_ context.Context, in *input) (*file, error) {
+	if f := all[in.File]; f != nil {
+		return f, nil
+	}
+	return nil, httpapi.ErrNoRoute
 }

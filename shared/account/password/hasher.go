@@ -29,9 +29,9 @@ func DefaultHashParams() HashParams {
 // The largest accepted parameters of a stored hash. They prevent a damaged record from exhausting the memory.
 const (
 	maxHashMemoryKiB = 256 * 1024
-	maxHashTime      = 64
+	maxHashTime      = 64 // passes
 	maxHashThreads   = 16
-	maxHashBytes     = 128
+	maxHashBytes     = 128 // of the salt and of the key
 )
 
 // errHashFormat reports a stored password hash that is not an Argon2id PHC string of version 19.
@@ -46,7 +46,7 @@ type Hasher struct {
 	Argon2 func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte
 }
 
-// NewHasher returns a Hasher that computes at most parallel hashes at the same time.
+// NewHasher returns a Hasher that computes at most parallel hashes at the same time, and at least one.
 func NewHasher(params HashParams, parallel int) *Hasher {
 	return &Hasher{params: params, slots: make(chan struct{}, max(parallel, 1)), Argon2: argon2.IDKey}
 }

@@ -41,8 +41,8 @@ type Service struct{ Deps }
 func New(d Deps) *Service { return &Service{d} }
 
 // Confirm returns an error unless the caller logged in within the last 10 minutes, or the body has the password of the
-// caller's account. It prevents the holder of a stolen session from adding another way to sign in. After a recent login,
-// the password is not checked. A password that is checked counts as a login attempt. Errors:
+// caller's account. It prevents the holder of a stolen session from adding another way to sign in. After a recent
+// login, the password is not checked. A password that is checked counts as a login attempt. Errors:
 // AUTH_REAUTHENTICATION_REQUIRED, AUTH_RATE_LIMITED.
 func (s *Service) Confirm(
 	ctx context.Context, caller httpapi.Caller, body *Reauthentication, client httpapi.RequestInfo,

@@ -5,13 +5,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/golang-jwt/jwt/v5"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/account/user"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
 )
@@ -87,25 +84,6 @@ func FuzzClaims(f *testing.F) {
 }
 
 func encodeSegment(s string) string { return new(jwt.Token).EncodeSegment([]byte(s)) }
-
-// FuzzUserAgent checks that a stored User-Agent is printable and has a bounded size.
-func FuzzUserAgent(f *testing.F) {
-	f.Add("Mozilla/5.0 (X11; Linux x86_64)", 20)
-	f.Add("a\x1b[31m\r\nb\u202e\xffé", 7)
-	f.Fuzz(func(t *testing.T, agent string, limit int) {
-		if limit < 0 {
-			return
-		}
-		stored := user.Printable(agent, limit)
-		if len(stored) > limit || user.Printable(stored, limit) != stored {
-			t.Fatalf("Printable(%q, %d) = %q, which is too long, or Printable changes it again", agent, limit, stored)
-		}
-		isUnprintable := func(r rune) bool { return !unicode.IsPrint(r) }
-		if !utf8.ValidString(stored) || strings.ContainsFunc(stored, isUnprintable) {
-			t.Fatalf("Printable(%q, %d) = %q, which is not printable", agent, limit, stored)
-		}
-	})
-}
 
 func FuzzStored(f *testing.F) {
 	slicetest.FuzzStored(f, func(t *testing.T, item db.Item) { slicetest.DecodeStored[Session](t, item) },

@@ -99,8 +99,8 @@ func (s *Service) AuthenticateNow(ctx context.Context, token string) (httpapi.Ca
 	return caller, db.Admit(guarded)
 }
 
-// renew extends a session that is due for a renewal. If the renewal fails, renew returns nil: the request continues with
-// the unchanged session, and the next request tries again.
+// renew extends a session that is due for a renewal. If the renewal fails, renew returns nil: the request continues
+// with the unchanged session, and the next request tries again.
 func (s *Service) renew(ctx context.Context, session Session, now time.Time) *httpapi.Renewal {
 	if now.Sub(session.LastSeenAt.Time()) < RenewalEvery {
 		return nil

@@ -171,6 +171,25 @@ func FuzzUsername(f *testing.F) {
 	})
 }
 
+// FuzzPrintable checks that a result is printable and has a bounded size.
+func FuzzPrintable(f *testing.F) {
+	f.Add("Mozilla/5.0 (X11; Linux x86_64)", 20)
+	f.Add("a\x1b[31m\r\nb\u202e\xffé", 7)
+	f.Fuzz(func(t *testing.T, agent string, limit int) {
+		if limit < 0 {
+			return
+		}
+		stored := Printable(agent, limit)
+		if len(stored) > limit || Printable(stored, limit) != stored {
+			t.Fatalf("Printable(%q, %d) = %q, which is too long, or Printable changes it again", agent, limit, stored)
+		}
+		isUnprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+		if !utf8.ValidString(stored) || strings.ContainsFunc(stored, isUnprintable) {
+			t.Fatalf("Printable(%q, %d) = %q, which is not printable", agent, limit, stored)
+		}
+	})
+}
+
 func FuzzStored(f *testing.F) {
 	slicetest.FuzzStored(f, func(t *testing.T, item db.Item) {
 		slicetest.DecodeStored[User](t, item)

@@ -30,16 +30,20 @@ type Settings struct {
 	InvitationPath string `env:"INVITATION_PATH"`
 }
 
-// link returns the link of a message, "" if it has no token.
-func (s Settings) link(m mail.Message) string {
-	path := map[mail.Kind]string{
+// paths returns the paths of the pages of a front end.
+func (s Settings) paths() map[mail.Kind]string {
+	return map[mail.Kind]string{
 		mail.Confirm: s.ConfirmPath, mail.Reset: s.ResetPath, mail.Change: s.ChangePath, mail.Undo: s.UndoPath,
 		mail.Invitation: s.InvitationPath,
-	}[m.Kind]
+	}
+}
+
+// link returns the link of a message, "" if it has no token.
+func (s Settings) link(m mail.Message) string {
 	if m.Token == "" {
 		return ""
 	}
-	return mail.Link(s.AppURL, path, m.Kind, m.Token)
+	return mail.Link(s.AppURL, s.paths()[m.Kind], m.Kind, m.Token)
 }
 
 // Mail is a mail that can be sent.
@@ -65,11 +69,9 @@ var (
 
 // New returns a Renderer. It returns an error if a path is invalid.
 func New(settings Settings) (*Renderer, error) {
-	for _, path := range []string{
-		settings.ConfirmPath, settings.ResetPath, settings.ChangePath, settings.UndoPath, settings.InvitationPath,
-	} {
+	for _, path := range settings.paths() {
 		if path != "" && (!strings.HasPrefix(path, "/") || strings.ContainsAny(path, "# \r\n")) {
-			return nil, fmt.Errorf("render: the path %q of a link must begin with / and have no fragment", path)
+			return nil, fmt.Errorf("render: the path %q of a link must begin with / and contain no #, space or line break", path)
 		}
 	}
 	return &Renderer{settings: settings}, nil
@@ -83,16 +85,17 @@ type page struct {
 	Subject, Service, Home   string
 	Username                 string
 	Before, After, Details   []paragraph
-	Button, Link, Code, Ends string
+	Button, Link, Code, Ends string // Ends is the time until which the link and the code are valid
 }
 
-// Render renders a message that was stored at a time.
+// Render renders a message. at is the time at which the message was stored. It returns an error if the kind of the
+// message has no text.
 func (r *Renderer) Render(m mail.Message, at time.Time) (Mail, error) {
 	w, ok := allWords[m.Kind]
 	if !ok {
 		return Mail{}, errUnknownKind
 	}
-	v := values{m: m, service: r.settings.Name}
+	v := values{message: m, service: r.settings.Name}
 	p := page{
 		Subject: v.plain(w.subject), Service: r.settings.Name, Home: string(r.settings.AppURL), Username: v.of("username"),
 		Before: v.paragraphs(w.before), After: v.paragraphs(w.after), Details: v.details(at),

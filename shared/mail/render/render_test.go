@@ -111,7 +111,7 @@ func TestAnyName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := example(rapid.SampledFrom(render.Kinds()).Draw(t, "kind"))
 		for name := range m.Values {
-			if name != "email" && name != "ip" { // were checked before, and are not changed
+			if name != "email" && name != "ip" { // the service checks these values before it stores the mail
 				m.Values[name] = rapid.String().Draw(t, name)
 			}
 		}
@@ -120,7 +120,7 @@ func TestAnyName(t *testing.T) {
 	})
 }
 
-// linkable finds what mail programs turn into a link.
+// linkable matches texts that mail programs turn into a link.
 var linkable = regexp.MustCompile(`(?i)https?://|[a-z0-9-]\.[a-z]{2}|@[a-z]`)
 
 // checkSafe checks that a value of users cannot change the structure of a mail.

@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/mail"
 )
 
-// maxValue is the maximum length of a value in a mail, in bytes. An e-mail address, which the reader compares, is not
-// longer.
+// maxValue is the maximum length of a value in a mail, in bytes. An e-mail address is never longer, so the reader can
+// compare the whole address.
 const maxValue = 254
 
 // part is a part of a paragraph: words of the service, or a value that a user chose. The layouts isolate values:
@@ -25,19 +25,19 @@ type paragraph []part
 
 // values are the values that the words of a message contain.
 type values struct {
-	m       mail.Message
+	message mail.Message
 	service string
 }
 
-// of returns the value with a name, ready for a mail.
+// of returns the value with a name, without characters and links that could mislead the reader.
 func (v values) of(name string) string {
 	switch name {
 	case "username":
-		return unlinked(clean(v.m.Username))
+		return unlinked(clean(v.message.Username))
 	case "email":
-		return clean(v.m.Values[name]) // not changed, because the reader compares it
+		return clean(v.message.Values[name]) // not changed, because the reader compares it
 	}
-	return unlinked(clean(v.m.Values[name]))
+	return unlinked(clean(v.message.Values[name]))
 }
 
 // paragraphs replaces the names in braces with their values. Each line of text is a paragraph.
@@ -67,7 +67,7 @@ func (v values) paragraphs(text string) (all []paragraph) {
 	return all
 }
 
-// plain returns a line of text with its values, for a header.
+// plain returns a line of text with its values in place of their names, for a header.
 func (v values) plain(text string) string {
 	var b strings.Builder
 	for _, p := range v.paragraphs(text) {
@@ -78,19 +78,20 @@ func (v values) plain(text string) string {
 	return b.String()
 }
 
-// details returns where a request came from, if a request caused the mail.
+// details returns the time, the IP address and the browser of the request that caused the mail, or nothing if no
+// request caused it.
 func (v values) details(at time.Time) (all []paragraph) {
 	add := func(label, value string) {
 		if value != "" {
 			all = append(all, paragraph{{Text: label + ": "}, {Text: value, IsValue: true}})
 		}
 	}
-	if v.m.Values["ip"] == "" && v.m.Values["userAgent"] == "" {
+	if v.message.Values["ip"] == "" && v.message.Values["userAgent"] == "" {
 		return nil
 	}
 	add("Time", date(at))
-	add("IP address", clean(v.m.Values["ip"]))
-	add("Browser", unlinked(clean(v.m.Values["userAgent"])))
+	add("IP address", clean(v.message.Values["ip"]))
+	add("Browser", unlinked(clean(v.message.Values["userAgent"])))
 	return all
 }
 

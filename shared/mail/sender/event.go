@@ -32,8 +32,8 @@ type sesEvent struct {
 // errNotEvent does not contain the decoder's error, because it may contain an address.
 var errNotEvent = errors.New("sender: not an event of SES about a mail")
 
-// HandleEvents handles events of SES. A permanent bounce or a complaint stops mail to the address. It returns one error
-// for each message, after which SQS sends the message again.
+// HandleEvents handles events of SES. A permanent bounce or a complaint stops mail to the address. HandleEvents returns
+// the error of each message, or nil. SQS sends a message with an error again.
 func (s *Sender) HandleEvents(ctx context.Context, messages []lambdafn.QueueMessage) []error {
 	errs := make([]error, len(messages))
 	for i, message := range messages {

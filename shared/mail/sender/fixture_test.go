@@ -33,7 +33,7 @@ import (
 type fakeSES struct {
 	mu     sync.Mutex
 	mails  []fakeMail // that were accepted
-	calls  []string   // "send ADDRESS" and "unsuppress ADDRESS", also of mails that were not accepted
+	calls  []string   // "send ADDRESS" and "unsuppress ADDRESS", including calls that failed
 	status int        // of the responses; 0 means 200
 	code   string     // of the error
 	// rejected is an address that SES does not remove from its suppression list.
@@ -90,7 +90,7 @@ func (s *fakeSES) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(`{"MessageId":"0100-of-ses"}`))
 }
 
-// fail makes all further mails fail. Status 0 ends that.
+// fail makes all further requests to send a mail fail. Status 0 makes them succeed again.
 func (s *fakeSES) fail(status int, code string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func newFixture(t *testing.T, perHour int) *fixture {
 	return f
 }
 
-// client returns a client of the tables. p is the process that makes the calls, nil for a process that lives on.
+// client returns a client of the tables. p is the process that makes the calls, nil for a process that is never killed.
 func (f *fixture) client(p *slicetest.Process) *db.Client {
 	if p == nil {
 		return db.Wrap(f.sdk, f.clock.Now)

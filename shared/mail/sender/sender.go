@@ -57,8 +57,9 @@ type Deps struct {
 
 // Sender sends mails. It is safe for concurrent use.
 //
-// A mail is sent at least once, and nearly always once: an invocation claims the mail before it sends it, and stores
-// the outcome afterwards. If the invocation is killed in between, another one sends the mail when the claim has ended.
+// A mail is sent at least once, and nearly always exactly once: an invocation claims the mail before it sends the mail,
+// and stores the outcome afterwards. If the invocation is killed in between, another invocation sends the mail when the
+// claim has ended.
 type Sender struct {
 	store    store
 	ses      sesClient
@@ -145,7 +146,7 @@ func (s *Sender) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 	}
 	log.InfoContext(ctx, "mail", "outcome", o, "messageId", messageID)
 	if err := s.store.finish(ctx, mailID, o, messageID); err != nil {
-		// The mail was sent or dropped. An error would make the next invocation handle it again.
+		// The mail was sent or dropped. If this invocation failed, the next one would handle the mail again.
 		log.WarnContext(ctx, "the outcome of a mail was not stored", "outcome", o, "cause", err.Error())
 	}
 	return nil
@@ -181,7 +182,7 @@ func (s *Sender) deliver(
 	return sent, messageID, nil
 }
 
-// reject reports a mail that SES does not accept.
+// reject logs and counts a mail that SES does not accept.
 func (s *Sender) reject(ctx context.Context, mailID string, err error) outcome {
 	s.logger.ErrorContext(ctx, "SES rejected a mail, which is dropped", "mail", mailID, "cause", err.Error())
 	s.count(ctx, metricRejected)
@@ -200,10 +201,12 @@ func (s *Sender) refund(ctx context.Context) error {
 // mails with TryUndeliverable, and only one a day.
 func (s *Sender) isDeliverable(ctx context.Context, mailID string, m mail.Message) (bool, error) {
 	state, err := s.store.state(ctx, m.To)
-	if err != nil || state.UndeliverableSince == nil {
-		return err == nil, err
-	}
-	if !m.TryUndeliverable {
+	switch {
+	case err != nil:
+		return false, err
+	case state.UndeliverableSince == nil:
+		return true, nil
+	case !m.TryUndeliverable:
 		return false, nil
 	}
 	switch err := s.store.tryAddress(ctx, m.To, mailID); {
@@ -215,7 +218,7 @@ func (s *Sender) isDeliverable(ctx context.Context, mailID string, m mail.Messag
 	return true, s.ses.unsuppress(ctx, m.To)
 }
 
-// isAddress reports whether text is an address without a name. Anything else could add a recipient or a header.
+// isAddress reports whether text is only an e-mail address. Other text could add a recipient or a header.
 func isAddress(text string) bool {
 	parsed, err := netmail.ParseAddress(text)
 	return err == nil && parsed.Name == "" && parsed.Address == text

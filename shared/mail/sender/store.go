@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// claimTime is the time for which a claim keeps other invocations from sending a mail. Sending takes less.
+	// claimTime is the time for which a claim keeps other invocations from sending a mail. It is longer than sendTimeout
+	// and endTimeout together.
 	claimTime = 30 * time.Second
 	// endTimeout is the time limit for the write after an attempt to send a mail. The write is made even if the time of
 	// the invocation is over.
@@ -69,8 +70,8 @@ type store struct {
 	now             clock.Clock
 }
 
-// claim claims a mail for an invocation. claim is random. Errors: errDone, also if the mail has expired; errClaimed;
-// db.ErrUnavailable.
+// claim claims a mail for an invocation. The argument claim is random. Errors: errDone, also if the item of the mail
+// has expired; errClaimed; db.ErrUnavailable.
 func (s store) claim(ctx context.Context, mailID, claim string) error {
 	now := s.now()
 	update := expression.Set(nameClaim, expression.Value(claim)).
@@ -91,7 +92,7 @@ func (s store) claim(ctx context.Context, mailID, claim string) error {
 	return err
 }
 
-// finish stores the outcome of a claimed mail. messageID is the ID that SES gave the mail, "" if it was not sent.
+// finish stores the outcome of a claimed mail. messageID is the ID that SES gave the mail, "" if the mail was not sent.
 func (s store) finish(ctx context.Context, mailID string, o outcome, messageID string) error {
 	ctx, cancel := async.Detach(ctx, endTimeout)
 	defer cancel()
@@ -110,7 +111,7 @@ func (s store) release(ctx context.Context, mailID, claim string) error {
 	update := expression.Remove(nameClaim).Remove(nameClaimedUntil)
 	_, err := s.client.Do(ctx, s.mails.Update(db.MailKey(mailID), update).If(nameClaim.Equal(expression.Value(claim))))
 	if errors.Is(err, db.ErrConditionFailed) {
-		return nil // an earlier attempt of this write has already ended it
+		return nil // an earlier attempt of this write has already ended the claim
 	}
 	return err
 }
@@ -141,7 +142,7 @@ func (s store) tryAddress(ctx context.Context, address, mailID string) error {
 	return err
 }
 
-// setUndeliverable records that mail does not arrive at an address.
+// setUndeliverable records that mail does not arrive at an address since a time, unless an earlier time is stored.
 func (s store) setUndeliverable(ctx context.Context, address string, at time.Time) error {
 	since := expression.IfNotExists(nameSince, expression.Value(clock.Stamp(at).String()))
 	update := expression.Set(nameSince, since).
