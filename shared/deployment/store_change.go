@@ -239,7 +239,8 @@ func (c *change) outputWrites() (writes []db.Write) {
 		hasSpace := expression.AttributeNotExists(attrBytes).
 			Or(attrBytes.LessThanEqual(expression.Value(c.store.MaxOutput - max(n, 1))))
 		count := c.store.Projects.Update(key, expression.Add(attrBytes, expression.Value(n)))
-		switch needsSpace := account == c.spaceFor; {
+		needsSpace := account == c.spaceFor
+		switch {
 		case needsSpace && n == 0:
 			writes = append(writes, c.store.Projects.Check(key, hasSpace).Else(c.noSpace))
 		case needsSpace:

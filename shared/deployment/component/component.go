@@ -133,7 +133,8 @@ func (c *compiler) compileOnce(
 	r, ok := c.files[file]
 	if !ok {
 		c.file = file
-		if r.component, r.err = compile(file, source); r.component != nil {
+		r.component, r.err = compile(file, source)
+		if r.component != nil {
 			r.component.Notes = append(c.notes, r.component.Notes...)
 			c.notes = nil
 		}

@@ -269,7 +269,8 @@ func (s scope) call(x *js.CallExpr) any {
 		}
 	}
 	callee, isModule := s.value(x.X).(Module)
-	switch allTexts := len(texts) == len(arguments) && len(texts) > 0; {
+	allTexts := len(texts) == len(arguments) && len(texts) > 0
+	switch {
 	case isModule:
 		return callee
 	case name == "require" && allTexts:
