@@ -104,7 +104,8 @@ func (s Store) openBuild(ctx context.Context, j job.Job, now time.Time, more ...
 	c.Name = project.Name // events contain it
 	maps.Copy(c.Items, items)
 	creator, err := db.Decode[workspace.Membership](items[creatorKey])
-	if err != nil || !w.IsReadOnly() && !creator.Suspended && !c.site.Blocked {
+	mustStop := w.IsReadOnly() || creator.Suspended || c.site.Blocked
+	if err != nil || !mustStop {
 		return c, err
 	}
 	c.cancel(j.ID, c.deployment.CreatedBy)
