@@ -1,6 +1,5 @@
 // The compiler of Vue's single-file components. These functions come from Go: readFile, which returns "" for a file that
 // cannot be read, resolveFile, which returns the file that an import means, or "", and compileSass.
-import "./base64.js"
 import { compileScript, compileStyle, compileTemplate, parse, registerTS } from "@vue/compiler-sfc/dist/compiler-sfc.cjs.js"
 import { outside } from "./failure.js"
 

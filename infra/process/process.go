@@ -96,7 +96,8 @@ func Run(ctx context.Context, command *exec.Cmd) (*Process, error) {
 	}()
 	select {
 	case isReady := <-ready:
-		if p.Took = time.Since(begin); !isReady {
+		p.Took = time.Since(begin)
+		if !isReady {
 			return p, errors.New("the platform exited before it was ready")
 		}
 		return p, nil

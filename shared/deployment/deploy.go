@@ -53,9 +53,7 @@ func (s *Service) CreateDeployment(
 	var c *change
 	takenLabels := 0
 	err := db.Retry(ctx, "deploy a project", func(ctx context.Context) (err error) {
-		if c, err = s.request(ctx, caller, in, takenLabels); err == nil {
-			err = c.commit(ctx)
-		}
+		c, err = s.request(ctx, caller, in, takenLabels)
 		if errors.Is(err, errLabelTaken) && takenLabels < maxTakenLabels {
 			takenLabels++
 			return errors.Join(db.ErrStale, err)
@@ -73,8 +71,8 @@ func (s *Service) CreateDeployment(
 	return outputOf(c, nil)
 }
 
-// request returns the change that adds a deployment to a project. takenLabels is the number of earlier attempts whose
-// label was taken. Error, of this call or of the transaction: errLabelTaken.
+// request makes one attempt to add a deployment to a project, and returns the change. takenLabels is the number of
+// earlier attempts whose label was taken. Error: errLabelTaken if the label of a new site is taken.
 func (s *Service) request(
 	ctx context.Context, caller httpapi.Caller, in *DeployInput, takenLabels int,
 ) (*change, error) {
@@ -123,5 +121,5 @@ func (s *Service) request(
 			Label: c.site.Label + "--" + randomBase32(16), AccountID: account,
 		},
 	})
-	return c, nil
+	return c, c.commit(ctx)
 }

@@ -170,7 +170,8 @@ func TestKept(t *testing.T) {
 	for range 21 {
 		d := ada.deploy(p, "preview")
 		f.build(p, d)
-		if previews = append(previews, d); len(previews) > 1 {
+		previews = append(previews, d)
+		if len(previews) > 1 {
 			continue
 		}
 		damage := expression.Set(expression.Name("status"), expression.Value("damaged"))

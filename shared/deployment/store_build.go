@@ -1,7 +1,6 @@
 package deployment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +104,8 @@ func (s Store) openBuild(ctx context.Context, j job.Job, now time.Time, more ...
 	c.Name = project.Name // events contain it
 	maps.Copy(c.Items, items)
 	creator, err := db.Decode[workspace.Membership](items[creatorKey])
-	if err != nil || !w.IsReadOnly() && !creator.Suspended && !c.site.Blocked {
+	mustStop := w.IsReadOnly() || creator.Suspended || c.site.Blocked
+	if err != nil || !mustStop {
 		return c, err
 	}
 	c.cancel(j.ID, c.deployment.CreatedBy)
@@ -140,50 +140,46 @@ type Outcome struct {
 // is still building, and the worker must finish it with this error.
 func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) (d Deployment, err error) {
 	err = s.modifyBuild(ctx, "finish a build", j, now, func(c *change) error {
-		d = c.finish(j, o)
+		d = c.deployment
+		d.EndedAt = new(clock.Stamp(now))
+		end := s.jobs().End(j)
+		if o.Error != nil {
+			failed := *o.Error
+			failed.Message, failed.Path = excerpt.Start(failed.Message, maxText), excerpt.Start(failed.Path, maxPath)
+			d.Status, d.Error = Failed, &failed
+			// The worker may have stored objects.
+			end = s.jobs().Replace(j, job.New(RemovalJob, d.ProjectID, d.ID, d.AccountID, now).After(now))
+		} else {
+			d.Status, d.ReadyAt = Ready, d.EndedAt
+			d.Files, d.Bytes, d.Manifest, d.HashedPaths = o.Files, o.Bytes, o.Manifest, o.HashedPaths
+		}
+		c.putDeployment(d)
+		c.add(end, s.endBuild(j))
+		if len(o.Log) > 0 { // it replaces the log of an earlier attempt
+			item, err := db.Encode(logRecord{Lines: fitLog(o.Log)})
+			if err != nil {
+				return err
+			}
+			c.add(s.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"])))
+		}
+		c.addEvent(event.DeploymentCompleted, d.ID, d.CreatedBy, "")
+		if d.Status == Ready {
+			c.addedBytes[d.AccountID] += d.Bytes
+			c.add(s.Sites.Create(db.AddressKey(d.Label), site.Address{
+				ProjectID: c.ProjectID, WorkspaceID: c.WorkspaceID, AccountID: d.AccountID, DeploymentID: d.ID,
+				Manifest: d.Manifest, SPA: c.site.SPA, HashedPaths: d.HashedPaths,
+			}))
+			if d.Target == Production {
+				c.goLive(d.ID, d.Sequence, d.CreatedBy, reasonDeploy)
+			}
+		}
+		c.prune()
+		if c.addedBytes[d.AccountID] > 0 {
+			c.needSpace(d.AccountID, errNoSpace(s.MaxOutput))
+		}
 		return nil
 	})
 	return d, err
-}
-
-// finish makes the deployment of the change ready or failed, and ends its job. It returns the deployment.
-func (c *change) finish(j job.Job, o Outcome) Deployment {
-	d := c.deployment
-	d.EndedAt = new(clock.Stamp(c.now))
-	end := c.store.jobs().End(j)
-	if o.Error != nil {
-		failed := *o.Error
-		failed.Message, failed.Path = excerpt.Start(failed.Message, maxText), excerpt.Start(failed.Path, maxPath)
-		d.Status, d.Error = Failed, &failed
-		// Its workers may have stored objects.
-		end = c.store.jobs().Replace(j, job.New(RemovalJob, d.ProjectID, d.ID, d.AccountID, c.now).After(c.now))
-	} else {
-		d.Status, d.ReadyAt = Ready, d.EndedAt
-		d.Files, d.Bytes, d.Manifest, d.HashedPaths = o.Files, o.Bytes, o.Manifest, o.HashedPaths
-	}
-	c.putDeployment(d)
-	c.add(end, c.store.endBuild(j))
-	if len(o.Log) > 0 { // it replaces the log of an earlier attempt
-		item, err := db.Encode(logRecord{Lines: fitLog(o.Log)})
-		c.err = cmp.Or(c.err, err)
-		c.add(c.store.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"])))
-	}
-	c.addEvent(event.DeploymentCompleted, d.ID, d.CreatedBy, "")
-	if d.Status == Ready {
-		c.addedBytes[d.AccountID] += d.Bytes
-		c.add(c.store.Sites.Create(db.AddressKey(d.Label), site.Address{
-			ProjectID: c.ProjectID, WorkspaceID: c.WorkspaceID, AccountID: d.AccountID, DeploymentID: d.ID,
-			Manifest: d.Manifest, SPA: c.site.SPA, HashedPaths: d.HashedPaths,
-		}))
-	}
-	if d.Status == Ready && d.Target == Production {
-		c.goLive(d.ID, d.Sequence, d.CreatedBy, reasonDeploy)
-	}
-	c.prune()
-	if c.addedBytes[d.AccountID] > 0 {
-		c.needSpace(d.AccountID, errNoSpace(c.store.MaxOutput))
-	}
-	return d
 }
 
 // beginBuild returns the write that adds a build to the builds in progress of its account, with the end of its lease,

@@ -52,7 +52,7 @@ type change struct {
 	writtenIDs map[string]bool
 	spaceFor   string // see needSpace
 	noSpace    error
-	err        error // the first error of a method; nothing is written then
+	err        error // the first error of addEvent; nothing is written then
 }
 
 // newChange returns a change of the site of a project. The items of a contain the record of the site and of the
@@ -195,7 +195,7 @@ func (c *change) prune() {
 	}
 }
 
-// commit executes the transaction. Call it within db.Retry. Errors: the first error of a method; PROJECT_NOT_FOUND if
+// commit executes the transaction. Call it within db.Retry. Errors: the first error of addEvent; PROJECT_NOT_FOUND if
 // the project does not exist; the failure of a write whose condition failed; db.ErrStale.
 func (c *change) commit(ctx context.Context) error {
 	if c.err != nil {
@@ -239,7 +239,8 @@ func (c *change) outputWrites() (writes []db.Write) {
 		hasSpace := expression.AttributeNotExists(attrBytes).
 			Or(attrBytes.LessThanEqual(expression.Value(c.store.MaxOutput - max(n, 1))))
 		count := c.store.Projects.Update(key, expression.Add(attrBytes, expression.Value(n)))
-		switch needsSpace := account == c.spaceFor; {
+		needsSpace := account == c.spaceFor
+		switch {
 		case needsSpace && n == 0:
 			writes = append(writes, c.store.Projects.Check(key, hasSpace).Else(c.noSpace))
 		case needsSpace:

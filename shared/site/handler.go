@@ -30,7 +30,7 @@ type Deps struct {
 	// Origin is the origin below which the addresses are, such as https://example.app. If it is empty, there are no
 	// addresses.
 	Origin config.Origin
-	// TrafficLimit is the number of bytes that the sites of an account serve in a month.
+	// TrafficLimit is the maximum number of bytes that the sites of an account serve in a month.
 	TrafficLimit int64
 	Clock        clock.Clock
 	Logger       *slog.Logger

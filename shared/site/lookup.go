@@ -69,7 +69,7 @@ func (m Manifest) find(path, query string) (t rule.Result, ok bool) {
 func (m Manifest) findOther(path, query string, spa bool) rule.Result {
 	rules := m.Redirects
 	if !isClean(path) {
-		path, rules = "/", nil // only the site's own 404.html can apply
+		path, rules = "/", nil // no rule applies, and the nearest 404.html is in the root folder
 	}
 	r := rule.Request{Path: path, Query: query}
 	isMissingAsset := m.isMissingAsset(path)

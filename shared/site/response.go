@@ -149,7 +149,7 @@ func (v *view) page(status int) error {
 	return err
 }
 
-// resetHeader removes all headers of the response except the headers of every response, and returns them.
+// resetHeader replaces the headers of the response with the headers that every response has, and returns them.
 func (v *view) resetHeader() http.Header {
 	header := v.w.Header()
 	clear(header)
@@ -218,7 +218,7 @@ type part struct {
 	start, length int64
 }
 
-// negotiate evaluates the conditions and the range of a request for a file with a size, and sets the headers of the
+// negotiate evaluates the conditions and the range of a request for a file of size bytes, and sets the headers of the
 // response. The ETag must be set. net/http computes the response to a HEAD request, for which it reads no content.
 func negotiate(header http.Header, r *http.Request, size int64) part {
 	head := r.WithContext(r.Context()) // a copy

@@ -133,7 +133,8 @@ func (c *compiler) compileOnce(
 	r, ok := c.files[file]
 	if !ok {
 		c.file = file
-		if r.component, r.err = compile(file, source); r.component != nil {
+		r.component, r.err = compile(file, source)
+		if r.component != nil {
 			r.component.Notes = append(c.notes, r.component.Notes...)
 			c.notes = nil
 		}
@@ -142,7 +143,7 @@ func (c *compiler) compileOnce(
 	return r.component, r.err
 }
 
-// start starts the compiler and calls prepare, at the first call. Later calls return the same error.
+// start starts the compiler and calls prepare. Later calls only return the result of the first call.
 func (c *compiler) start(name string, prepare func() error) error {
 	if c.engine != nil || c.err != nil {
 		return c.err

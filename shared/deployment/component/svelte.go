@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"devplatform/shared/deployment/failure"
@@ -141,7 +142,7 @@ func (c *Compilers) callSvelte(file, source string) (r svelteResult, err error) 
 	options := map[string]any{}
 	names := svelteOptions
 	if c.svelteMajor >= 5 {
-		names = append(names[:len(names):len(names)], svelte5Options...)
+		names = slices.Concat(svelteOptions, svelte5Options)
 	}
 	for _, name := range names {
 		if value, ok := c.options[name]; ok && (name != "runes" || !tree.IsInPackage(file)) {

@@ -33,7 +33,7 @@ type function struct {
 	body   js.BlockStmt
 }
 
-// Module is a module, or what its default export returns.
+// Module is a module, or the result of a call of its default export.
 type Module struct {
 	unknown
 
@@ -48,7 +48,7 @@ var options = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUT
 // scheme matches the scheme of a URL.
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
 
-// scope is the values of names.
+// scope has the values of variables by name.
 type scope map[string]any
 
 // Evaluate returns the value that a program exports: the default export, or module.exports. If it is a function, as in
@@ -152,6 +152,7 @@ func field(value any, key string) any {
 	return unknown{}
 }
 
+// value returns the value of an expression.
 func (s scope) value(expression js.IExpr) any {
 	switch x := expression.(type) {
 	case *js.LiteralExpr:
@@ -236,14 +237,14 @@ func (s scope) object(x *js.ObjectExpr) any {
 
 func binary(op js.TokenType, left, right any) any {
 	a, isText := left.(string)
-	b, both := right.(string)
-	both = both && isText
+	b, isOtherText := right.(string)
+	areTexts := isText && isOtherText
 	switch {
-	case both && (op == js.EqEqToken || op == js.EqEqEqToken):
+	case areTexts && (op == js.EqEqToken || op == js.EqEqEqToken):
 		return a == b
-	case both && (op == js.NotEqToken || op == js.NotEqEqToken):
+	case areTexts && (op == js.NotEqToken || op == js.NotEqEqToken):
 		return a != b
-	case both && op == js.AddToken:
+	case areTexts && op == js.AddToken:
 		return a + b
 	case op == js.OrToken || op == js.NullishToken:
 		if left == (unknown{}) || left == nil || op == js.OrToken && (left == "" || left == false) {
@@ -268,7 +269,8 @@ func (s scope) call(x *js.CallExpr) any {
 		}
 	}
 	callee, isModule := s.value(x.X).(Module)
-	switch allTexts := len(texts) == len(arguments) && len(texts) > 0; {
+	allTexts := len(texts) == len(arguments) && len(texts) > 0
+	switch {
 	case isModule:
 		return callee
 	case name == "require" && allTexts:

@@ -21,10 +21,10 @@ import (
 	"devplatform/shared/async"
 )
 
-// The limits of an engine.
+// The limits of an engine. The amounts of memory are in bytes.
 const (
 	maxMemory = 256 << 20
-	// maxStack is the number of nested calls. The stack of the goroutine is large enough for them.
+	// maxStack is the maximum number of nested calls. The stack of the goroutine is large enough for them.
 	maxStack = 5000
 	// minGarbage is the memory below which cycles of objects are not collected.
 	minGarbage = 64 << 20
@@ -89,7 +89,7 @@ type program struct {
 //go:embed prelude.js
 var prelude string
 
-// New returns an engine whose programs can use an amount of processor time together. The caller must call Close.
+// New returns an engine. limit is the processor time that its programs can use together. The caller must call Close.
 func New(limit time.Duration) (*Engine, error) {
 	vm, err := quickjs.NewVM()
 	if err != nil {
@@ -177,7 +177,8 @@ func (e *Engine) inInterpreter(f func() error) error {
 	}
 }
 
-// Register makes a Go function a global function of the programs. Its error is thrown as an exception.
+// Register makes a Go function a global function of the programs. An argument that is not a text is passed as "". An
+// error of f is thrown as an exception.
 func (e *Engine) Register(name string, f func(arguments []string) (string, error)) error {
 	err := e.vm.RegisterHostFunc(name, func(values []any) (any, error) {
 		e.enter(stateRunning, stateOutside)

@@ -230,7 +230,8 @@ func (t text) textWithBrackets(pos int, outside func(c byte, pos int) verdict) (
 	var open []byte
 	for ; pos < len(t); pos++ {
 		c := t[pos]
-		switch isClosing := c == ')' || c == ']' || c == '}'; {
+		isClosing := c == ')' || c == ']' || c == '}'
+		switch {
 		case c == '\\':
 			if isSpace(t.at(pos + 1)) {
 				return pos, false

@@ -158,11 +158,18 @@ func (p *published) url(deploymentID string, parts ...string) string {
 	return "/api/projects/" + p.id + "/deployments/" + deploymentID + strings.Join(parts, "")
 }
 
-// request requests a deployment and returns its ID.
+// request requests a deployment to production and returns its ID.
 func (p *published) request() string {
 	p.f.T.Helper()
-	p.f.Clock.Advance(8 * time.Minute) // for the limits
-	return p.Do(http.MethodPost, "/api/projects/"+p.id+"/deployments", object{}).
+	return p.requestTo(deployment.Production)
+}
+
+// requestTo requests a deployment and returns its ID. The clock advances, so that repeated calls stay below the limit
+// of 200 a day.
+func (p *published) requestTo(target deployment.Target) string {
+	p.f.T.Helper()
+	p.f.Clock.Advance(8 * time.Minute)
+	return p.Do(http.MethodPost, "/api/projects/"+p.id+"/deployments", object{"target": target}).
 		Want(p.f.T, http.StatusAccepted).Text("id")
 }
 
@@ -170,11 +177,7 @@ func (p *published) request() string {
 func (p *published) deploy() slicetest.Response {
 	p.f.T.Helper()
 	deploymentID := p.request()
-	for _, err := range p.f.work(p.f.clients) {
-		if err != nil {
-			p.f.T.Errorf("the message was not handled: %v", err)
-		}
-	}
+	p.f.handleAll()
 	return p.Get(p.url(deploymentID)).Want(p.f.T, http.StatusOK)
 }
 
@@ -226,6 +229,12 @@ func (f *fixture) sweep(after time.Duration) {
 	if err := f.worker.Sweep(f.T.Context()); err != nil {
 		f.T.Error(err)
 	}
+	f.handleAll()
+}
+
+// handleAll makes a worker handle all messages of the queue that are visible, and checks that it succeeds.
+func (f *fixture) handleAll() {
+	f.T.Helper()
 	for _, err := range f.work(f.clients) {
 		if err != nil {
 			f.T.Errorf("the message was not handled: %v", err)

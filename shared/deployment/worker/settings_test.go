@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"devplatform/shared/deployment"
 )
@@ -12,14 +11,8 @@ import (
 // deployTo deploys the project with a target. It returns the deployment, and all files of its output in one text.
 func (p *published) deployTo(target deployment.Target) (id, output string) {
 	p.f.T.Helper()
-	p.f.Clock.Advance(8 * time.Minute) // for the limits
-	id = p.Do(http.MethodPost, "/api/projects/"+p.id+"/deployments", object{"target": target}).
-		Want(p.f.T, http.StatusAccepted).Text("id")
-	for _, err := range p.f.work(p.f.clients) {
-		if err != nil {
-			p.f.T.Errorf("the message was not handled: %v", err)
-		}
-	}
+	id = p.requestTo(target)
+	p.f.handleAll()
 	for _, a := range p.addresses() {
 		if a.DeploymentID == id {
 			for path, data := range p.f.output(a) {

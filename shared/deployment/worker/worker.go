@@ -134,11 +134,11 @@ func (w *Worker) build(ctx context.Context, j job.Job) error {
 // file.Snapshot, build.Run and store.
 func (a *attempt) run(ctx context.Context) (deployment.Outcome, error) {
 	settings, err := a.Store.BuildSettings(ctx, a.deployment)
-	files, size := map[string][]byte{}, 0
 	var snapshot *file.Snapshot
 	if err == nil {
 		snapshot, err = a.Files.Snapshot(ctx, a.deployment.ProjectID)
 	}
+	files, size := map[string][]byte{}, 0
 	if err == nil {
 		err = snapshot.Each(ctx, func(f file.File, data io.Reader) error {
 			var content bytes.Buffer

@@ -65,7 +65,8 @@ func ParseHeaders(data []byte) (rules []Headers, warnings []Warning) {
 			if err == nil && len(rules) == maxRules {
 				err = fmt.Errorf("only the first %d rules are used", maxRules)
 			}
-			if inRule = err == nil; inRule {
+			inRule = err == nil
+			if inRule {
 				rules = append(rules, Headers{Path: pattern})
 			}
 			return err
