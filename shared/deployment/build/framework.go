@@ -28,14 +28,14 @@ func (p packageJSON) has(name string) bool {
 	return ok || dev
 }
 
-// firstNumber matches the first number of a range of versions that has only one major version.
-var firstNumber = regexp.MustCompile(`^[\^~=v]*(\d)\b`)
+// majorVersion matches a range of versions that has only one major version. Its group is this version.
+var majorVersion = regexp.MustCompile(`^\s*[\^~=v]*(\d)(?:\.[\w.*+-]*)?\s*$`)
 
 // version returns the major version of a dependency, or "" if the manifest allows several.
 func (p packageJSON) version(name string) string {
 	for _, all := range []map[string]any{p.Dependencies, p.DevDependencies} {
 		text, _ := all[name].(string)
-		if m := firstNumber.FindStringSubmatch(text); m != nil {
+		if m := majorVersion.FindStringSubmatch(text); m != nil {
 			return m[1]
 		}
 	}
