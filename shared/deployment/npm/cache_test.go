@@ -58,7 +58,7 @@ func TestCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, change := range map[string]func([]byte) []byte{
+	changes := map[string]func([]byte) []byte{
 		"empty":              func([]byte) []byte { return nil },
 		"another format":     func(b []byte) []byte { b[0]++; return b },
 		"not an archive":     func([]byte) []byte { return encoder.EncodeAll([]byte("text"), nil) },
@@ -69,7 +69,8 @@ func TestCache(t *testing.T) {
 		"cut":                func(b []byte) []byte { return b[:len(b)-1] },
 		"only a header":      func(b []byte) []byte { return b[:13] },
 		"something appended": func(b []byte) []byte { return append(b, 0) },
-	} {
+	}
+	for name, change := range changes {
 		damage(change)
 		repaired := check(name, 1)
 		if !bytes.Equal(repaired, object) {
@@ -77,7 +78,7 @@ func TestCache(t *testing.T) {
 		}
 		check(name+", repaired", 0)
 	}
-	if n := strings.Count(f.log.String(), "a cached package is damaged"); n != 10 {
-		t.Errorf("got %d log lines about damaged objects, want 10:\n%s", n, f.log)
+	if n := strings.Count(f.log.String(), "a cached package is damaged"); n != len(changes) {
+		t.Errorf("got %d log lines about damaged objects, want %d:\n%s", n, len(changes), f.log)
 	}
 }
