@@ -240,7 +240,7 @@ func (r result) output(data []byte, in Input) (Output, error) {
 	return out, nil
 }
 
-// rules returns the file of the project that has the rules for a path of the site, such as "/_redirects".
+// rules returns the project's file with rules, such as "/public/_redirects". sitePath is its path in a site.
 func (r result) rules(in Input, sitePath string) Rules {
 	name := r.Rules[sitePath]
 	data, ok := in.Files[name]

@@ -78,7 +78,7 @@ type framework struct{ name, reason, settings, packages, files string }
 const changeSetting = "If the project is plain HTML, React, Vue or Svelte, change the framework in its settings to " +
 	"static, react, vue or svelte"
 
-// unsupportedFrameworks are the known frameworks that cannot be built. A framework is before the others that it uses.
+// unsupportedFrameworks are the known frameworks that cannot be built. A framework precedes the ones that it uses.
 var unsupportedFrameworks = []framework{
 	{"Next.js", reasonCode, "next nextjs next.js", "next", "next.config."},
 	{"Nuxt", reasonCode, "nuxt nuxtjs", "nuxt", "nuxt.config."},
