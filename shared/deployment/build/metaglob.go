@@ -113,8 +113,8 @@ func parseGlob(values []any) (g globCall, ok bool) {
 	return g, ok
 }
 
-// expand returns an object with a property for each file that matches a glob. The name of a property is an absolute path
-// if a pattern is absolute or begins with an alias, otherwise a relative path.
+// expand returns an object with a property for each file that matches a glob. The name of a property is an absolute
+// path if a pattern is absolute or begins with an alias, otherwise a relative path.
 func (r *rewriter) expand(g globCall) (string, *failure.Error) {
 	dir := path.Dir(r.file)
 	var included, excluded []string
