@@ -10,7 +10,7 @@ import (
 	"devplatform/infra/bench/rig"
 )
 
-// addressPairs is the number of pairs of an address that an account has and one that none has.
+// addressPairs is the number of pairs: an address that an account has, and an address that no account has.
 const addressPairs = 400
 
 // mailLimits are settings without the limits of requests for mails.
@@ -19,7 +19,7 @@ var mailLimits = []string{
 	"LIMIT_MAIL_IP=1000000",
 }
 
-// addresses compares requests about addresses that accounts have with requests about addresses that none has. The
+// addresses compares requests about addresses that accounts have with requests about addresses that no account has. The
 // durations must not reveal who has an account.
 func (b *bench) addresses(ctx context.Context) error {
 	p, err := b.platform(ctx, "addresses", mailLimits...)

@@ -18,11 +18,12 @@ import (
 )
 
 const (
-	pieceGap = 5 * time.Millisecond
-	pieces   = 500
+	pieceGap   = 5 * time.Millisecond
+	pieces     = 500
+	nanoDigits = 19 // digits of the current time in nanoseconds since 1970
 )
 
-// question returns the body of a chat for which the model sends n pieces, and which the model also understands itself.
+// question returns the body of a request for n pieces, which both the platform and the model accept.
 func question(project string, n int) rig.Object {
 	text := fmt.Sprintf("pieces:%d", n)
 	return rig.Object{
@@ -146,7 +147,7 @@ func speak(w http.ResponseWriter, r *http.Request) {
 // answer is an answer as its client received it.
 type answer struct {
 	took   time.Duration
-	pieces *hdr.Histogram // the time from the model to the client
+	pieces *hdr.Histogram // for each piece, the time from the model to the client
 }
 
 // ask sends a question, and reads the answer to its end.
@@ -171,8 +172,8 @@ func ask(ctx context.Context, url string, c *rig.Client, fields rig.Object) (ans
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		now := time.Now()
-		if _, rest, found := strings.Cut(lines.Text(), `"@`); found && len(rest) > 19 {
-			if nanos, err := strconv.ParseInt(rest[:19], 10, 64); err == nil {
+		if _, rest, found := strings.Cut(lines.Text(), `"@`); found && len(rest) > nanoDigits {
+			if nanos, err := strconv.ParseInt(rest[:nanoDigits], 10, 64); err == nil {
 				record(a.pieces, now.Sub(time.Unix(0, nanos)))
 			}
 		}

@@ -114,13 +114,13 @@ func measureDeployments(account *rig.Client, p *process.Process, name, project s
 
 // deploy deploys a project and waits until the deployment is live.
 func deploy(account *rig.Client, project string) error {
-	at := "/api/projects/" + project + "/deployments"
-	id, err := account.Create(at, rig.Object{})
+	path := "/api/projects/" + project + "/deployments"
+	id, err := account.Create(path, rig.Object{})
 	if err != nil {
 		return err
 	}
 	for {
-		received, err := account.Do(http.MethodGet, at+"/"+id, nil)
+		received, err := account.Do(http.MethodGet, path+"/"+id, nil)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ type noise struct {
 	fails                          bool // whether the endpoints respond with 500 after their first event
 	// events is the number of events in each workspace, batch the number of events in a request.
 	events, batch int
-	interval      time.Duration // between two requests
+	interval      time.Duration // between two requests of a workspace
 }
 
 var noises = []noise{

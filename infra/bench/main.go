@@ -42,7 +42,7 @@ var sections = []struct {
 type bench struct {
 	binaries string
 	scratch  string
-	lone     int // see [bench.loneDuring]
+	lone     int // number of lone deliveries in each row of the section isolation
 }
 
 func main() {

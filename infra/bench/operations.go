@@ -67,7 +67,7 @@ func (b *bench) operations(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		// The load begins before the time in which requests count.
+		// drive also sends requests for a tenth of loadTime before it counts them.
 		cpu := time.Duration(float64(process.CPU(local.PID())-began) / (many.perSecond * 1.1 * loadTime.Seconds()))
 		row(name, calls, depth, cpu, at(single.Histogram, 50), at(onAWS.Histogram, 50), many.perSecond,
 			at(many.Histogram, 99))

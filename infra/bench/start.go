@@ -73,7 +73,7 @@ func (b *bench) cold(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// While it starts, a function may call AWS services. They respond at once.
+	// While it starts, a function may call AWS services. Here, they respond immediately, with an error.
 	services := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
@@ -146,8 +146,8 @@ func (f *coldFunction) start(ctx context.Context, services string) error {
 	defer func() { _ = command.Wait() }()
 	defer cancel() // kills it
 	select {
-	case at := <-asked:
-		record(f.times, at.Sub(begin))
+	case askedAt := <-asked:
+		record(f.times, askedAt.Sub(begin))
 		return f.memory.RecordValue(process.Resident(command.Process.Pid) / 1000) //nolint:wrapcheck // it has context
 	case <-ctx.Done():
 		return errors.New("the function did not ask for an event within 10 s")

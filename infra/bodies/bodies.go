@@ -21,7 +21,7 @@ import (
 type Body struct {
 	// Endpoint is the method and path of the endpoint. Shape describes the contents of the body.
 	Endpoint, Shape string
-	// Valid reports whether the body is the endpoint's example with white space, to compare the others with.
+	// Valid reports whether the body is the endpoint's example with white space. The others are compared with it.
 	Valid bool
 
 	// Data returns the bytes of the body.
@@ -102,28 +102,33 @@ var shapes = []shape{
 	{"escapes of other letters", isText, func(_ string, n int) string { return repeat(`"`, `\u00e9`, "", `"`, n) }},
 	{"digits", isNumber, func(_ string, n int) string { return repeat("1", "0", "", "", n) }},
 	{"zeros of a fraction", isNumber, func(_ string, n int) string { return repeat("1.", "0", "", "", n) }},
-	{"empty items in an unknown field", isObject, func(_ string, n int) string {
-		return `{"x":` + repeat("[", "{}", ",", "]", n-6) + "}"
-	}},
-	{"escapes in an unknown field", isObject, func(_ string, n int) string {
-		return `{"x":` + repeat(`"`, `\u0000`, "", `"`, n-6) + "}"
-	}},
-	{"digits in an unknown field", isObject, func(_ string, n int) string {
-		return `{"x":` + repeat("1", "0", "", "", n-6) + "}"
-	}},
+	{"empty items in an unknown field", isObject, unknownField(func(n int) string {
+		return repeat("[", "{}", ",", "]", n)
+	})},
+	{"escapes in an unknown field", isObject, unknownField(func(n int) string {
+		return repeat(`"`, `\u0000`, "", `"`, n)
+	})},
+	{"digits in an unknown field", isObject, unknownField(func(n int) string { return repeat("1", "0", "", "", n) })},
 	{"one long key", isObject, func(_ string, n int) string { return repeat(`{"`, "k", "", `":1}`, n) }},
 	{"one long escaped key", isObject, func(_ string, n int) string { return repeat(`{"`, `\u00e9`, "", `":1}`, n) }},
 	{"many keys", isObject, func(_ string, n int) string { return "{" + keys(n-2) + "}" }},
 	{"many keys, and a duplicate", isObject, func(_ string, n int) string { return "{" + keys(n-8) + `,"0":0}` }},
-	{"objects with keys", isObject, func(_ string, n int) string {
-		return `{"x":` + repeat("[", "{"+keys(1000)+"}", ",", "]", n-6) + "}"
-	}},
-	{"maximum nesting", isObject, func(_ string, n int) string {
-		return `{"x":` + repeat("[", strings.Repeat("[", 28)+strings.Repeat("]", 28), ",", "]", n-6) + "}"
-	}},
-	{"too deep nesting", isObject, func(_ string, n int) string {
-		return `{"x":` + strings.Repeat("[", n/2-3) + strings.Repeat("]", n/2-3) + "}"
-	}},
+	{"objects with keys", isObject, unknownField(func(n int) string {
+		return repeat("[", "{"+keys(1000)+"}", ",", "]", n)
+	})},
+	{"deep nesting", isObject, unknownField(func(n int) string { // with the levels around it, at most 32
+		return repeat("[", strings.Repeat("[", 28)+strings.Repeat("]", 28), ",", "]", n)
+	})},
+	{"too deep nesting", isObject, unknownField(func(n int) string {
+		return strings.Repeat("[", n/2) + strings.Repeat("]", n/2)
+	})},
+}
+
+// unknownField returns a fill of a shape: an object with an unknown field. value returns the value of the field, which
+// has at most n bytes.
+func unknownField(value func(n int) string) func(example string, n int) string {
+	const begin, end = `{"x":`, "}"
+	return func(_ string, n int) string { return begin + value(n-len(begin)-len(end)) + end }
 }
 
 func isList(s *schema) bool   { return s.is("array") }

@@ -60,8 +60,8 @@ func TestBodiesAreCheap(t *testing.T) {
 	}
 }
 
-// checkTimes compares the invalid bodies of an endpoint with the slowest valid one. If one of them seems to take too
-// long, both are measured again in turns.
+// checkTimes compares the invalid bodies of an endpoint with its slowest valid body. If an invalid body seems to take
+// too long, both bodies are measured again in turns.
 func checkTimes(t *testing.T, list []*measured) {
 	t.Helper()
 	valid := list[0]

@@ -50,7 +50,7 @@ type position struct {
 	schema *schema
 }
 
-// String returns the path as it is in error messages.
+// String returns the path as error messages name it, such as "body.operations[0].path".
 func (p position) String() string {
 	var b strings.Builder
 	for _, step := range p.path {

@@ -148,13 +148,18 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestNames checks that the example consists of rows that are counted, and that all metrics are.
+// TestNames checks that the example consists of rows that are counted, and that all metrics and secrets are counted.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../../shared/webhook/delivery/metrics.go")
 	n := len(regexp.MustCompile(`(?m)^\tmetric\w+ += "`).FindAll(source, -1))
 	if err != nil || n != jobMetrics+deliveryMetrics {
 		t.Errorf("the functions have %d metrics, want %d: %v", n, jobMetrics+deliveryMetrics, err)
+	}
+	functions, err := os.ReadFile("../../template.yaml")
+	n = len(regexp.MustCompile(`(?m)^ +[A-Z]+_SECRET: !Ref`).FindAll(functions, -1))
+	if err != nil || n != functionSecrets {
+		t.Errorf("the functions have %d secrets, want %d: %v", n, functionSecrets, err)
 	}
 	names := map[string]bool{rowModel: true, rowLone: true, rowDeploy: true, rowPage: true}
 	for _, r := range requests(nil, make([]string, 4)) {

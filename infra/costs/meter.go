@@ -34,9 +34,9 @@ type meter struct {
 
 	mu    sync.Mutex
 	units units
-	// Work in the background: events that were stored, those that report replaced contents, mails that were stored, and
+	// Work in the background: events that were stored, events that report replaced contents, mails that were stored, and
 	// messages that were sent without a delay and not deleted.
-	events, replaced, stored, messages int
+	events, replacements, mailsStored, messages int
 }
 
 // newMeter starts the services with the contents of objects in a folder.
@@ -116,8 +116,8 @@ func (m *meter) serveDynamoDB(w http.ResponseWriter, r *http.Request, db http.Ha
 	m.units[calls]++
 	if unit == writes {
 		m.events += bytes.Count(body, []byte(`"`+m.eventsTable+`"`))
-		m.replaced += bytes.Count(body, []byte(`"replaced":{"M":{`))
-		m.stored += bytes.Count(body, []byte(`"`+m.mailTable+`"`)) * bytes.Count(body, []byte(`"sealed":`))
+		m.replacements += bytes.Count(body, []byte(`"replaced":{"M":{`))
+		m.mailsStored += bytes.Count(body, []byte(`"`+m.mailTable+`"`)) * bytes.Count(body, []byte(`"sealed":`))
 	}
 	for _, c := range list {
 		m.units[unit] += c.CapacityUnits
@@ -130,7 +130,7 @@ var (
 	writeOperations = []string{"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
 )
 
-// serveSQS counts a request, unless it is a receive without a message: these belong to the price of a month.
+// serveSQS counts a request, except a receive without a message, which background counts.
 func (m *meter) serveSQS(w http.ResponseWriter, r *http.Request, queues http.Handler, operation string) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -196,7 +196,7 @@ var functionLine = regexp.MustCompile(`(?m)^\S+ \S+ (\w+)Function ([0-9a-f-]{36}
 // counted returns the units since the start. It reports whether the work in the background is complete.
 func (m *meter) counted(p *process.Process) (u units, isComplete bool) {
 	m.mu.Lock()
-	u, events, replaced, stored, messages := m.units, m.events, m.replaced, m.stored, m.messages
+	u, events, replacements, mailsStored, messages := m.units, m.events, m.replacements, m.mailsStored, m.messages
 	m.mu.Unlock()
 	requests, records := map[string]bool{}, map[string]int{}
 	lines := functionLine.FindAllStringSubmatch(p.Log.String(), -1)
@@ -207,8 +207,8 @@ func (m *meter) counted(p *process.Process) (u units, isComplete bool) {
 	}
 	u[invocations] = float64(len(requests))
 	u[logBytes] = float64(len(lines) * lineBytes)
-	return u, records["WebhookFanout"] >= events && records["ProjectCleanup"] >= replaced &&
-		records["Mailer"] >= stored && messages <= 0
+	return u, records["WebhookFanout"] >= events && records["ProjectCleanup"] >= replacements &&
+		records["Mailer"] >= mailsStored && messages <= 0
 }
 
 // settle waits until the work in the background is complete and nothing was counted for a while. It returns the units

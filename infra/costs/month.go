@@ -76,13 +76,13 @@ func occurrences(node *yaml.Node, name string) (n int) {
 	return n
 }
 
-// background returns the entries for what runs without users: polling of queues, and the jobs that
-// are scheduled every minute, by their functions. The daily ones cost less than a cent.
+// background returns the entries for the work without users: the polling of queues, and the jobs that are scheduled
+// every minute. jobs has the costs of a run by function. Daily jobs cost less than a cent.
 func background(s *resources.Stack, jobs map[string]*row) []entry {
 	const (
 		pollers  = 5 // of Lambda for each queue with a limit of concurrency
 		longPoll = 20 * time.Second
-		keyLife  = 5 * time.Minute // how long DynamoDB keeps the key of a table
+		keyLife  = 5 * time.Minute // the time for which DynamoDB keeps the key of a table
 	)
 	queues := 0
 	for _, m := range s.EventSourceMappings {
@@ -126,9 +126,12 @@ const (
 	exampleGB     = 5 // stored
 	exampleInput  = 6000
 	exampleOutput = 800 // tokens of a chat
+	// functionSecrets is the number of secrets of all functions: eight functions have the key ring, and two of them
+	// another secret.
+	functionSecrets = 8 + 2
 	// exampleReads is the number of reads of secrets in an hour: two instances of each function read each of its secrets
-	// every five minutes. Seven functions have the key ring, and two of them another secret.
-	exampleReads = 2 * (7 + 2) * 12
+	// every five minutes.
+	exampleReads = 2 * functionSecrets * 12
 )
 
 // exampleDay is what a user does in a day.

@@ -42,7 +42,7 @@ type row struct {
 	before func(n int) error
 	// extra is the assumed CPU time of the functions beyond startTime, with 0.29 of a core.
 	extra time.Duration
-	// units are those that one request uses, with everything that it causes in the background.
+	// units are the units that one request uses, with everything that it causes in the background.
 	units
 }
 

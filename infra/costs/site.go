@@ -19,8 +19,8 @@ const (
 	pageSize = 10 << 10
 	// downloadPath is a file of 10 MB, for which the gateway bills one request.
 	downloadPath, downloadSize = "/public/download.bin", 10_000_000
-	// buildTime is the assumed CPU time of a build of small static files, times 3.5, because it has 3.5 times the
-	// memory. It stores the objects in parallel.
+	// buildTime is the assumed CPU time of a build of small static files, times 3.5, because its function has 3.5 times
+	// memoryMB. A build stores its objects in parallel.
 	buildTime = 350 * time.Millisecond
 	// downloadTime is the assumed time in which a visitor reads a file of 10 MB.
 	downloadTime = time.Second

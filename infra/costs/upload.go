@@ -16,8 +16,8 @@ import (
 
 const (
 	videoPath = "/video.mp4"
-	videoSize = 25 << 20 // the largest that is allowed
-	// exportTime is the assumed CPU time of an export, times 3.5, because it has 3.5 times the memory.
+	videoSize = 25 << 20 // the maximum size of a file
+	// exportTime is the assumed CPU time of an export, times 3.5, because its function has 3.5 times memoryMB.
 	exportTime = 700 * time.Millisecond
 )
 

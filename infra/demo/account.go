@@ -115,9 +115,9 @@ func (s *story) end(ctx context.Context) error {
 		s.workspace = ""
 	}
 	if s.grace != nil {
-		graces := own
-		graces.note, graces.body = "as Grace", object{"confirm": s.graceName()}
-		if _, err := s.grace.do(ctx, graces); err != nil {
+		asGrace := own
+		asGrace.note, asGrace.body = "as Grace", object{"confirm": s.graceName()}
+		if _, err := s.grace.do(ctx, asGrace); err != nil {
 			return err
 		}
 		s.grace = nil

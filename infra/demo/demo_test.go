@@ -26,7 +26,7 @@ import (
 
 const template = platformtest.Root + "/template.yaml"
 
-// page records what the demo prints. It calls a function once when a text was printed.
+// page records what the demo prints. It calls the function call once, after the text until was printed.
 type page struct {
 	mu    sync.Mutex
 	buf   bytes.Buffer
@@ -184,7 +184,7 @@ func TestStory(t *testing.T) {
 					check(t, out.text())
 				}
 				if isSkipped := strings.Contains(out.text(), "no domain for sites"); isSkipped != strings.HasSuffix(c.name, "sites") {
-					t.Errorf("the chapter about sites was skipped, or was not:\n%s", out.text())
+					t.Errorf("the chapter about sites was skipped: %t:\n%s", isSkipped, out.text())
 				} else if !isSkipped && c.code == exitDone {
 					checkSite(t, out.text())
 				}
@@ -228,7 +228,7 @@ func checkKept(t *testing.T, page string) {
 	}
 }
 
-// withoutSites returns the URL of a platform at a URL that responds as one without a domain for sites.
+// withoutSites returns the URL of a proxy of a platform. It responds like a platform without a domain for sites.
 func withoutSites(t *testing.T, platform string) string {
 	t.Helper()
 	target, err := url.Parse(platform)

@@ -24,7 +24,7 @@ const (
 
 const (
 	deliveryHeader = "X-Service-Delivery" // the ID of a delivery, the same for every attempt
-	patience       = 40 * time.Second     // the maximum time of a delivery and of a chapter's wait
+	patience       = 40 * time.Second     // the maximum time of a wait, for example for a delivery
 )
 
 // payload is the body of an event.

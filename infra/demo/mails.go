@@ -31,8 +31,8 @@ var (
 	awsAddress     = regexp.MustCompile(`<th>AWS<td>(\S+)`)
 )
 
-// findLocal returns the URLs of the mailbox and of the AWS services of a platform. Both are "" if the platform is not a
-// local one.
+// findLocal returns the URLs of the mailbox and of the AWS services of a local platform. Both are "" for other
+// platforms.
 func findLocal(ctx context.Context, base string) (mailbox, aws string) {
 	page, err := fetch(ctx, base+"/")
 	console, services := mailboxAddress.FindSubmatch(page), awsAddress.FindSubmatch(page)
@@ -219,7 +219,7 @@ func (s *story) move(ctx context.Context) error {
 	return s.undo(ctx)
 }
 
-// undo restores the old address with the mail to it, and sets a new password with the next mail.
+// undo restores the old address with a mail that was sent to it, and sets a new password with the next mail.
 func (s *story) undo(ctx context.Context) error {
 	s.screen.line("")
 	s.screen.say("The old address can undo the change for seven days. That ends all sessions and removes the password.")

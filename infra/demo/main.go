@@ -116,7 +116,7 @@ func perform(ctx context.Context, o options, screen *screen) error {
 	defer story.receiver.Close()
 	err = story.run(ctx)
 	switch {
-	case err != nil && !isOwn: // else everything ends with the platform
+	case err != nil && !isOwn: // an own platform ends with its data
 		story.abandon(ctx)
 	case err == nil && isOwn && o.keep:
 		screen.say("Ctrl-C stops the platform. `make run` starts it again with the same data.")

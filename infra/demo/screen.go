@@ -17,6 +17,7 @@ const (
 	pageWidth = 80 // if the output is not a terminal
 	indent    = "    "
 	bar       = indent + "│ " // before the words of the assistant
+	right     = 16            // characters of the status and the time of a request
 )
 
 // style is the number of an ANSI escape code.
@@ -40,7 +41,8 @@ type screen struct {
 	chapters int
 }
 
-// newScreen returns a screen with the width and the colors of a terminal, or plain if out is not a terminal.
+// newScreen returns a screen with the width and the colors of a terminal. If out is not a terminal, the screen has
+// pageWidth and no colors.
 func newScreen(out io.Writer) *screen {
 	s := &screen{out: out, width: pageWidth}
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
@@ -98,8 +100,8 @@ func (s *screen) columns(mark string, color style, text, note string, status int
 	if note != "" {
 		note = "  " + note
 	}
-	text = elide(clean(short(text)), s.width-length(mark+note)-17)
-	pad := strings.Repeat(" ", max(s.width-length(mark+text+note)-16, 1))
+	text = elide(clean(short(text)), s.width-length(mark+note)-right-1)
+	pad := strings.Repeat(" ", max(s.width-length(mark+text+note)-right, 1))
 	s.line(mark + s.paint(color, text) + note + pad + s.paint(colorOf(status), fmt.Sprint(status)) +
 		fmt.Sprintf("%13s", milliseconds(took)))
 }

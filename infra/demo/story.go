@@ -29,7 +29,7 @@ type story struct {
 	older                     int      // the number of events before the first webhook
 	retried                   time.Duration
 	secrets                   map[string]string // of the webhooks, by the path of the endpoint
-	mailbox, aws              string            // URLs of a local platform, "" if the platform is not a local one
+	mailbox, aws              string            // URLs of a local platform; "" for other platforms
 	operator                  string            // the program of operators
 	opened                    map[string]bool   // the tokens of the mails that were opened
 	workspace                 string            // the ID of the workspace of two users, while it exists

@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 	table.Reset()
 	err := f.run(t.Context(), []string{"./..."}, "")
 	if err == nil || !strings.Contains(err.Error(), "no one") {
-		t.Fatalf("a target that fails ended in %v", err)
+		t.Fatalf("a target that fails: got the error %v, want the output of the test", err)
 	}
 	seeds, _ := filepath.Glob(filepath.Join(folder, "deep/testdata/fuzz/FuzzBreaks/*"))
 	if len(seeds) != 1 {

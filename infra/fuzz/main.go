@@ -1,6 +1,5 @@
 // Command fuzz runs every fuzz target of the project, one after another, and prints a table of the targets, their
-// executions and their results. It finds the targets itself, so that a new one cannot be forgotten: a parser's target
-// stands next to the parser's other tests, and nothing is listed here.
+// executions and their results. It finds the targets in the test files, so no list of targets can be incomplete.
 package main
 
 import (
@@ -17,7 +16,7 @@ func main() {
 	each := flag.String("time", "60s", "how long each target runs, or how often: 1000x")
 	workers := flag.Int("parallel", 0, "workers of a target (default: one per core)")
 	only := flag.String("only", "",
-		"regular expression: run the targets whose package and name match, as in shared/api.FuzzBody")
+		"regular expression: run the targets whose package and name match, such as shared/deployment/npm.FuzzSelect")
 	flag.Usage = func() {
 		_, _ = fmt.Fprintln(flag.CommandLine.Output(),
 			"usage: fuzz [-time 60s|1000x] [-parallel n] [-only regexp] [packages]")
@@ -37,10 +36,10 @@ func main() {
 	}
 }
 
-// fuzzer is one run over the targets of the module that folder lies in.
+// fuzzer runs the fuzz targets of the module in folder.
 type fuzzer struct {
 	folder  string
-	each    string // as go test takes it
+	each    string // time or number of executions of a target, as in -fuzztime of go test
 	workers int
 	table   io.Writer
 }

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// minimize bounds the time spent on making one input smaller. Go's default is a minute, in which a slow target on one
-// worker would try nothing new.
+// minimize is the maximum time in which one input is made smaller. Go's default is a minute, in which a slow target on
+// one worker would try nothing new.
 const minimize = 500 * time.Millisecond
 
 // result is the result of a run of a target.
 type result struct {
 	executions  int64
-	interesting int64  // inputs that reached code which no earlier one had
+	interesting int64  // inputs that reached code that no earlier input had reached
 	seed        string // the failing input's file, inside the module
-	// outOfTime reports that package testing failed only because its time was over. On a busy machine, it can see its
-	// deadline before its workers do. A target that failed leaves its input.
+	// outOfTime reports that go test failed only because its time was over. On a busy machine, go test can reach its
+	// deadline before its workers do. If the target itself fails, there is a seed.
 	outOfTime bool
 }
 
@@ -39,8 +39,8 @@ func (r result) verdict(err error) string {
 	}
 }
 
-// fuzz runs one target. Package testing takes one at a time, and leaves the input that fails in the package's testdata,
-// where every later `go test` tries it again.
+// fuzz runs one target, because go test accepts only one. If an input fails, go test stores it in the package's
+// testdata, and every later `go test` tries it again.
 func (f *fuzzer) fuzz(ctx context.Context, t target) (result, error) {
 	args := []string{
 		"test", "-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + f.each, "-fuzzminimizetime=" + minimize.String(),

@@ -19,13 +19,13 @@ type target struct {
 	module, pkg, name string
 }
 
-// String is the name that the table shows: the package's path inside the module, then the function.
+// String returns the name that the table shows: the package's path inside the module, a dot, and the function.
 func (t target) String() string {
 	return strings.TrimPrefix(strings.TrimPrefix(t.pkg, t.module), "/") + "." + t.name
 }
 
-// targets lists the fuzz tests of the packages in the order in which they stand. It reads the sources and compiles
-// nothing, which takes a second where `go test -list` would build every test binary first.
+// targets returns the fuzz tests of the packages, in the order of the packages and files. It only parses the sources,
+// which takes a second. `go test -list` would build every test binary first.
 func targets(ctx context.Context, folder string, packages []string) ([]target, error) {
 	args := append([]string{"list", "-json=ImportPath,Dir,Module,TestGoFiles,XTestGoFiles"}, packages...)
 	list := exec.CommandContext(ctx, "go", args...)
@@ -62,7 +62,7 @@ func targets(ctx context.Context, folder string, packages []string) ([]target, e
 	}
 }
 
-// fuzzTests names the fuzz tests of one file as package testing knows them: functions whose name begins with Fuzz.
+// fuzzTests returns the names of the fuzz tests of a file: functions whose names begin with Fuzz.
 func fuzzTests(file string) ([]string, error) {
 	source, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 	if err != nil {

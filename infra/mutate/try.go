@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// module is the packages of a module.
+// module contains the packages of a Go module.
 type module struct {
 	folder   string
 	packages map[string]listedPackage // by import path

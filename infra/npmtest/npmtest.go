@@ -101,7 +101,7 @@ func install(files fs.FS, dir string) error {
 	if err := os.CopyFS(work, files); err != nil {
 		return fmt.Errorf("npmtest: %w", err)
 	}
-	//nolint:noctx // not of one test
+	//nolint:noctx // other tests use the packages, too
 	command := exec.Command("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-progress")
 	command.Dir = work
 	if output, err := command.CombinedOutput(); err != nil {

@@ -322,8 +322,8 @@ func (d *document) closeErrors() {
 // operationsOf returns the operations of paths, sorted by path and method.
 func operationsOf(paths map[string]*huma.PathItem) []*huma.Operation {
 	var operations []*huma.Operation
-	for _, path := range sortedKeys(paths) {
-		item := paths[path]
+	for _, key := range sortedKeys(paths) {
+		item := paths[key]
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Delete} {
 			if op != nil {
 				operations = append(operations, op)

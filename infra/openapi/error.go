@@ -28,10 +28,10 @@ var gatewayErrors = map[int][]*fault.Error{
 	http.StatusGatewayTimeout: {errTimedOut},
 }
 
-// errorsOf returns all errors that an endpoint can return. It starts with those in e.Errors.
+// errorsOf returns all errors that an endpoint can return. The first ones are e.Errors.
 func errorsOf(op *huma.Operation, e *httpapi.Endpoint) []*fault.Error {
 	errs := slices.Clone(e.Errors)
-	if !slices.ContainsFunc(errs, func(e *fault.Error) bool { return e.Code == fault.CodeValidationFailed }) {
+	if !slices.ContainsFunc(errs, func(err *fault.Error) bool { return err.Code == fault.CodeValidationFailed }) {
 		errs = append(errs, invalidRequest(op))
 	}
 	if e.Session {

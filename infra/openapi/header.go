@@ -17,7 +17,7 @@ const (
 	headersPrefix   = "#/components/headers/"
 )
 
-// commonHeaders returns those headers of the HTTP edge that clients use. description.md describes the other headers.
+// commonHeaders returns the headers of the HTTP edge that clients use. description.md describes the other headers.
 func commonHeaders() map[string]*huma.Header {
 	return map[string]*huma.Header{
 		requestIDHeader: {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -49,7 +50,7 @@ func (o *operator) lookup(ctx context.Context, query string) (u user.User, err e
 
 func isNotFound(err error) bool {
 	failure, isFault := errors.AsType[*fault.Error](err)
-	return errors.Is(err, db.ErrNotFound) || isFault && failure.Code.Status() == 404
+	return errors.Is(err, db.ErrNotFound) || isFault && failure.Code.Status() == http.StatusNotFound
 }
 
 // byAddress returns the account that has an address, or has reserved it.

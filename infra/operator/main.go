@@ -57,7 +57,6 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	terminal := term.IsTerminal(int(os.Stdin.Fd()))
 	if len(os.Args) < 2 {
 		return errors.New("no command\n\n" + usage())
 	}
@@ -72,8 +71,8 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return newOperator(cfg, by, clock.System, streams{in: os.Stdin, isTerminal: terminal, out: os.Stdout}).
-		run(ctx, os.Args[1:])
+	s := streams{in: os.Stdin, isTerminal: term.IsTerminal(int(os.Stdin.Fd())), out: os.Stdout}
+	return newOperator(cfg, by, clock.System, s).run(ctx, os.Args[1:])
 }
 
 // complete sets the credentials of the local platform, and checks the credentials of AWS.

@@ -23,8 +23,8 @@ const (
 	wrongActions = "AlarmActions and OKActions must both be the actions of a page, or both be the actions of a ticket"
 )
 
-// heartbeats are the metrics that a function reports with each run of a schedule, by function and schedule, so that
-// they show that it runs.
+// heartbeats are the metrics that a function reports with each run of a schedule, by function and schedule. They show
+// that the schedule runs.
 var heartbeats = map[string][]string{
 	"WebhookRetryFunction EveryMinute": {"OldestUndelivered"},
 	"JobsFunction EveryMinute":         {"OldestJob"},
@@ -289,7 +289,7 @@ func (c *alarmCheck) heartbeat(function, metric string, interval time.Duration, 
 	}
 }
 
-// filteredLogs returns the log group whose filter emits a metric, "" if none does.
+// filteredLogs returns the log group whose filter emits a metric, or "" if no filter emits it.
 func (c *alarmCheck) filteredLogs(metric string) string {
 	for _, id := range resourcesOf(c.tpl, "AWS::Logs::MetricFilter") {
 		p := c.tpl.Resources[id].Properties

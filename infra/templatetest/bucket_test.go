@@ -9,8 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Pages of the service's origins can upload to the bucket, and no others. Without an origin, the bucket has no CORS
-// rule.
+// Only pages of the service's origins can upload to the bucket. Without an origin, the bucket has no CORS rule.
 func TestOriginsOfBucket(t *testing.T) {
 	t.Parallel()
 	const domain = " DomainName=api.example.com CertificateArn=arn:aws:acm:us-east-1:123456789012:certificate/1234"

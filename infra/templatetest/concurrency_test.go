@@ -14,7 +14,7 @@ import (
 // send at the same time.
 func TestReservedConcurrency(t *testing.T) {
 	t.Parallel()
-	const accountQuota, unreserved = 1000, 100 // Lambda demands that so much stays unreserved
+	const accountQuota, unreserved = 1000, 100 // Lambda requires that 100 executions are not reserved
 	withSites := func(more map[string]string) map[string]string {
 		all := map[string]string{
 			"SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1234",
@@ -29,7 +29,7 @@ func TestReservedConcurrency(t *testing.T) {
 		"dev":                         {parameters: map[string]string{"Stage": "dev"}},
 		"prod":                        {parameters: map[string]string{"Stage": "prod"}, want: 520},
 		"prod in a new account":       {parameters: map[string]string{"Stage": "prod", "ReserveConcurrency": "false"}},
-		"prod without one of them":    {parameters: map[string]string{"Stage": "prod", "AiConcurrency": "0"}, want: 270},
+		"prod without the assistant":  {parameters: map[string]string{"Stage": "prod", "AiConcurrency": "0"}, want: 270},
 		"dev with sites":              {parameters: withSites(map[string]string{"Stage": "dev"})},
 		"prod with sites":             {parameters: withSites(map[string]string{"Stage": "prod"}), want: 620},
 		"prod with more fast workers": {parameters: map[string]string{"Stage": "prod", "DeliveryConcurrency": "80"}, want: 550},

@@ -9,7 +9,7 @@ import (
 )
 
 // dashboard returns the metrics of the dashboard's widgets. A metric consists of namespace, name and dimensions.
-// dashboard also checks that widgets have a title, do not overlap, and fit into the width of 24 columns.
+// dashboard also checks that widgets have a title, begin at different positions, and fit into the width of 24 columns.
 func dashboard(t *testing.T, tpl *Template) (metrics [][]string) {
 	t.Helper()
 	sub, _ := At(tpl.Resources["Dashboard"].Properties, "DashboardBody", "Fn::Sub").([]any)
@@ -36,7 +36,7 @@ func dashboard(t *testing.T, tpl *Template) (metrics [][]string) {
 			t.Errorf("the dashboard has a widget without title or with another region: %+v", w)
 		}
 		if w.X+w.Width > 24 || positions[position] {
-			t.Errorf("the dashboard has a widget that is too wide or overlaps another one: %+v", w)
+			t.Errorf("the dashboard has a widget that is too wide or begins at the position of another one: %+v", w)
 		}
 		positions[position] = true
 		for _, metric := range w.Properties.Metrics {

@@ -7,8 +7,8 @@ import (
 )
 
 // TestQueuesOfDeliveries checks that the queues of deliveries have the same dead-letter queue and alarms. Messages that
-// ask for the creation of deliveries must be kept as long as those in a failure queue, because no other record
-// remembers these deliveries.
+// ask for the creation of deliveries must be kept as long as messages in a failure queue, because nothing else records
+// these deliveries.
 func TestQueuesOfDeliveries(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)

@@ -76,7 +76,7 @@ This page is generated: ` + "`go test ./infra/templatetest -run Parameters -upda
 var override = regexp.MustCompile(`"([A-Za-z]+)=([^"]*)"`)
 
 // overrides returns the parameter overrides of an environment in samconfig.toml. If commented is true, it also returns
-// those that are commented out.
+// overrides that are commented out.
 func overrides(t *testing.T, environment string, commented bool) map[string]string {
 	t.Helper()
 	_, section, found := strings.Cut(read(t, "samconfig.toml"), "["+environment+".deploy.parameters]\n")
@@ -125,7 +125,7 @@ func TestEnvironments(t *testing.T) {
 	}
 }
 
-// loadTemplate loads template.yaml with parameters. Without AiProvider, it selects the one that needs no model.
+// loadTemplate loads template.yaml with parameters. Without AiProvider, it selects the provider that needs no model.
 func loadTemplate(parameters map[string]string) (*resources.Stack, error) {
 	all := map[string]string{"AiProvider": "scaffold"}
 	maps.Copy(all, parameters)
@@ -281,7 +281,8 @@ func TestMailIsOptional(t *testing.T) {
 				t.Errorf("MAIL_FROM=%q: the function exists with MAIL_ORIGIN=%q", from, f.Env["MAIL_ORIGIN"])
 			}
 		}
-		if want := map[bool]int{true: 4, false: 5}[from == ""]; stored != want { // those that store mails, and the mailer if it exists
+		// The functions that store mails, and the mailer if it exists.
+		if want := map[bool]int{true: 4, false: 5}[from == ""]; stored != want {
 			t.Errorf("%d functions have MAIL_FROM=%q, want %d", stored, from, want)
 		}
 	}

@@ -97,7 +97,7 @@ func parseStatements(policy string, document any) (all []Statement) {
 	return all
 }
 
-// conditionValues returns the values of a key in the condition of a statement, nil if it has no such condition.
+// conditionValues returns the values of a key in the condition of a statement, or nil if there is no such condition.
 func conditionValues(statement map[string]any, operator, key string) (values []string) {
 	for _, value := range List(At(statement, "Condition", operator, key)) {
 		values = append(values, Name(value))

@@ -44,7 +44,7 @@ type Client struct {
 	reader   *bufio.Reader
 }
 
-// accounts is the number of accounts. Each of them has another name.
+// accounts is the number of users that NewUser has named.
 var accounts atomic.Int64
 
 // NewUser returns the fields of a sign-up with a new name.
@@ -83,7 +83,7 @@ func Visit(ctx context.Context, siteURL, encoding string) (*Client, error) {
 func (c Client) Dial(ctx context.Context) (_ *Client, err error) {
 	address := c.host
 	if name, port, err := net.SplitHostPort(c.host); err == nil && strings.HasSuffix(name, "localhost") {
-		address = net.JoinHostPort("127.0.0.1", port) // the C library does not resolve names below localhost
+		address = net.JoinHostPort("127.0.0.1", port) // not every resolver knows names below localhost
 	}
 	if c.conn, err = (&net.Dialer{}).DialContext(ctx, "tcp", address); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)

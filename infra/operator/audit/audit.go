@@ -25,7 +25,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// Retention is the time for which a record is stored, as long as the entries of activities.
+// Retention is the time for which a record is stored: the same as for entries of activities.
 const Retention = activity.Retention
 
 // Operator is the identity of the person who runs the command.

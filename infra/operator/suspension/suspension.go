@@ -103,12 +103,12 @@ var (
 
 // setUser changes the account. Error: db.ErrStale.
 func (s *Service) setUser(ctx context.Context, u user.User, suspended bool, record db.Write) error {
-	after, what := u, activity.SuspensionEnded
+	after, entry := u, activity.SuspensionEnded
 	mark := func() expression.UpdateBuilder { return expression.Remove(attrSuspended) } // Set changes a builder
 	if suspended {
 		mark = func() expression.UpdateBuilder { return expression.Set(attrSuspended, expression.Value(true)) }
 		at := clock.Stamp(s.Clock())
-		after.SuspendedAt, what = &at, activity.Suspended
+		after.SuspendedAt, entry = &at, activity.Suspended
 	} else {
 		after.SuspendedAt = nil
 		after.Generation++ // the sessions from before do not come back
@@ -116,7 +116,7 @@ func (s *Service) setUser(ctx context.Context, u user.User, suspended bool, reco
 	tx := s.DB.Tx(
 		s.Users.Change(u, after),
 		s.Projects.Update(db.MembershipCountKey(u.ID), mark()),
-		s.Activity.Add(u.ID, what, httpapi.RequestInfo{}, activity.Detail{}),
+		s.Activity.Add(u.ID, entry, httpapi.RequestInfo{}, activity.Detail{}),
 		record,
 	)
 	if u.Email != "" {
@@ -130,15 +130,15 @@ func (s *Service) setUser(ctx context.Context, u user.User, suspended bool, reco
 // setMembership changes a membership, and the number of suspended owners of its workspace. It disables the webhooks of
 // a user who is suspended. It reports whether there was something to change.
 func (s *Service) setMembership(ctx context.Context, m workspace.Membership, suspended bool) (changed bool, _ error) {
-	member, owned := db.MemberKey(m.WorkspaceID, m.UserID), db.WorkspaceKey(m.WorkspaceID)
+	memberKey, workspaceKey := db.MemberKey(m.WorkspaceID, m.UserID), db.WorkspaceKey(m.WorkspaceID)
 	err := db.Retry(ctx, "change the suspension of a member", func(ctx context.Context) error {
-		items, err := s.Projects.BatchGet(ctx, member, owned, db.MembershipCountKey(m.UserID))
+		items, err := s.Projects.BatchGet(ctx, memberKey, workspaceKey, db.MembershipCountKey(m.UserID))
 		if err != nil {
 			return err
 		}
 		isWanted := workspace.IsSuspended(items[db.MembershipCountKey(m.UserID)])
-		before, err := db.Decode[workspace.Membership](items[member])
-		if err != nil || items[member] == nil || items[owned] == nil { // the user left, or the workspace has ended
+		before, err := db.Decode[workspace.Membership](items[memberKey])
+		if err != nil || items[memberKey] == nil || items[workspaceKey] == nil { // the user left, or the workspace has ended
 			return err
 		}
 		if before.Suspended == suspended || isWanted != suspended { // another call was faster, or an operator changed it back
@@ -162,7 +162,7 @@ func (s *Service) setMembership(ctx context.Context, m workspace.Membership, sus
 }
 
 // memberWrites returns the writes that change a membership. Their conditions are that the role is the same, that the
-// membership is not changed yet, and that the account is still suspended or not.
+// membership is not changed yet, and that the account is still in the state suspended.
 func (s *Service) memberWrites(m workspace.Membership, suspended bool) []db.Write {
 	mark, n := expression.Set(attrSuspended, expression.Value(true)), 1
 	isUnchanged, isWanted := attrSuspended.AttributeNotExists(), attrSuspended.AttributeExists()

@@ -56,8 +56,8 @@ func (s Store) SetAddress(ctx context.Context, label string, blocked bool, more 
 	})
 }
 
-// SetProject blocks all addresses of a project, or ends their blocks. A project without a site has none. more are
-// further writes of the transaction. Errors: db.ErrNotFound, ErrUnchanged.
+// SetProject blocks all addresses of a project, or ends their blocks. more are further writes of the transaction.
+// Errors: db.ErrNotFound if the project has never been deployed; ErrUnchanged.
 func (s Store) SetProject(
 	ctx context.Context, workspaceID, projectID string, blocked bool, more ...db.Write,
 ) error {
@@ -105,6 +105,7 @@ func (s Store) setProject(workspaceID, projectID string, blocked bool) db.Write 
 		If(expression.Name("site").AttributeExists())
 }
 
+// mark returns the update that sets an attribute to true, or removes it.
 func mark(attribute string, blocked bool) expression.UpdateBuilder {
 	if blocked {
 		return expression.Set(expression.Name(attribute), expression.Value(true))

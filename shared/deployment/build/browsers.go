@@ -30,11 +30,12 @@ var (
 	// versionQuery matches the versions of a browser, such as "chrome >= 90" or "safari 15.4". The bundler does not accept
 	// numbers of any length.
 	versionQuery = regexp.MustCompile(`(?i)^([a-z_]+)\s*(?:>=?)?\s*(\d{1,6}(?:\.\d{1,6})?)(?:\s*-\s*[\d.]+)?$`)
-	// recentQuery matches queries for recent browsers, which depend on statistics. They mean engines.
+	// recentQuery matches queries for recent browsers, which depend on statistics. The build uses engines instead.
 	recentQuery = regexp.MustCompile(`(?i)^(defaults|last \d+ .*|>=? ?[\d.]+%.*|cover .*|baseline .*|(fully |partially )?supports .*)$`)
-	// narrowQuery matches queries without which the site works in more browsers than it must, and queries of servers.
-	narrowQuery = regexp.MustCompile(`(?i)^(not .*|dead|op_mini all|(maintained |current )?node.*)$`)
-	querySplit  = regexp.MustCompile(`(?i),|\s+(?:or|and)\s+`)
+	// ignoredQuery matches queries that only exclude browsers, and queries for Node.js or for browsers that no site
+	// supports.
+	ignoredQuery = regexp.MustCompile(`(?i)^(not .*|dead|op_mini all|(maintained |current )?node.*)$`)
+	querySplit   = regexp.MustCompile(`(?i),|\s+(?:or|and)\s+`)
 )
 
 // readBrowsers reads the queries of Browserslist in .browserslistrc or in package.json.
@@ -89,7 +90,7 @@ func (f settingsFile) readQuery(query, line string, versions map[api.EngineName]
 		for engine, version := range engines {
 			lower(engine, version)
 		}
-	case !narrowQuery.MatchString(query):
+	case !ignoredQuery.MatchString(query):
 		f.ignore(line, "The query "+quote(query), "Write a browser and a version, such as \"chrome >= 100\".")
 	}
 }

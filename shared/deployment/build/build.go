@@ -3,8 +3,9 @@
 // of Tailwind CSS and the compiler in the package svelte (package engine). Package component compiles components.
 //
 // A build runs in a process of its own, with a tree of the project's files and its packages (package tree). build.go,
-// folder.go, root.go and framework.go run in the calling process: they make the tree, start the process (package
-// sandbox), and check its result. The following files run in the process of the build:
+// folder.go, root.go, framework.go and imports.go run in the calling process: they decide which packages to install,
+// make the tree, start the process (package sandbox), and check its result. The following files run in the process of
+// the build:
 //
 //	program.go      runs the steps of a build
 //	settings.go     vite.config and the configuration of PostCSS; browsers.go: Browserslist; tsconfig.go: tsconfig.json;
@@ -89,8 +90,8 @@ type Rules struct {
 // programName is the name of the program in package sandbox.
 const programName = "build"
 
-// In the process of a build, Register runs the program before later functions init of this package. So the program must
-// not depend on variables that they set.
+// In the process of a build, Register runs the program, and never returns. So the program must not depend on variables
+// that a later init function of this package sets.
 func init() { sandbox.Register(programName, runProgram) }
 
 var (
@@ -106,7 +107,7 @@ var (
 // Run builds the output. When it returns, the process of the build has ended, and its folder is removed. Errors:
 // *failure.Error; the error of ctx, or of Install.
 //
-// The files in /public win over other files with the same output path, except over HTML pages, which are an error.
+// A file in /public replaces other files with the same output path, except HTML pages: then Run returns an error.
 func Run(ctx context.Context, in Input) (Output, error) {
 	var root string
 	root, in.Files = in.builtFolder()
@@ -208,11 +209,11 @@ func checkLimits(files []outputFile) error {
 	return nil
 }
 
-// errResult means that the process has returned a result that a build cannot have.
+// errResult means that the process has returned a result that no build can produce.
 var errResult = errors.New("build: the result is not valid")
 
 // output converts the result of the process to an Output. data contains the generated files, one after another. The
-// other files are files of the project. output checks every field, because the process is not trusted.
+// other files are files of the project. output checks the files and the rules, because the process is not trusted.
 func (r result) output(data []byte, in Input) (Output, error) {
 	if r.Error != nil {
 		return Output{}, r.Error
@@ -239,7 +240,7 @@ func (r result) output(data []byte, in Input) (Output, error) {
 	return out, nil
 }
 
-// rules returns a file with rules.
+// rules returns the project's file with rules, such as "/public/_redirects". sitePath is its path in a site.
 func (r result) rules(in Input, sitePath string) Rules {
 	name := r.Rules[sitePath]
 	data, ok := in.Files[name]

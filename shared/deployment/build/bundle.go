@@ -96,11 +96,11 @@ type buildState struct {
 	nestedSlots   chan struct{} // limits the nested bundles that run at the same time
 	nestedCount   atomic.Int64  // number of nested bundles
 	tailwind      *tailwindCSS
-	sheets        sync.Map // what style sheets of the project use, by path
+	sheets        sync.Map // the sheetUse of style sheets of the project, by path
 
-	mu       sync.Mutex
-	patterns []string // of imports with computed paths
-	used     usage
+	mu       sync.Mutex // protects the following fields, and the notes and warnings of the project
+	patterns []string   // of imports with computed paths
+	used     usage      // of packages
 	result   *bundleResult
 }
 
@@ -142,7 +142,7 @@ func (s *buildState) log(to *lines, text string) {
 	to.addOnce(text)
 }
 
-// maxNestedBundles is the number of nested bundles in a build.
+// maxNestedBundles is the maximum number of nested bundles in a build.
 const maxNestedBundles = 100
 
 // buildNested bundles a script or a style sheet into one file without imports. kind is the kind of the module that uses
@@ -155,7 +155,7 @@ func (b *bundler) buildNested(file, kind string) (e entryOutput, text []byte, er
 	case b.nestedCount.Add(1) > maxNestedBundles:
 		return e, nil, failf(failure.BuildFailed, "The project starts more than %d workers. Combine some of them.",
 			maxNestedBundles)
-	case len(b.outerFiles) == 0:
+	case len(b.outerFiles) == 0: // bundles inside this one use its slot
 		b.nestedSlots <- struct{}{}
 		defer func() { <-b.nestedSlots }()
 	}

@@ -11,8 +11,9 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-// A compiler makes JavaScript of a file. Errors: *failure.Error.
+// compiler compiles a file to JavaScript, or names the tool that the file needs.
 type compiler struct {
+	// compile returns the code. Errors: *failure.Error.
 	compile func(file string, data []byte) (code string, err error)
 	tool    string // the tool that the files need, if builds do not have it
 }
@@ -90,7 +91,7 @@ export default ReactComponent;`, nil
 
 var dashedLetter = regexp.MustCompile(`-\w`)
 
-// styleOf returns an attribute style as React expects it.
+// styleOf returns the value of an attribute style as React expects it: as an object with names such as "fontSize".
 func styleOf(css string) map[string]string {
 	style := map[string]string{}
 	for declaration := range strings.SplitSeq(css, ";") {

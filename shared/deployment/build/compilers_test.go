@@ -12,7 +12,7 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-// maxHostileTime is the limit of a compiler's processor time, with as much for the rest of the build.
+// maxHostileTime is the maximum processor time of a build: the limit of its compiler, and as much for its other steps.
 const maxHostileTime = 2 * maxEngineTime
 
 func processorTime(t *testing.T) time.Duration {

@@ -130,10 +130,10 @@ func (p componentProject) Resolve(importer, spec string) string {
 	case strings.HasPrefix(spec, "/"):
 		file, ok = join(p.web+"/", "."+spec)
 	}
+	if !ok || tree.IsInPackage(importer) != tree.IsInPackage(file) {
+		return ""
+	}
 	for _, suffix := range componentSuffixes {
-		if !ok || tree.IsInPackage(importer) != tree.IsInPackage(file) {
-			return ""
-		}
 		if _, ok := p.Source(file + suffix); ok {
 			return file + suffix
 		}
@@ -141,8 +141,9 @@ func (p componentProject) Resolve(importer, spec string) string {
 	return ""
 }
 
-// sourcePosition returns the line and the column in the source of a component, or 0, for a position in its compiled
-// code. It looks for the text of the compiled line, and then for the text that a message is about.
+// sourcePosition returns the line and the column in the source of a component or a style sheet for a position in its
+// compiled code, or 0. line is the text of the compiled line. column is the offset of the text that a message is about,
+// and length its length, both in bytes. sourcePosition looks for the line in the source, and then for this text.
 func sourcePosition(source []byte, line string, column, length int) (int, int) {
 	column = min(max(column, 0), len(line))
 	about := line[column:min(column+max(length, 0), len(line))]

@@ -77,7 +77,7 @@ func (p *project) mountPoint(script string) string {
 	return ""
 }
 
-// maxPageBytes limits the pages, because parsing takes many times their memory.
+// maxPageBytes limits the size of a page, because parsing needs many times its memory.
 const maxPageBytes = 5 << 20
 
 // readPage returns a page in which constants are replaced by their values. Errors: *failure.Error.
@@ -112,7 +112,8 @@ func (p *project) replaceConstants(file string, page []byte) []byte {
 	})
 }
 
-// addIndex adds the page of a project without /index.html: a generated one, or /public/index.html with the entry.
+// addIndex adds the page of a project without /index.html: a generated page, or /public/index.html with the entry.
+// Errors: *failure.Error.
 func (p *project) addIndex(s *pages) error {
 	publicIndex := p.public + "/index.html"
 	file, isPublic := sourceEntry(p.files), p.has(publicIndex)
@@ -131,7 +132,7 @@ func (p *project) addIndex(s *pages) error {
 			return err
 		}
 		if len((&pages{links: map[string]bool{}}).parse("/index.html", "", template, p).entries) > 0 {
-			return nil
+			return nil // it is published as it is, because it loads its own scripts or styles
 		}
 	}
 	tag := `<script type="module" src="` + html.EscapeString(file) + `"></script>`

@@ -16,12 +16,12 @@ var envFiles = []string{"/.env", "/.env.local", "/.env.production", "/.env.produ
 
 // The limits of the variables: each file that the bundler reads is compared with all of them.
 const (
-	maxEnvBytes = 64 << 10 // of a file, and of all values that programs can read
+	maxEnvBytes = 64 << 10 // of a file, and of all values that scripts of the site can read
 	maxEnvNames = 1000
 )
 
-// constants returns the constants that programs can read, as in Vite: names to values, and expressions to JavaScript
-// values. Of the variables, programs can read only those that begin with VITE_ or REACT_APP_. Errors: *failure.Error.
+// constants returns the constants that scripts of the site can read, as in Vite: values by name, and JavaScript values
+// by expression. Of the variables, scripts can read only the public ones. Errors: *failure.Error.
 func constants(j job) (env map[string]any, expressions map[string]string, err error) {
 	v, err := readVariables(j)
 	if err != nil {
@@ -63,11 +63,11 @@ func constants(j job) (env map[string]any, expressions map[string]string, err er
 			expressions["process.env."+name] = constant.Quote(value)
 		}
 	}
-	env["PUBLIC_URL"] = ""
+	env["PUBLIC_URL"] = "" // for pages only, as in Create React App
 	return env, expressions, nil
 }
 
-// isPublicVariable reports whether programs can read a variable: in Vite, or in Create React App.
+// isPublicVariable reports whether scripts of the site can read a variable: in Vite, or in Create React App.
 func isPublicVariable(name string) bool {
 	return strings.HasPrefix(name, "VITE_") || strings.HasPrefix(name, "REACT_APP_")
 }

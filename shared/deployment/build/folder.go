@@ -46,7 +46,7 @@ func newJob(in Input, t *tree.Tree) job {
 	return j
 }
 
-// hiddenSettings are the settings in files whose names begin with a dot.
+// hiddenSettings matches the files of settings whose names begin with a dot.
 var hiddenSettings = regexp.MustCompile(`^/\.(env(\.local|\.production(\.local)?)?|browserslistrc|gitignore|postcssrc(\.\w+)?)$`)
 
 // result is the result of the program: an error, or an output.
@@ -60,14 +60,14 @@ type result struct {
 // outputFile is a file of an output.
 type outputFile struct {
 	Path   string
-	Source string // the file of the project that has the content; "" if the content is in data
+	Source string // the file of the project that has the content; "" if the content is generated
 	Size   int
 	Hashed bool
 
 	data []byte
 }
 
-// isOutputPath reports whether an output can have a path.
+// isOutputPath reports whether an output can have a file at a path.
 func isOutputPath(name string) bool {
 	return strings.HasPrefix(name, "/") && name != "/" && path.Clean(name) == name && !isNeverPublished(name) &&
 		!strings.ContainsAny(name, "\\\x00")

@@ -28,14 +28,14 @@ func (p packageJSON) has(name string) bool {
 	return ok || dev
 }
 
-// firstNumber matches the first number of a range of versions that has only one major version.
-var firstNumber = regexp.MustCompile(`^[\^~=v]*(\d)\b`)
+// majorVersion matches a range of versions that has only one major version. Its group is this version.
+var majorVersion = regexp.MustCompile(`^\s*[\^~=v]*(\d)(?:\.[\w.*+-]*)?\s*$`)
 
 // version returns the major version of a dependency, or "" if the manifest allows several.
 func (p packageJSON) version(name string) string {
 	for _, all := range []map[string]any{p.Dependencies, p.DevDependencies} {
 		text, _ := all[name].(string)
-		if m := firstNumber.FindStringSubmatch(text); m != nil {
+		if m := majorVersion.FindStringSubmatch(text); m != nil {
 			return m[1]
 		}
 	}
@@ -47,7 +47,7 @@ const (
 	maxManifestBytes = 1 << 20
 )
 
-// parsePackageJSON returns the project's /package.json, or an empty value if there is none.
+// parsePackageJSON returns the project's /package.json, or an empty value if there is none. Errors: *failure.Error.
 func parsePackageJSON(data []byte) (packageJSON, error) {
 	var p packageJSON
 	if data = trimBOM(data); data == nil {
@@ -70,15 +70,15 @@ const (
 	reasonServer = "it needs a server, and sites only serve files"
 )
 
-// framework is a framework that cannot be built. Its lists of words are the values of the project's setting, the
-// dependencies, and the files in the root folder that show that a project uses it. A file that ends with a dot has the
-// extension of a script.
+// framework is a framework that cannot be built. settings, packages and files are lists of words, each of which shows
+// that a project uses the framework: values of the project's setting, dependencies, and files in the root folder. A
+// file that ends with a dot has the extension of a script.
 type framework struct{ name, reason, settings, packages, files string }
 
 const changeSetting = "If the project is plain HTML, React, Vue or Svelte, change the framework in its settings to " +
 	"static, react, vue or svelte"
 
-// unsupportedFrameworks are the known frameworks that cannot be built. Frameworks that use others come first.
+// unsupportedFrameworks are the known frameworks that cannot be built. A framework precedes the ones that it uses.
 var unsupportedFrameworks = []framework{
 	{"Next.js", reasonCode, "next nextjs next.js", "next", "next.config."},
 	{"Nuxt", reasonCode, "nuxt nuxtjs", "nuxt", "nuxt.config."},
@@ -130,9 +130,9 @@ func checkFramework(in Input) error {
 }
 
 // evidence returns the evidence that a project uses the framework, or "", and the file that contains it.
-func (f framework) evidence(files map[string][]byte, manifest packageJSON, setting string) (file, evidence string) {
-	if slices.Contains(strings.Fields(f.settings), setting) {
-		return "", "the project's framework is set to " + setting + ". " + changeSetting
+func (f framework) evidence(files map[string][]byte, manifest packageJSON, inSettings string) (file, evidence string) {
+	if slices.Contains(strings.Fields(f.settings), inSettings) {
+		return "", "the project's framework is set to " + inSettings + ". " + changeSetting
 	}
 	if f.reason == reasonServer && hasEntry(files) {
 		return "", "" // a project can have a page for browsers beside its server

@@ -26,7 +26,7 @@ type global struct {
 }
 
 var globals = map[string]global{
-	// The value that browserify and webpack 4 gave it, for which many packages of npm were written.
+	// Many packages of npm were written for the value that browserify and webpack 4 gave to process.
 	"process": {`const none = () => {};
 const process = module.exports = {
 	title: "browser", browser: true, env: { NODE_ENV: "production" }, argv: [], version: "", versions: {}, release: {},
@@ -67,15 +67,15 @@ func (b *bundler) addGlobals(s script, options api.TransformOptions) []byte {
 	return s.code
 }
 
-// publicVariable matches a use of a public variable, bufferUse a use of Buffer, and bufferCheck code that finds out
-// whether Buffer exists.
+// publicVariable matches a use of a public variable, bufferUse a use of Buffer, and bufferCheck code that imports
+// Buffer or checks whether it exists.
 var (
 	publicVariable = regexp.MustCompile(`\.env\.((?:VITE|REACT_APP)_\w+)`)
 	bufferUse      = regexp.MustCompile(`Buffer\.(?:from|alloc|concat|isBuffer)\(`)
 	bufferCheck    = regexp.MustCompile(`typeof Buffer\b|["']buffer/?["']`)
 )
 
-// warnUses adds warnings about uses of variables that do not exist.
+// warnUses adds warnings about uses of variables that do not exist, and of directives of Vue in JSX.
 func (b *bundler) warnUses(s script) {
 	at := bufferUse.FindIndex(s.code)
 	if at != nil && (bufferCheck.Match(s.code) || b.tree.HasFolder("/node_modules/buffer")) {

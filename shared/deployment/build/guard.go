@@ -89,8 +89,8 @@ func errLeavesPackage(file string) *failure.Error {
 		"package, or another package.", name)
 }
 
-// join joins a folder and a relative path. ok is false if the result is above the root, or rel
-// contains a backslash or NUL.
+// join joins a folder and a relative path. ok is false if the result is above the root, or rel contains a backslash or
+// NUL.
 func join(dir, rel string) (joined string, ok bool) {
 	depth := strings.Count(strings.TrimSuffix(dir, "/"), "/")
 	for segment := range strings.SplitSeq(rel, "/") {

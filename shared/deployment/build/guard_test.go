@@ -11,7 +11,7 @@ import (
 
 const secretText = "SECRET-51c0de"
 
-// references are the ways in which a file can refer to another one. FILE is its path.
+// references are the ways in which a file can refer to another file. FILE is the path of the other file.
 var references = []string{
 	`import x from "FILE"; console.log(x)`, `import x from "FILE?raw"; console.log(x)`,
 	`import x from "FILE?url"; console.log(x)`, `import x from "FILE?inline"; console.log(x)`,
@@ -27,8 +27,8 @@ var references = []string{
 	`console.log(import.meta.glob("FILE*", { eager: true, query: "?url" }))`,
 }
 
-// with returns a folder with a file that refers to another one.
-func with(folder, code, file string, more map[string][]byte) map[string][]byte {
+// folderWith returns the files of a folder with more files. One of them has the code, which refers to a file.
+func folderWith(folder, code, file string, more map[string][]byte) map[string][]byte {
 	all := files(folder+"main.js", strings.ReplaceAll(code, "FILE", file),
 		folder+"url.css", `a{background:url("`+file+`")}`, folder+"import.css", `@import "`+file+`";`,
 		folder+"a.module.css", `.a{composes: b from "`+file+`"}`)
@@ -36,8 +36,8 @@ func with(folder, code, file string, more map[string][]byte) map[string][]byte {
 	return all
 }
 
-// hidesSecret fails the test if an output or a message contains the text of a file that may not be read.
-func hidesSecret(t *testing.T, s sources) {
+// wantNoSecret fails the test if an output or a message contains the text of a file that may not be read.
+func wantNoSecret(t *testing.T, s sources) {
 	t.Helper()
 	out, err := run(t, s)
 	text := fmt.Sprint(err, out.Notes, out.Warnings)
@@ -60,11 +60,11 @@ func TestNeverBundled(t *testing.T) {
 			t.Parallel()
 			secret := files(name, `{"a":"`+secretText+`"}`)
 			for _, code := range references {
-				hidesSecret(t, withPage(with("/", code, "."+name, secret), nil))
+				wantNoSecret(t, withPage(folderWith("/", code, "."+name, secret), nil))
 			}
 			html := `<img src="` + name + `"><script type=module src="` + name + `"></script><link rel=stylesheet href="` +
 				name + `"><script src="` + name + `"></script><style>a{b:url(` + name + `)}</style>`
-			hidesSecret(t, sources{Files: with("/", "", name, files("/index.html", html, name, string(secret[name])))})
+			wantNoSecret(t, sources{Files: folderWith("/", "", name, files("/index.html", html, name, string(secret[name])))})
 		})
 	}
 }
@@ -84,8 +84,9 @@ func TestPackagesReadPackagesOnly(t *testing.T) {
 		"@/secret.js", "./../../../src/../src/secret.svg"}
 	for _, code := range references {
 		for _, target := range targets {
-			packages := with("/node_modules/p/lib/", code, target, files("/node_modules/p/package.json", `{"main":"lib/main.js"}`))
-			hidesSecret(t, page(packages))
+			packages := folderWith("/node_modules/p/lib/", code, target,
+				files("/node_modules/p/package.json", `{"main":"lib/main.js"}`))
+			wantNoSecret(t, page(packages))
 		}
 	}
 	for _, manifest := range []string{
@@ -94,7 +95,7 @@ func TestPackagesReadPackagesOnly(t *testing.T) {
 		`{"browser":{"./index.js":"../../src/secret.js"}}`, `{"exports":"./../../src/secret.js"}`,
 		`{"main":"a.js","browser":{"q":"../../src/secret.js"}}`, `{"main":"a.js","imports":{"#q":"../../src/secret.js"}}`,
 	} {
-		hidesSecret(t, page(files("/node_modules/p/package.json", manifest, "/node_modules/p/index.js", "",
+		wantNoSecret(t, page(files("/node_modules/p/package.json", manifest, "/node_modules/p/index.js", "",
 			"/node_modules/p/a.js", `import x from "q"; import y from "#q"; console.log(x, y)`)))
 	}
 }

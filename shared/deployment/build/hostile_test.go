@@ -101,18 +101,18 @@ func TestHostileInput(t *testing.T) {
 	extends["/tsconfig.json"] = []byte(`{"extends":"./t0.json"}`)
 	variable := page(repeat("console.log(import.meta.env.VITE_A);", 16_000))
 	variable["/.env"] = []byte("VITE_A=" + repeat("x", 60_000))
-	// more has the inputs that fill the memory of a build in further ways, and take ten seconds each.
-	more := []string{"enum member", "sums", "variable"}
-	type outcome int
+	// nightly are the inputs that fill the memory of a build in further ways, and take ten seconds each.
+	nightly := []string{"enum member", "sums", "variable"}
+	type ending int
 	const (
-		slow outcome = iota // takes longer than the deadline of this test
+		slow ending = iota // takes longer than the deadline of this test
 		heavy
 		nested
 		fine
 	)
 	for name, c := range map[string]struct {
 		files map[string][]byte
-		want  outcome
+		want  ending
 	}{
 		"exports of all": {mesh(12), slow},
 		"style sheets":   {styles(24), slow},
@@ -128,7 +128,7 @@ func TestHostileInput(t *testing.T) {
 		"extends":            {extends, fine},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if slices.Contains(more, name) {
+			if slices.Contains(nightly, name) {
 				testmode.SkipIfNotNightly(t)
 			}
 			timeout := time.Minute

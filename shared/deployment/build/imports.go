@@ -43,7 +43,7 @@ func Imports(files map[string][]byte) map[string]bool {
 		if !isCode(name) && !otherSources[ext] || ext == ".json" || isExcluded(name) {
 			continue
 		}
-		// The engine has these modules for the configuration of Tailwind CSS.
+		// Style sheets and configurations import engineModules, which are not installed.
 		isStyle := isStyleSheet(name) || styleConfig.MatchString(name)
 		for _, word := range importWords {
 			for before, rest, ok := bytes.Cut(data, word); ok; before, rest, ok = bytes.Cut(rest, word) {

@@ -50,7 +50,7 @@ func (b *bundler) failure(messages []api.Message) error {
 		if strings.HasPrefix(m.Text, "panic:") {
 			return errors.New("the bundler panicked while it read " + location(m))
 		}
-		err, _ := m.Detail.(error) // also of the bundler of a worker
+		err, _ := m.Detail.(error) // the error of a callback, or of the bundler of a worker
 		if _, isPluginErr := errors.AsType[*failure.Error](err); err != nil && !isPluginErr {
 			return fmt.Errorf("%w: %s", err, location(m))
 		}
@@ -80,7 +80,7 @@ func isOutside(l *api.Location) bool {
 }
 
 // translate returns the error for one of the bundler's messages, with the position in the project. It returns nil for a
-// message about a file outside, or about a folder that cannot be read.
+// message about a file outside, and for a message of the bundler itself without a position.
 func (b *bundler) translate(m api.Message) *failure.Error {
 	err, _ := m.Detail.(error)
 	pluginErr, _ := errors.AsType[*failure.Error](err)

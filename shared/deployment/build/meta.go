@@ -17,12 +17,12 @@ import (
 // Vite evaluates import.meta.glob(…) and new URL("./file", import.meta.url) during the build, and esbuild does not. So
 // these expressions are replaced by calls of require and import before esbuild sees the file.
 
-// script is the code of a file, or of an inline script of a page.
+// script is the code of a script or a style sheet: of a file, or of an element of a page.
 type script struct {
 	file string
 	line int // of the beginning of the code
 	code []byte
-	// source is the component from which the code was compiled, or nil.
+	// source is the component or the style sheet in Sass from which the code was compiled, or nil.
 	source []byte
 }
 
@@ -63,7 +63,7 @@ var (
 		"(\\bnew\\s+(?:\\w+\\.)?(?:Shared)?Worker\\s*\\(\\s*)?\\bnew\\s+URL\\s*\\(\\s*(\"[^\"\\n]*\"|'[^'\\n]*'|`[^`]*`)\\s*,\\s*$")
 )
 
-// maxURLArgument is the number of bytes before import.meta.url that are searched.
+// maxURLArgument is the maximum number of bytes before import.meta.url that are searched.
 const maxURLArgument = 500
 
 // rewrite returns the code with the replaced expressions. Lines keep their numbers.
@@ -182,7 +182,7 @@ func (r *rewriter) rewriteURL(offset int) *failure.Error {
 
 var templatePart = regexp.MustCompile(`\$\{[^{}` + "`" + `]*\}`)
 
-// rewriteURLTemplate replaces a path with parts that are computed by a look-up in the files that it can mean.
+// rewriteURLTemplate replaces a path that has computed parts with a look-up in the files that the path can mean.
 func (r *rewriter) rewriteURLTemplate(begin, end int, literal string) *failure.Error {
 	pattern := templatePart.ReplaceAllString(literal[1:len(literal)-1], "*")
 	if !isRelative(pattern) || strings.Contains(pattern, "$") || tree.IsInPackage(r.file) {

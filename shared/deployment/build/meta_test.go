@@ -107,7 +107,7 @@ func TestAddedImportInPage(t *testing.T) {
 	}
 }
 
-// TestMetaOffsets reads code with other line ends, and with the forms in places that the bundler reports differently.
+// TestMetaOffsets reads code with other line ends, and expressions with type arguments.
 func TestMetaOffsets(t *testing.T) {
 	t.Parallel()
 	got := bundleOf(t, appFiles("\u2028'é';\r\ntry {\rconsole.log(new URL('./src/a.svg', import.meta.url)) } catch {}"), nil)
@@ -162,7 +162,7 @@ func TestWorkers(t *testing.T) {
 		Path: "/src/w.ts", Line: 1, Column: 28})
 }
 
-// A worker can start another one. The script of an inline worker is no file, and is in the bundle.
+// A worker can start another worker. The script of an inline worker is in the bundle, and not in a file.
 func TestWorkersInWorkers(t *testing.T) {
 	t.Parallel()
 	in := withPage(files("/main.js", `import Outer from "./outer.js?worker&inline"; new Outer()`, "/outer.js",

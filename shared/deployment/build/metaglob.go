@@ -29,7 +29,8 @@ type globCall struct {
 var (
 	metaGlob   = regexp.MustCompile(`^import\s*\.\s*meta\s*\.\s*glob\w*`)
 	exportName = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
-	globQuery  = map[string]string{"raw": "?raw", "?raw": "?raw", "url": "?url", "?url": "?url", "": ""}
+	// globQuery has the queries that the options query and as mean.
+	globQuery = map[string]string{"raw": "?raw", "?raw": "?raw", "url": "?url", "?url": "?url", "": ""}
 )
 
 // rewriteGlob replaces a call of import.meta.glob by an object with the files that match.
@@ -73,13 +74,13 @@ func arguments(text string) (inner string, end int) {
 }
 
 // parseGlob parses the arguments of a call of import.meta.glob.
-func parseGlob(arguments []any) (g globCall, ok bool) {
-	if len(arguments) == 0 || len(arguments) > 2 {
+func parseGlob(values []any) (g globCall, ok bool) {
+	if len(values) == 0 || len(values) > 2 {
 		return g, false
 	}
-	patterns, isList := arguments[0].([]any)
+	patterns, isList := values[0].([]any)
 	if !isList {
-		patterns = arguments[:1]
+		patterns = values[:1]
 	}
 	for _, pattern := range patterns {
 		text, ok := pattern.(string)
@@ -88,10 +89,10 @@ func parseGlob(arguments []any) (g globCall, ok bool) {
 		}
 		g.patterns = append(g.patterns, text)
 	}
-	if len(arguments) == 1 {
+	if len(values) == 1 {
 		return g, true
 	}
-	options, ok := arguments[1].(map[string]any)
+	options, ok := values[1].(map[string]any)
 	for key, value := range options {
 		text, isText := value.(string)
 		query, isQuery := globQuery[text]
@@ -112,7 +113,8 @@ func parseGlob(arguments []any) (g globCall, ok bool) {
 	return g, ok
 }
 
-// expand returns an object with a property for each file that matches a glob.
+// expand returns an object with a property for each file that matches a glob. The name of a property is an absolute
+// path if a pattern is absolute or begins with an alias, otherwise a relative path.
 func (r *rewriter) expand(g globCall) (string, *failure.Error) {
 	dir := path.Dir(r.file)
 	var included, excluded []string
@@ -169,7 +171,7 @@ func relative(dir, file string) string {
 // importExpression returns the value of a file in the object of a glob.
 func importExpression(g globCall, file string) string {
 	spec := file + g.query
-	isText := g.query != "" // the module is its default export
+	isText := g.query != "" // the module is a text, which is also its default export
 	switch {
 	case g.eager && g.name == "default" && isText, g.eager && g.name == "" && !isText:
 		return requireCall(spec)

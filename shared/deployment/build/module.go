@@ -31,7 +31,7 @@ const (
 	kindNoInline     = "no-inline"
 	kindInline       = "inline"
 	kindInlineWorker = "inline-worker"
-	kindComponent    = "component" // an SVG image of Create React App
+	kindComponent    = "component" // the React component of an SVG image, as in Create React App
 )
 
 // queries are the queries that change the kind of a module, in their order in a kind. "react" is the query of the
@@ -47,28 +47,29 @@ func kindOf(query string) string {
 	}), "-")
 }
 
-// module returns the module that a reference with its query means by a file.
+// module returns the module of the file that a reference means. The query of the reference selects the kind of the
+// module. Errors: *failure.Error.
 func (b *bundler) module(ref reference, t target) (api.OnResolveResult, error) {
 	result := api.OnResolveResult{Path: b.file(t.file), SideEffects: t.sideEffects}
 	kind := kindOf(ref.query)
-	index, isStyle := strings.CutPrefix(ref.query, component.StyleQuery)
+	index, isComponentStyle := strings.CutPrefix(ref.query, component.StyleQuery)
 	switch {
 	case tree.IsInPackage(ref.importer) && !tree.IsInPackage(t.file):
 		return noResult, errLeavesPackage(ref.importer)
-	case isStyle && component.IsComponent(t.file):
+	case isComponentStyle && component.IsComponent(t.file):
 		return b.styleModule(t.file, index)
 	case ref.isStyle:
 		result.Suffix = ref.query
 	case kind != "":
 		result.Path, result.Namespace = t.file, kind
-	case b.isComponent(ref, t.file):
+	case b.isImageComponent(ref, t.file):
 		result.Path, result.Namespace = t.file, kindComponent
 	}
 	return result, nil
 }
 
-// isComponent reports whether an import means an SVG image that Create React App makes a component.
-func (b *bundler) isComponent(ref reference, file string) bool {
+// isImageComponent reports whether an import means the React component of an SVG image, as in Create React App.
+func (b *bundler) isImageComponent(ref reference, file string) bool {
 	return b.manifest.has("react-scripts") && strings.EqualFold(path.Ext(file), ".svg") && !ref.isStyle &&
 		!tree.IsInPackage(ref.importer)
 }
@@ -83,7 +84,7 @@ func (b *bundler) setup(pb api.PluginBuild) {
 	register(pb, b.onResolve, b.onLoad)
 }
 
-// register makes functions the callbacks of esbuild. Their errors reach esbuild as messages that carry them.
+// register registers callbacks of esbuild. It converts a *failure.Error to a message that has the error as its Detail.
 func register(pb api.PluginBuild,
 	onResolve func(api.PluginBuild, api.OnResolveArgs) (api.OnResolveResult, error),
 	onLoad func(api.OnLoadArgs) (api.OnLoadResult, error),
@@ -170,7 +171,7 @@ func (b *bundler) fileModule(kind, file string, data []byte) (api.OnLoadResult, 
 		_, text, err := b.buildNested(file, kind)
 		return contents(string(text), api.LoaderText), err
 	}
-	if isWorker := strings.HasSuffix(kind, "worker"); isWorker {
+	if strings.HasSuffix(kind, "worker") {
 		return b.worker(kind, file)
 	}
 	if c, ok := compilers["?"+kind]; ok {
@@ -181,7 +182,8 @@ func (b *bundler) fileModule(kind, file string, data []byte) (api.OnLoadResult, 
 		strings.ReplaceAll(kind, "-", ", "))
 }
 
-// asset returns the URL of a file that is published. No path is relative to the URL of an inline worker.
+// asset returns a module with the URL of a file that is published. In an inline worker, the URL is absolute, because a
+// path cannot be relative to the worker's blob URL.
 func (b *bundler) asset(file string, data []byte) api.OnLoadResult {
 	if !b.isBlob {
 		return contents(string(data), api.LoaderFile)
@@ -195,7 +197,7 @@ func (b *bundler) asset(file string, data []byte) api.OnLoadResult {
 func (b *bundler) worker(kind, file string) (api.OnLoadResult, error) {
 	entry, text, err := b.buildNested(file, kind)
 	url, constructor := constant.Quote(entry.path), "Worker"
-	if len(b.outerFiles) > 0 { // no path is relative to the URL of an inline worker
+	if len(b.outerFiles) > 0 { // the outer worker can be inline, see asset
 		url = "new URL(" + url + ", self.location.origin).href"
 	}
 	if strings.HasSuffix(kind, "sharedworker") {
@@ -228,7 +230,7 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 	}
 	loader, isKnown := loaders[ext]
 	code := script{file: file, line: 1, code: trimBOM(data)}
-	switch inPackage := tree.IsInPackage(file); {
+	switch {
 	case with["type"] == "text":
 		return contents(string(data), api.LoaderText), nil
 	case with["type"] == "json":
@@ -237,15 +239,15 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 		return b.component(file, data)
 	case !isKnown:
 		return b.asset(file, data), nil
-	case inPackage && loader == api.LoaderJSX && ext != ".jsx":
+	case tree.IsInPackage(file) && loader == api.LoaderJSX && ext != ".jsx":
 		code.code = b.withoutUnused(file, code.code)
 		return b.script(code, api.LoaderJS)
 	case loader == api.LoaderCSS:
-		code, err := b.css(file, data)
+		sheet, err := b.css(file, data)
 		if err != nil {
 			return api.OnLoadResult{}, err
 		}
-		return b.styleSheet(code, styleLoader(file))
+		return b.styleSheet(sheet, styleLoader(file))
 	case loader != api.LoaderJSON:
 		return b.script(code, loader)
 	}

@@ -35,7 +35,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// What works in other build tools works here.
+// Conventions of other build tools work.
 func TestConventions(t *testing.T) {
 	t.Parallel()
 	const scripts = `{"dependencies":{"react-scripts":"5","react":"19"}}`
@@ -94,7 +94,7 @@ func TestConventions(t *testing.T) {
 	}
 }
 
-// A page either works, or the log or the error says why it does not.
+// A page works, or the log or the error says why it does not.
 func TestPagesThatWouldThrow(t *testing.T) {
 	t.Parallel()
 	react := fakeReact()

@@ -60,7 +60,7 @@ func (s *pages) parse(output, source string, data []byte, project *project) *pag
 		path: output, source: source, data: data, web: project.web, base: path.Dir(output), headEnd: -1, site: s,
 	}
 	s.list = append(s.list, p)
-	previous := entry{} // the previous token: of a text, the start tag of the element that contains it
+	previous := entry{} // of the previous token: before the text of a script or a style sheet, this is its start tag
 	start, line := 0, 1
 	for z := html.NewTokenizer(bytes.NewReader(data)); z.Next() != html.ErrorToken; {
 		raw := string(z.Raw())
@@ -90,17 +90,17 @@ func (p *page) addTag(e entry, project *project) {
 	isFile := ok && project.has(e.file)
 	public := project.public + strings.TrimPrefix(e.file, p.web)
 	isPublic := project.has(public)
-	isPlain := e.tag.Data == "script" && attribute(e.tag, "src") != ""
-	isScript := isPlain && isModule(e.tag) && (!p.isUnbundled || needsTranspiling(e.file))
-	if isPlain && isFile && !isScript && !p.isUnbundled && attribute(e.tag, "type") == "" {
+	isScript := e.tag.Data == "script" && attribute(e.tag, "src") != ""
+	needsBundling := isScript && isModule(e.tag) && (!p.isUnbundled || needsTranspiling(e.file))
+	if isScript && isFile && !needsBundling && !p.isUnbundled && attribute(e.tag, "type") == "" {
 		code, err := project.tree.Read(e.file)
-		isScript = err == nil && usesModules.Match(code)
+		needsBundling = err == nil && usesModules.Match(code)
 	}
-	if ok && !isFile && !isPublic && (isPlain && !isScript || hasRel(e.tag, "stylesheet")) {
+	if ok && !isFile && !isPublic && (isScript && !needsBundling || hasRel(e.tag, "stylesheet")) {
 		project.warnings.add("%s:%d: The file %s does not exist. Add it, or remove the reference.",
 			cmp.Or(p.source, p.path), e.line, e.file)
 	}
-	if isScript && isPublic {
+	if needsBundling && isPublic {
 		p.checkImports(public, project)
 	}
 	switch {
@@ -108,8 +108,8 @@ func (p *page) addTag(e entry, project *project) {
 		if href := attribute(e.tag, "href"); strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") {
 			p.base = path.Dir(href + "x")
 		}
-	case isScript, hasRel(e.tag, "stylesheet"):
-		if isFile || ok && isScript && !isPublic { // a script that does not exist is an error later
+	case needsBundling, hasRel(e.tag, "stylesheet"):
+		if isFile || ok && needsBundling && !isPublic { // a script that does not exist is an error later
 			p.entries = append(p.entries, e)
 		}
 	case hasRel(e.tag, "modulepreload") && isFile && !isPublic: // would load the source of a script, beside the bundle
@@ -235,11 +235,11 @@ func (p *page) render(b *bundleResult) []byte {
 			end, at = at, -1
 		}
 		out.Write(p.data[end:e.start])
-		switch entry := b.entries[e.key()]; {
+		switch bundled := b.entries[e.key()]; {
 		case e.isStyle():
-			out.WriteString(e.tag.String() + entry.text)
+			out.WriteString(e.tag.String() + bundled.text)
 		case e.file != "":
-			out.WriteString(withReference(e.tag, entry.path))
+			out.WriteString(withReference(e.tag, bundled.path))
 		}
 		end = e.end
 	}

@@ -120,6 +120,8 @@ func TestFrameworks(t *testing.T) {
 	}
 	vue := files("/index.html", "<p>", "/package.json", `{"dependencies":{"vue":"^2.7.0"}}`)
 	mustRun(t, sources{Files: vue}) // all versions of Vue work without components
+	several := files("/index.html", "<p>", "/A.vue", "", "/package.json", `{"dependencies":{"vue":"^2.7 || ^3"}}`)
+	mustRun(t, sources{Files: several})
 	vue["/vue.config.js"] = nil
 	wantFailure(t, sources{Files: vue}, failure.Error{Code: failure.FrameworkUnsupported, Message: "Vue CLI",
 		Path: "/vue.config.js"})

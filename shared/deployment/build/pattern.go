@@ -28,29 +28,30 @@ var (
 		"import":  regexp.MustCompile(staticCall + `|^[\s\v]*(?:\.meta\b|$|[^\s\v(/.<\-\x{80}-\x{10ffff}])`),
 		"require": regexp.MustCompile(staticCall + `|^[\w$]`),
 	}
-	// escapedLetter matches the escape of a letter of such a word.
+	// escapedLetter matches an escape that can mean a letter of the words import and require.
 	escapedLetter = regexp.MustCompile(`\\u(?:00[67]|\{)`)
 	// patternMessage matches the bundler's message about a pattern in a folder that does not exist.
 	patternMessage = regexp.MustCompile(`^Could not resolve (?:import|require)(?:\.\w+)?\("(.*)"\)`)
 )
 
-// checkPatterns returns an error if the pattern of an import leaves the folder of its importer. To see the patterns
-// that the bundler sees, it lets the bundler look for them in a folder that does not exist.
+// checkPatterns returns the error of checkPattern for the patterns of imports in a script. To see the patterns that the
+// bundler sees, it lets the bundler look for them in a folder that does not exist.
 func (b *bundler) checkPatterns(file string, code []byte, options api.TransformOptions) *failure.Error {
 	if !mayComputePath(code) {
 		return nil
 	}
+	// No pattern leads out of a folder that is so deep.
 	depth := 64 + bytes.Count(code, []byte("..")) + strings.Count(options.Define["import.meta.env"], "..")
 	run := api.Build(api.BuildOptions{
 		Stdin: &api.StdinOptions{
 			Contents: string(code), ResolveDir: b.dir + strings.Repeat("/-", depth), Loader: options.Loader,
 		},
 		Bundle: true, LogLevel: api.LogLevelSilent, Define: options.Define, TsconfigRaw: options.TsconfigRaw,
-		AbsWorkingDir: b.dir, LogLimit: 0,
+		AbsWorkingDir: b.dir,
 		Plugins: []api.Plugin{{Name: "patterns", Setup: func(pb api.PluginBuild) {
 			pb.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 				if a.Kind == api.ResolveEntryPoint {
-					return api.OnResolveResult{}, nil
+					return noResult, nil
 				}
 				return external(a.Path), nil
 			})
@@ -116,10 +117,10 @@ func (b *bundler) resolvePatterns(file string, code []byte) []byte {
 		if !ok {
 			return match
 		}
-		path := relative(path.Dir(file), folder)
+		prefix := relative(path.Dir(file), folder)
 		if strings.HasSuffix(folder, "/") {
-			path += "/"
+			prefix += "/"
 		}
-		return []byte(m[1] + path + "${")
+		return []byte(m[1] + prefix + "${")
 	})
 }

@@ -93,7 +93,7 @@ type project struct {
 
 	output          map[string]outputFile // the output by path
 	rules           map[string]string     // files of the project with rules, by path in the site
-	notes, warnings lines
+	notes, warnings lines                 // guarded by buildState.mu while the bundler runs
 
 	manifest       packageJSON
 	tsconfig       string              // for esbuild
@@ -120,7 +120,7 @@ func (p *project) readSettings(j job) (err error) {
 	}
 	p.pathAliases, p.packageAliases = map[string][]string{}, map[string]string{}
 	p.readVite()
-	p.public = path.Join("/", p.web, cmp.Or(p.public, publicDir))
+	p.public = path.Join("/", p.web, cmp.Or(p.public, "public"))
 	p.readPostCSS()
 	p.readSvelte()
 	p.readBrowsers()
@@ -154,5 +154,3 @@ func wordSet(text string) map[string]bool {
 	}
 	return set
 }
-
-const publicDir = "/public"

@@ -98,7 +98,7 @@ func isRules(published string) bool {
 	return published == rule.RedirectsFile || published == rule.HeadersFile
 }
 
-// isExcluded reports whether a file is published in no project, and bundled in none.
+// isExcluded reports whether a file is neither published nor bundled in any project.
 func isExcluded(name string) bool {
 	return isPrivate(name) || keyFiles.MatchString(name) || manifestFiles.MatchString(name)
 }
@@ -122,7 +122,8 @@ var (
 	scriptFiles = regexp.MustCompile(`\.(js|mjs|cjs)$`)
 )
 
-// isSource reports whether a file of an app outside of /public is source: all scripts are, and everything in /src.
+// isSource reports whether a file of an app outside of /public is source: a script, a test, a file of a tool, or a file
+// in a folder such as /src or /dist.
 func isSource(name string) bool {
 	ext := strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
 	return sourceExtensions[ext] || toolFiles.MatchString(name) || testFiles.MatchString(name) ||
@@ -131,7 +132,7 @@ func isSource(name string) bool {
 
 // addBundle adds the files of the bundler. In apps, it removes the files that the bundler has read, unless pages refer
 // to them. Images and other data in folders other than /src stay, because scripts can load them by their paths. In
-// static projects, all stay: a service worker or a script can load each by its path.
+// static projects, all files stay: a service worker or a script can load them by their paths.
 func (p *project) addBundle(s *pages, b *bundleResult) {
 	for file := range b.inputs {
 		name, public, _ := p.sitePath(file)

@@ -57,7 +57,7 @@ func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnReso
 	if ref.importer, ok = b.path(a.Importer); !ok {
 		ref.importer, _, _ = strings.Cut(a.Importer, "?")
 	}
-	if result, ok, err := b.urlReference(ref); ok || err != nil {
+	if result, isHandled, err := b.urlReference(ref); isHandled {
 		return result, err
 	}
 	if i := strings.IndexAny(ref.spec, "?#"); i > 0 {
@@ -72,8 +72,9 @@ func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnReso
 	return b.nameReference(pb, ref)
 }
 
-// urlReference handles references that are not paths.
-func (b *bundler) urlReference(ref reference) (api.OnResolveResult, bool, error) {
+// urlReference handles references with a scheme or a host, and fragments in url(). isHandled is false for others, and
+// for modules of Node.js. Errors: *failure.Error.
+func (b *bundler) urlReference(ref reference) (result api.OnResolveResult, isHandled bool, err error) {
 	if strings.HasPrefix(ref.spec, "//") || ref.isURL && strings.HasPrefix(ref.spec, "#") {
 		return external(ref.spec), true, nil
 	}
@@ -97,12 +98,13 @@ func (b *bundler) urlReference(ref reference) (api.OnResolveResult, bool, error)
 		"an https URL.", quote(ref.spec))
 }
 
-// pathReference handles paths. Relative ones without a query are left to the bundler.
+// pathReference handles paths. It leaves imports of relative paths without a query to the bundler. Errors:
+// *failure.Error.
 func (b *bundler) pathReference(pb api.PluginBuild, ref reference) (api.OnResolveResult, error) {
-	isPath := isRelative(ref.spec)
+	isRelativePath := isRelative(ref.spec)
 	dir := b.web + "/"
 	switch {
-	case isPath:
+	case isRelativePath:
 		dir = path.Dir(ref.importer)
 	case tree.IsInPackage(ref.spec):
 		dir = "/"
@@ -115,7 +117,7 @@ func (b *bundler) pathReference(pb api.PluginBuild, ref reference) (api.OnResolv
 		return noResult, errLeavesPackage(ref.importer)
 	case !ok:
 		return noResult, errLeavesProject(ref.spec)
-	case isPath && ref.query == "" && !ref.isURL && !b.isComponent(ref, file):
+	case isRelativePath && ref.query == "" && !ref.isURL && !b.isImageComponent(ref, file):
 		return noResult, nil
 	}
 	if found, ok := b.find(pb, ref, "."+file, b.dir); ok && (!ref.isURL || found.file == file) {
@@ -124,11 +126,12 @@ func (b *bundler) pathReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	return b.withoutFile(ref, file)
 }
 
-// nameReference handles packages and aliases, and paths of url() that do not begin with a dot. Packages without a query
-// are left to the bundler.
+// nameReference handles packages and aliases, and paths of url() that do not begin with a dot. It leaves imports of
+// packages without a query to the bundler. Errors: *failure.Error.
 func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolveResult, error) {
-	file, isPath := join(path.Dir(ref.importer), "./"+ref.spec)
-	if isPath = isPath && ref.isURL; isPath && b.has(file) {
+	file, isInside := join(path.Dir(ref.importer), "./"+ref.spec)
+	isPath := isInside && ref.isURL
+	if isPath && b.has(file) {
 		return b.module(ref, target{file: file})
 	}
 	if ref.spec == "vue" && ref.kind == api.ResolveJSRequireCall { // its script for Node.js would be a second Vue
@@ -144,16 +147,16 @@ func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	if b.isExportedWithoutExtension(ref) {
 		specs = append(specs, ref.spec+".js")
 	}
-	isMapped := isMapped(b.importMapKeys, ref.spec)
+	isInMap := isMapped(b.importMapKeys, ref.spec)
 	switch {
 	case strings.Contains(ref.spec+"/", "/../") && !isPath: // an alias could lead out of the project
 		return noResult, b.errMissing(ref.importer, ref.spec)
-	case len(specs) == 1 && ref.query == "" && !isMapped && !isPath:
+	case len(specs) == 1 && ref.query == "" && !isInMap && !isPath:
 		return noResult, nil
 	}
 	for _, spec := range specs {
 		found, ok := b.find(pb, ref, spec, ref.dir)
-		if ok && isMapped {
+		if ok && isInMap {
 			b.note("The package " + quote(ref.spec) + " is installed, so it is bundled, and the import map is not used for it.")
 		}
 		if ok {
@@ -161,9 +164,9 @@ func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolv
 		}
 	}
 	switch {
-	case isMapped && ref.kind == api.ResolveJSRequireCall: // browsers have no require
+	case isInMap && ref.kind == api.ResolveJSRequireCall: // browsers have no require
 		return api.OnResolveResult{Path: ref.spec, Namespace: nsImportMap}, nil
-	case isMapped:
+	case isInMap:
 		return external(ref.spec), nil
 	case isPath:
 		return b.withoutFile(ref, file)
@@ -173,7 +176,7 @@ func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	return noResult, b.errMissing(ref.importer, ref.spec)
 }
 
-// isMapped reports whether an import map with some keys has the module of an import.
+// isMapped reports whether one of the keys of import maps matches an import.
 func isMapped(keys []string, spec string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		return key == spec || strings.HasSuffix(key, "/") && strings.HasPrefix(spec, key)
@@ -206,8 +209,8 @@ func (b *bundler) find(pb api.PluginBuild, ref reference, spec, dir string) (tar
 	return t, true
 }
 
-// withoutFile handles a path at which the project has no file. A path of /public is a URL. A missing file of url() is
-// not an error.
+// withoutFile handles a path without a file that can be bundled. The path of a file in /public is a URL. A missing file
+// of url() is not an error. Errors: *failure.Error.
 func (b *bundler) withoutFile(ref reference, file string) (api.OnResolveResult, error) {
 	url, suffix := strings.TrimPrefix(file, b.web), ""
 	if ref.isURL {
@@ -293,9 +296,9 @@ func (b *bundler) errMissingPackage(importer, spec string) *failure.Error {
 	if isBuiltin(spec) {
 		name = strings.TrimPrefix(name, "node:")
 		if tree.IsInPackage(importer) {
-			_, from := tree.PackageOf(importer)
+			_, user := tree.PackageOf(importer)
 			return failf(failure.DependencyNotFound, "The package %q imports %q, a module of Node.js that browsers do not "+
-				"have. Add the npm package %q to dependencies in /package.json, or use another package.", from, name, name)
+				"have. Add the npm package %q to dependencies in /package.json, or use another package.", user, name, name)
 		}
 		return failf(failure.BuildFailed, "%s is a module of Node.js, which browsers do not have. Remove the import.",
 			quote(spec))

@@ -21,6 +21,7 @@ func bundleOf(t *testing.T, project, packages map[string][]byte) string {
 	return all.String()
 }
 
+// withPage returns a project whose page loads /main.js.
 func withPage(project, packages map[string][]byte) sources {
 	all := files("/index.html", `<script type="module" src="/main.js"></script>`)
 	maps.Copy(all, project)
@@ -197,7 +198,7 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// The order of a map decides nothing: the same tsconfig.json always has the same result.
+// The order of a map has no effect: the same tsconfig.json always has the same result.
 func TestBestPathAlias(t *testing.T) {
 	t.Parallel()
 	p := &project{pathAliases: map[string][]string{

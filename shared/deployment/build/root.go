@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// builtFolder returns the files of the folder that is built. It is the folder of the settings, or, if the project has
-// neither a package.json nor a page at its root, the only folder below that has one.
+// builtFolder returns the folder that is built, or "" for the root of the project, and its files with paths relative to
+// the folder. It is the folder of the settings, or else the folder that findRoot finds.
 func (in Input) builtFolder() (root string, files map[string][]byte) {
 	root = strings.TrimSuffix(path.Join("/", in.Root), "/")
 	if in.Root == "" {
@@ -28,8 +28,8 @@ func (in Input) builtFolder() (root string, files map[string][]byte) {
 // noRootFolder matches folders that are a part of a project, and not a project.
 var noRootFolder = regexp.MustCompile(`/(\.[^/]*|node_modules|public|src|dist|build|out|static|assets|docs|tests?)(/|$)`)
 
-// findRoot returns the only folder with a package.json, or else the only one with an index.html. It returns "" if there
-// are several, or if the root is a project.
+// findRoot returns the only folder with a package.json, or else the only folder with an index.html. It returns "" if
+// there are several such folders, or if the root has a package.json or an entry.
 func findRoot(files map[string][]byte) string {
 	if _, ok := files[manifestPath]; ok || hasEntry(files) {
 		return ""

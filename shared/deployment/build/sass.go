@@ -120,9 +120,9 @@ func (p sassProject) packageCandidates(importer, spec string) (paths []string) {
 // ErrMissing implements sass.Project.
 func (p sassProject) ErrMissing(importer, spec string) *failure.Error {
 	name := strings.TrimPrefix(strings.TrimPrefix(spec, "pkg:"), "~")
-	_, home := tree.PackageOf(tree.PackageFolder + name)
+	_, dependency := tree.PackageOf(tree.PackageFolder + name)
 	if isRelative(spec) || name != spec || strings.HasPrefix(spec, "/") ||
-		strings.HasPrefix(spec, "@") || p.hasPackage(importer, name) || p.manifest.has(home) {
+		strings.HasPrefix(spec, "@") || p.hasPackage(importer, name) || p.manifest.has(dependency) {
 		return p.errMissing(importer, name)
 	}
 	return failf(failure.BuildFailed, "The style sheet %s does not exist, beside its importer or as a package. Add the "+

@@ -24,7 +24,7 @@ func withFiles(pairs ...string) sources {
 	return in
 }
 
-// wantOutput checks that the files of an output have each of several parts, and none that begins with "!".
+// wantOutput checks that the files of an output contain each part, or do not contain it if it begins with "!".
 func wantOutput(t *testing.T, in sources, parts ...string) {
 	t.Helper()
 	out := mustRun(t, in)

@@ -39,7 +39,8 @@ func (p *project) openSettings(names ...string) (settingsFile, bool) {
 	return settingsFile{}, false
 }
 
-// value returns the value of the file: the default export of a program, or a JSON value.
+// value returns the value of the file: the default export of a program, or a JSON value. env has the variables that the
+// program can load.
 func (f settingsFile) value(env map[string]any) any {
 	code := f.text
 	if ext := path.Ext(f.name); ext == "" || ext == ".json" || ext == ".postcssrc" {
@@ -96,8 +97,7 @@ func (f settingsFile) ignore(key, what, advice string) {
 	f.warn(key, "%s", strings.TrimSpace(what+" is not understood, so the build ignores it. "+advice))
 }
 
-// ignoredOptions are the options of Vite that change nothing about the output of a build here, or whose plugins are
-// known.
+// ignoredOptions are the options of Vite that the build ignores without a warning.
 var ignoredOptions = wordSet(`plugins server preview build optimizeDeps test esbuild worker ssr mode appType clearScreen
 	logLevel cacheDir json oxc devtools legacy future environments customLogger`)
 
@@ -119,9 +119,9 @@ func (p *project) readVite() {
 				f.warn(key, "base is %s, but a site is served at /, so it is built for /.", quote(text))
 			}
 		case key == "root" && isText:
-			f.web = strings.TrimSuffix(path.Join("/", text), "/")
+			p.web = strings.TrimSuffix(path.Join("/", text), "/")
 		case key == "publicDir" && isText:
-			f.public = text
+			p.public = text
 		case key == "resolve":
 			f.readAliases(value)
 		case key == "css":
@@ -235,7 +235,7 @@ func (f settingsFile) readSass(value any) {
 	}
 }
 
-// readSvelte reads svelte.config. Its preprocessors are known: builds remove the types of scripts.
+// readSvelte reads svelte.config. Builds need no preprocessor such as vitePreprocess: they remove types themselves.
 func (p *project) readSvelte() {
 	f, ok := p.openSettings("/svelte.config.js", "/svelte.config.mjs", "/svelte.config.ts", "/svelte.config.cjs")
 	if !ok {
@@ -259,9 +259,9 @@ func (p *project) readSvelte() {
 	}
 }
 
-// postCSS are the plugins of PostCSS whose work the bundler does, and Tailwind CSS.
-var postCSS = wordSet(`tailwindcss @tailwindcss/postcss tailwindcss/nesting autoprefixer postcss-import postcss-nesting
-	cssnano`)
+// postCSSPlugins are the plugins of PostCSS whose work the build does.
+var postCSSPlugins = wordSet(`tailwindcss @tailwindcss/postcss tailwindcss/nesting autoprefixer postcss-import
+	postcss-nesting cssnano`)
 
 // readPostCSS reads the plugins of PostCSS.
 func (p *project) readPostCSS() {
@@ -284,8 +284,8 @@ func (p *project) readPostCSS() {
 		names = slices.Sorted(maps.Keys(plugins))
 		names = slices.DeleteFunc(names, func(name string) bool { return plugins[name] == false })
 		options, _ := plugins["tailwindcss"].(map[string]any)
-		if config, ok := options["config"].(string); ok {
-			p.postCSSTailwindConfig = path.Join("/", config)
+		if file, ok := options["config"].(string); ok {
+			p.postCSSTailwindConfig = path.Join("/", file)
 		}
 	case []any:
 		for _, plugin := range plugins {
@@ -304,7 +304,7 @@ func (p *project) readPostCSS() {
 		}
 	}
 	for _, name := range names {
-		if !postCSS[name] {
+		if !postCSSPlugins[name] {
 			f.warn(name, "The plugin %s of PostCSS is not used, because builds run no plugins.", name)
 		}
 	}

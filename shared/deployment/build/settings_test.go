@@ -158,7 +158,7 @@ func TestBrowsers(t *testing.T) {
 	}
 }
 
-// What the build does not understand is a warning with its line.
+// A setting that the build does not understand leads to a warning with its line.
 func TestSettingsThatAreNotUnderstood(t *testing.T) {
 	t.Parallel()
 	for config, want := range map[string]string{
@@ -184,7 +184,8 @@ func TestSettingsThatAreNotUnderstood(t *testing.T) {
 	}
 }
 
-// nested returns settings with a constant of n variables. In value, which is the value of each, $ is the previous one.
+// nested returns settings with a constant of n variables. value is the value of each variable. In value, $ stands for
+// the previous variable.
 func nested(n int, value string) string {
 	var code strings.Builder
 	code.WriteString("var a0 = []")

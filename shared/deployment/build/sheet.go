@@ -44,8 +44,8 @@ func (b *bundler) findSheetUse(file string, css []byte) (use sheetUse) {
 	return use
 }
 
-// needsTailwind reports whether a style sheet, or one that it imports, uses Tailwind CSS. It reads each imported style
-// sheet once in a build.
+// needsTailwind reports whether a style sheet, or a style sheet that it imports directly or indirectly, uses Tailwind
+// CSS. It reads each imported style sheet once in a build.
 func (b *bundler) needsTailwind(s script) bool {
 	use, seen := b.findSheetUse(s.file, s.code), map[string]bool{}
 	for next := use.imports; !use.tailwind && len(next) > 0; next = append(next[1:], use.imports...) {
@@ -105,8 +105,9 @@ func errLeavesProject(spec string) *failure.Error {
 	return failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(spec))
 }
 
-// packageSheet returns the style sheet that the package in a folder exports for style sheets only, with the first of
-// some conditions or fields of its manifest, such as "style". part is "" or the path in the package, such as "/theme".
+// packageSheet returns the style sheet that a package exports with the first of several conditions, such as "style", or
+// that its manifest names in the field of this name. home is the folder of the package. part is "" or the path in the
+// package, such as "/theme".
 func (b *bundler) packageSheet(home, part string, fields ...string) (file string, ok bool) {
 	var manifest map[string]any
 	data, err := b.tree.Read(home + "/package.json")
@@ -135,7 +136,8 @@ func (b *bundler) packageSheet(home, part string, fields ...string) (file string
 // relativeURL matches url() with a path that is relative to its style sheet.
 var relativeURL = regexp.MustCompile(`(?i)\burl\(\s*("[^"\n]*"|'[^'\n]*'|[^"')\s]+)\s*\)`)
 
-// moveURLs returns a style sheet whose relative URLs mean the same files from another folder. Errors: *failure.Error.
+// moveURLs changes the relative URLs of a style sheet in the folder from, so that they mean the same files in the
+// folder to. Errors: *failure.Error.
 func moveURLs(css, from, to string) (string, error) {
 	if from == to {
 		return css, nil

@@ -28,7 +28,7 @@ import (
 const (
 	// maxEngineTime limits the processor time of the compilers and the configurations of a build together.
 	maxEngineTime = 10 * time.Second
-	// maxContent is the number of bytes of the files in which names of classes are looked for.
+	// maxContent is the maximum number of bytes of all files in which the compiler looks for names of classes.
 	maxContent = 32 << 20
 )
 
@@ -41,9 +41,9 @@ type tailwindCSS struct {
 	name    string     // of the compiler
 	engine  *engine.Engine
 	config  string            // module of the configuration of version 3, or ""
-	modules map[string]string // answers to the compiler by module
-	// b and sheet are the style sheet that is compiled. loadErr is the error of the first file that it could not load, and
-	// loadErrID is the name of this file in the style sheet.
+	modules map[string]string // results of loadModule, by folder and module
+	// sheet is the style sheet that is compiled, for b. loadErr is the error of the first file that could not be loaded,
+	// and loadErrID is the name of this file in the style sheet.
 	b         *bundler
 	sheet     script
 	loadErr   error
@@ -248,7 +248,8 @@ func (t *tailwindCSS) contentFiles(globs []string) ([]content, error) {
 	return all, err
 }
 
-// eachFile calls a function with the files that may be read.
+// eachFile calls a function with each file that may be read. Errors: *failure.Error if the files are larger than
+// maxContent; the errors of the tree.
 func (t *tailwindCSS) eachFile(names []string, f func(name string, data []byte)) error {
 	left := maxContent
 	for _, name := range names {
@@ -268,7 +269,7 @@ func (t *tailwindCSS) eachFile(names []string, f func(name string, data []byte))
 	return nil
 }
 
-// importer returns the file that imports something from a folder, as far as it is known.
+// importer returns the file whose imports are relative to a folder. If it is not known, its name is made up.
 func (t *tailwindCSS) importer(folder string) string {
 	if folder == path.Dir(t.sheet.file) {
 		return t.sheet.file
@@ -276,7 +277,7 @@ func (t *tailwindCSS) importer(folder string) string {
 	return path.Join(folder, "style.css")
 }
 
-// loadSheet returns a style sheet that another one imports, with URLs relative to the one that is compiled.
+// loadSheet returns an imported style sheet, with URLs relative to the style sheet that is compiled.
 func (t *tailwindCSS) loadSheet(id, base string) (string, error) {
 	file, err := t.b.findSheet(id, t.importer(base))
 	if err != nil {

@@ -24,8 +24,8 @@ func TestTailwind(t *testing.T) {
 	t.Parallel()
 	const page = "<p class='flex md:p-4'>"
 	for name, c := range map[string]struct {
-		project    []string
-		want, lack string
+		project   []string
+		want, not string
 	}{
 		"4 by default": {[]string{"/a.css", `@import "tailwindcss"`, "/b.html", page}, ".flex{display:flex}", "@tailwind"},
 		"3 by its layers": {[]string{"/a.css", "@tailwind base; @tailwind utilities", "/b.html", page, "/tailwind.config.js",
@@ -62,8 +62,8 @@ func TestTailwind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := sheetOf(t, nil, c.project...)
-			if !strings.Contains(got, c.want) || strings.Contains(got, c.lack) {
-				t.Errorf("got %s, want %q and not %q", got, c.want, c.lack)
+			if !strings.Contains(got, c.want) || strings.Contains(got, c.not) {
+				t.Errorf("got %s, want %q and not %q", got, c.want, c.not)
 			}
 		})
 	}
@@ -104,7 +104,7 @@ func TestTailwindInPages(t *testing.T) {
 	}
 }
 
-// The versions are the versions of the packages that are bundled.
+// The versions are the versions of the packages in infra/compilers.
 func TestTailwindPackages(t *testing.T) {
 	t.Parallel()
 	manifest, err := os.ReadFile("../../../infra/compilers/package.json")
@@ -116,8 +116,8 @@ func TestTailwindPackages(t *testing.T) {
 	}
 }
 
-// A project that asks for a version that is not there gets the nearest one. That, and content that no file matches, is
-// a line in the log.
+// A project that asks for a version that no compiler has gets the compiler of the nearest version. The log says so, and
+// also names content that no file matches.
 func TestTailwindLog(t *testing.T) {
 	testmode.SkipIfShort(t)
 	t.Parallel()

@@ -16,7 +16,8 @@ import (
 	"devplatform/shared/deployment/tree"
 )
 
-// loadModule bundles and evaluates a configuration or a plugin, and returns its key for the compiler.
+// loadModule bundles and evaluates a configuration or a plugin. It returns a JSON object for the compiler with the
+// path, the folder and the key of the module. Errors: *failure.Error; the errors of package engine.
 func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 	key := base + "\n" + id
 	if answer := t.modules[key]; answer != "" {
@@ -91,13 +92,13 @@ func (b *bundler) resolveModule(pb api.PluginBuild, a api.OnResolveArgs, entry *
 		name, _ := b.path(a.ResolveDir + "/")
 		ref.importer = b.tailwind.importer(path.Join("/", name))
 	}
-	isBuiltin := isBuiltin(a.Path)
-	if engineModules.MatchString(a.Path) || isBuiltin {
+	isEngineModule := engineModules.MatchString(a.Path)
+	if isEngineModule || isBuiltin(a.Path) {
 		if found, ok := b.find(pb, ref, a.Path, ref.dir); ok && !strings.HasPrefix(a.Path, "tailwindcss") {
 			return b.module(ref, found)
 		}
 		switch {
-		case engineModules.MatchString(a.Path):
+		case isEngineModule:
 			name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(a.Path, "node:"), ".js"), "/posix")
 			return api.OnResolveResult{Path: name, Namespace: nsBuiltin}, nil
 		case tree.IsInPackage(ref.importer):

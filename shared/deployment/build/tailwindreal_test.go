@@ -81,7 +81,7 @@ func realCSS(t *testing.T, modules, version, file string, project map[string][]b
 	return css
 }
 
-// corpus returns the projects of a folder that use Tailwind CSS, and no framework that has style sheets of its own.
+// corpus returns the projects of a folder that use Tailwind CSS, except projects of Vue and Svelte.
 func corpus(t testing.TB, folder string) map[string]map[string][]byte {
 	t.Helper()
 	all := map[string]map[string][]byte{}
@@ -153,7 +153,7 @@ func TestTailwindReal(t *testing.T) {
 	}
 }
 
-// compiledSheet returns the style sheet of a build in which the page loads only it.
+// compiledSheet returns a style sheet as a build compiles it, from a page that loads only this style sheet.
 func compiledSheet(t *testing.T, file string, project, packages map[string][]byte) string {
 	t.Helper()
 	project = maps.Clone(project)

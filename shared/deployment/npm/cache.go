@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"log/slog"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -26,8 +25,8 @@ const (
 func cacheKey(hash sha512Hash) string { return cachePrefix + hex.EncodeToString(hash[:]) }
 
 // readCache writes the files of a package if they are in the cache, and reports whether they are. A damaged object
-// counts as missing, and is removed so that it can be replaced. The files that it added are added again, and count
-// twice. Errors: objectstore.ErrUnavailable; the errors of copies.unpack.
+// counts as missing, and is removed so that it can be replaced. Files that readCache added from a damaged object are
+// added again later, and count twice. Errors: objectstore.ErrUnavailable; the errors of unpack.
 func (i *Installer) readCache(ctx context.Context, c *placedPackage) (found bool, err error) {
 	key := cacheKey(c.hash)
 	body, _, err := i.deps.Bucket.Open(ctx, key)
@@ -47,7 +46,7 @@ func (i *Installer) readCache(ctx context.Context, c *placedPackage) (found bool
 	if err == nil || !isDamage(err) {
 		return err == nil, err
 	}
-	i.deps.Logger.WarnContext(ctx, "a cached package is damaged", slog.String("key", key), slog.Any("error", err))
+	i.deps.Logger.WarnContext(ctx, "a cached package is damaged", "key", key, "cause", err.Error())
 	return false, i.deps.Bucket.DeleteAll(ctx, key)
 }
 

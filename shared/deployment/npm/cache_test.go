@@ -12,13 +12,17 @@ import (
 	"devplatform/shared/deployment/npm"
 )
 
+// cacheKey returns the key of the object with the files of a tarball.
+func cacheKey(tarball []byte) string {
+	sum := sha512.Sum512(tarball)
+	return "packages/2/" + hex.EncodeToString(sum[:])
+}
+
 func TestCache(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.registry.publish("a", "1.0.0", nil, map[string]string{"index.js": strings.Repeat("a", 10_000), "empty.js": ""})
-	const path = "/a/-/a-1.0.0.tgz"
-	sum := sha512.Sum512(f.registry.tarballs[path])
-	key := "packages/2/" + hex.EncodeToString(sum[:])
+	key := cacheKey(f.registry.tarballs["/a/-/a-1.0.0.tgz"])
 
 	first, report, err := f.install(t, `"a":"1"`, "")
 	if report.Downloaded != 1 || err != nil {
@@ -58,7 +62,7 @@ func TestCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, change := range map[string]func([]byte) []byte{
+	changes := map[string]func([]byte) []byte{
 		"empty":              func([]byte) []byte { return nil },
 		"another format":     func(b []byte) []byte { b[0]++; return b },
 		"not an archive":     func([]byte) []byte { return encoder.EncodeAll([]byte("text"), nil) },
@@ -69,7 +73,8 @@ func TestCache(t *testing.T) {
 		"cut":                func(b []byte) []byte { return b[:len(b)-1] },
 		"only a header":      func(b []byte) []byte { return b[:13] },
 		"something appended": func(b []byte) []byte { return append(b, 0) },
-	} {
+	}
+	for name, change := range changes {
 		damage(change)
 		repaired := check(name, 1)
 		if !bytes.Equal(repaired, object) {
@@ -77,7 +82,7 @@ func TestCache(t *testing.T) {
 		}
 		check(name+", repaired", 0)
 	}
-	if n := strings.Count(f.log.String(), "a cached package is damaged"); n != 10 {
-		t.Errorf("got %d log lines about damaged objects, want 10:\n%s", n, f.log)
+	if n := strings.Count(f.log.String(), "a cached package is damaged"); n != len(changes) {
+		t.Errorf("got %d log lines about damaged objects, want %d:\n%s", n, len(changes), f.log)
 	}
 }

@@ -26,13 +26,12 @@ type document struct {
 	deprecated map[string]bool // whether a version is deprecated; only of versions that were examined
 }
 
-// The memory that parts of documents need at most: bytes for each name of an object, for each byte of a version that is
-// decoded, and for each version that is parsed and for each byte of its text.
+// The maximum memory that parts of documents need, in bytes.
 const (
-	entryMemory   = 200
-	releaseMemory = 20
-	versionMemory = 300
-	textMemory    = 10
+	entryMemory   = 200 // for each name of an object
+	releaseMemory = 20  // for each byte of a version that is decoded
+	versionMemory = 300 // for each version number that is parsed
+	textMemory    = 10  // for each byte of such a number
 )
 
 // maxRelease is the maximum number of bytes of a version. A version of a large package has a few thousand.
@@ -82,7 +81,7 @@ type release struct {
 	edges []edge
 }
 
-// release returns a version, or nil if there is none, if it is malformed, or if no memory is left for it.
+// release returns a version, or nil if there is none, if it is malformed or too large, or if no memory is left for it.
 func (d *document) release(version string) *release {
 	if r, ok := d.releases[version]; ok {
 		return r
@@ -101,8 +100,8 @@ func (d *document) release(version string) *release {
 	return r
 }
 
-// isDeprecated reports whether the authors of a version advise against its use. It decodes nothing else, because a
-// package can have many deprecated versions.
+// isDeprecated reports whether the authors of a version advise against its use. It keeps no other part of the version,
+// because a package can have many deprecated versions.
 func (d *document) isDeprecated(version string) bool {
 	if known, ok := d.deprecated[version]; ok {
 		return known

@@ -14,7 +14,8 @@ import (
 // parallel is the number of packages that are downloaded or read from the cache at the same time.
 const parallel = 16
 
-// placedPackage is a package that is added to a tree at one or more places. Equal packages have equal hashes.
+// placedPackage is a package that is added to a tree at one or more places. Packages with the same hash are one
+// placedPackage.
 type placedPackage struct {
 	selectedPackage
 

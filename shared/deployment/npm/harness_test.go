@@ -237,10 +237,10 @@ func project(manifest, lock string) npm.Project {
 
 // resolve returns the versions that are selected for a package.json, by location, and the warnings.
 func (f *fixture) resolve(manifest string) (map[string]string, []string, error) {
-	return npm.Resolve(background(), f.deps, project(manifest, ""))
+	return npm.Resolve(context.Background(), f.deps, project(manifest, ""))
 }
 
-// want checks that files are those of the paths, in any order.
+// want checks that files has exactly these paths.
 func want(t *testing.T, files map[string][]byte, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
@@ -268,5 +268,3 @@ func wantFailure(t *testing.T, err error, code failure.Code, message string) *fa
 	}
 	return f
 }
-
-func background() context.Context { return context.Background() }

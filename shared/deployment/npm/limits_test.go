@@ -219,7 +219,7 @@ func TestDocumentsShareLimit(t *testing.T) {
 		f.registry.publish(name, "1.0.0", nil, nil)
 		document, _ := json.Marshal(f.registry.documents[name])
 		f.registry.on["/"+name] = func(w http.ResponseWriter, r *http.Request) {
-			for range 17 {
+			for range 17 { // MiB: 16 documents are larger than the limit of 256 MiB, and 15 are not
 				_, _ = w.Write(chunk)
 			}
 			_ = http.NewResponseController(w).Flush()

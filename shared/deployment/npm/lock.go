@@ -35,7 +35,8 @@ const (
 	maxEdges    = 20_000  // of packages; also of the dependencies of all packages that a project needs
 )
 
-// parseLock parses a package-lock.json. It returns an empty lock if there is none, or if it is of npm 6 or older.
+// parseLock parses a package-lock.json. It returns an empty lock if there is none, or if npm 6 or older wrote it.
+// Errors: *failure.Error.
 func parseLock(raw []byte) (*lock, error) {
 	l := new(lock)
 	if len(raw) == 0 {

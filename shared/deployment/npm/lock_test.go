@@ -58,7 +58,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// If package.json was changed alone, only what does not fit is resolved again.
+// If only package.json was changed, only versions that no longer fit are selected again.
 func TestOutdatedLock(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)

@@ -43,7 +43,7 @@ type peerMetadata struct {
 // options are the options for reading JSON. npm accepts duplicate names, too.
 var options = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// An edge is a dependency of a package on a name.
+// edge is a dependency of a package on a name.
 type edge struct {
 	name  string // in node_modules
 	spec  string // a version, a range, a tag, or an alias such as "npm:react@^19"
@@ -64,8 +64,8 @@ const (
 
 func (k kind) isPeer() bool { return k == peer || k == optionalPeer }
 
-// edges returns the dependencies of a package that a browser can need, sorted by name as npm does. If a name has
-// several dependencies, the optional one wins over the regular one, and the regular one over the peer.
+// edges returns the dependencies of a package that a browser can need, sorted by name as npm does. If several fields
+// have the same name, optionalDependencies wins over dependencies, and dependencies wins over peerDependencies.
 func (m *manifest) edges() []edge {
 	byName := map[string]edge{}
 	add := func(specs map[string]string, k kind) {
@@ -136,8 +136,8 @@ type projectManifest struct {
 	Workspaces      any               `json:"workspaces"`
 }
 
-// parseProject parses a package.json. Of devDependencies, and of build tools that browsers can run, it keeps those that
-// the sources import.
+// parseProject parses a package.json. Of devDependencies and browserTools, it keeps only packages that the sources
+// import. Errors: *failure.Error.
 func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 	m := new(projectManifest)
 	if err := json.Unmarshal(raw, m, options); err != nil {
@@ -162,7 +162,7 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 	return p, nil
 }
 
-// developmentEdges returns the devDependencies that are not installed.
+// developmentEdges returns the devDependencies that are not installed. m.Dependencies are the packages to install.
 func (m *projectManifest) developmentEdges() (edges []edge) {
 	other := manifest{Dependencies: maps.Clone(m.DevDependencies)}
 	for _, installed := range m.edges() {
@@ -196,7 +196,7 @@ func (m *projectManifest) packagesToInstall(imports map[string]bool) map[string]
 // failure returns an error about a dependency, with its place in package.json.
 func (p *project) failure(name, message string) *failure.Error {
 	f := &failure.Error{Code: failure.DependencyNotFound, Message: message, Path: manifestPath}
-	section := max(0, bytes.Index(p.raw, []byte(`ependencies"`)))
+	section := max(0, bytes.Index(p.raw, []byte(`ependencies"`))) // "dependencies", "devDependencies", …
 	if at := bytes.Index(p.raw[section:], []byte(`"`+name+`"`)); at >= 0 {
 		f = f.At(manifestPath, p.raw, section+at)
 	}

@@ -65,8 +65,8 @@ type Installer struct {
 // limits are the limits that tests lower.
 type limits struct {
 	time         time.Duration
-	bytes, files int64
-	tarballs     int64 // compressed bytes of all packages that are downloaded
+	bytes, files int64 // of all packages, unpacked
+	tarballs     int64 // maximum compressed bytes of all packages that are downloaded
 }
 
 // New returns an Installer. It does no I/O.
@@ -147,15 +147,15 @@ func (i *Installer) install(ctx context.Context, p *project, files map[string][]
 	}
 	preferred := lock.versions()
 	key := keyOf(p, preferred)
-	resolution, ok := i.recent.get(key, i.deps.Clock())
-	if !ok {
+	resolution, isRecent := i.recent.get(key, i.deps.Clock())
+	if !isRecent {
 		resolution.packages, resolution.warnings, err = resolve(ctx, i.registry.session(), p, preferred)
 		if err != nil {
 			return Report{}, err
 		}
 	}
 	report, err := i.fetch(ctx, resolution.packages, t)
-	if err == nil {
+	if err == nil && !isRecent {
 		i.recent.put(key, resolution)
 	}
 	report.Warnings = slices.Concat(p.warnings(files), resolution.warnings)
@@ -172,7 +172,7 @@ type selectedPackage struct {
 	origin    string // the dependency of the project that needs it
 }
 
-// errTooMany reports that a limit of the number of packages is reached.
+// errTooMany means that a project needs too many packages. tooManyError returns the error for its owners.
 var errTooMany = errors.New("npm: too many packages")
 
 // tooManyError returns the error for a project that needs too many packages.
@@ -182,6 +182,5 @@ func tooManyError(packages []selectedPackage) error {
 		counts[p.origin]++
 	}
 	return fail(failure.DependencyTooLarge, "The project needs more than %d packages. Most of them are needed by %s. "+
-		"Remove dependencies from package.json.", maxPackages,
-		failure.Largest(counts, strconv.Itoa))
+		"Remove dependencies from package.json.", maxPackages, failure.Largest(counts, strconv.Itoa))
 }

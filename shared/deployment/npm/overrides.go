@@ -9,8 +9,8 @@ import (
 )
 
 // override is a rule of the field overrides in package.json. The root has no name, and contains the rules that apply to
-// the whole project. The rules below a package apply to its dependencies and to theirs. A nearer rule wins over a more
-// distant one.
+// the whole project. The rules below a package apply to its direct and indirect dependencies. A nearer rule wins over a
+// more distant rule.
 type override struct {
 	parent   *override
 	name     string
@@ -24,8 +24,8 @@ const maxOverrides = 500
 
 // overrideReader reads the field overrides.
 type overrideReader struct {
-	project *projectManifest // whose versions a value such as "$react" refers to
-	rules   int
+	project *projectManifest // has the versions to which values such as "$react" refer
+	rules   int              // number of rules that were read
 }
 
 // read adds rules to parent. If a rule is invalid, it returns a message for people.
@@ -66,6 +66,7 @@ func (r *overrideReader) read(parent *override, rules any) (problem string) {
 	return ""
 }
 
+// setValue sets the value of a rule. If value refers to a package that is not a dependency, setValue returns a message.
 func (r *overrideReader) setValue(o *override, value string) (problem string) {
 	value = strings.TrimSpace(value)
 	name, isReference := strings.CutPrefix(value, "$")
@@ -94,7 +95,7 @@ func parseOverrides(m *projectManifest) (root *override, problem string) {
 	return root, r.read(root, m.Overrides)
 }
 
-// apply returns the dependencies of a package to which the rules of o apply, with the versions that the rules select.
+// apply returns the dependencies of a package with the versions that the rules of o select.
 func (o *override) apply(edges []edge) []edge {
 	if o == nil {
 		return edges

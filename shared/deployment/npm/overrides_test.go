@@ -11,7 +11,8 @@ import (
 	"devplatform/shared/deployment/npm"
 )
 
-// publishChain publishes a, which needs b, which needs c, and d, which also needs c, each in several versions.
+// publishChain publishes a, which needs b, which needs c; d, which also needs c; z, which also needs b; and e, which
+// needs nothing. Each has several versions.
 func publishChain(f *fixture) {
 	for _, v := range []string{"1.0.0", "1.1.0", "1.2.0", "2.0.0"} {
 		f.registry.publish("c", v, nil, nil)

@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	// freshTime is how long selected versions are used again. npm also uses the documents of its registry for 5 minutes.
+	// freshTime is the time for which selected versions are used again. npm also uses documents of its registry again for
+	// 5 minutes.
 	freshTime = 5 * time.Minute
-	maxRecent = 32 // projects
+	maxRecent = 32 // maximum number of projects
 	// maxResolution is the maximum number of bytes of the versions of a project. 1,500 packages have about 500 KB.
 	maxResolution = 2 << 20
 )
@@ -20,7 +21,7 @@ const (
 type recentResolutions struct {
 	mu    sync.Mutex
 	all   map[resolutionKey]resolution
-	since time.Time // when all was empty
+	since time.Time // when all was last emptied
 }
 
 // resolution contains the versions that were selected for a project without a lock file.
@@ -51,7 +52,8 @@ func keyOf(p *project, preferred map[string][]string) resolutionKey {
 	return sha256.Sum256(text)
 }
 
-// get returns the resolution of a project. ok is false if there is none, or none that is fresh enough.
+// get returns the resolution of a project. ok is false if there is none. If the resolutions are too old or too many,
+// get first removes all of them.
 func (r *recentResolutions) get(key resolutionKey, now time.Time) (found resolution, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +64,7 @@ func (r *recentResolutions) get(key resolutionKey, now time.Time) (found resolut
 	return found, ok
 }
 
-// put keeps the resolution of a project for which get was called, unless it is too large.
+// put keeps a resolution for which get returned false, unless it is too large.
 func (r *recentResolutions) put(key resolutionKey, added resolution) {
 	if added.size() > maxResolution {
 		return

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,5 +109,41 @@ func TestRecentVersionsOfFailure(t *testing.T) {
 	f.registry.publish("a", "1.0.1", nil, nil)
 	if _, report, err := installInto(t, installer, in); report.Downloaded != 1 || err != nil {
 		t.Errorf("got %+v, error %v, want the new version", report, err)
+	}
+}
+
+// An installation of known versions that takes long does not extend the time for which they are used again.
+func TestRecentVersionsExpire(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.registry.publish("a", "1.0.0", nil, nil)
+	f.registry.publish("b", "1.0.0", nil, nil)
+	begin, passed := time.Now(), atomic.Int64{}
+	f.deps.Clock = func() time.Time { return begin.Add(time.Duration(passed.Load())) }
+	installer := npm.New(f.deps)
+	install := func(name string) {
+		t.Helper()
+		in := project(fmt.Sprintf(`{"dependencies":{%q:"1"}}`, name), "")
+		if _, _, err := installInto(t, installer, in); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	install("a")
+	const path = "/a/-/a-1.0.0.tgz"
+	data := f.registry.tarballs[path]
+	if err := f.deps.Bucket.DeleteAll(t.Context(), cacheKey(data)); err != nil {
+		t.Fatal(err)
+	}
+	f.registry.on[path] = func(w http.ResponseWriter, _ *http.Request) {
+		passed.Store(int64(5 * time.Minute))
+		install("b") // the first use of the versions after they have expired
+		_, _ = w.Write(data)
+	}
+	passed.Store(int64(5*time.Minute - 1))
+	install("a")
+	before := f.registry.count("/a")
+	install("a")
+	if n := f.registry.count("/a") - before; n != 1 {
+		t.Errorf("got %d requests for the versions of a, want 1", n)
 	}
 }

@@ -58,7 +58,7 @@ func TestRecorded(t *testing.T) {
 	manifests := projects(t)
 	for _, name := range recordedProjects {
 		in := npm.Project{Files: map[string][]byte{"/package.json": manifests[name]}, Imports: projectImports}
-		got, _, err := npm.Resolve(background(), npm.Deps{Registry: registry.server.URL, AllowPrivate: true}, in)
+		got, _, err := npm.Resolve(t.Context(), npm.Deps{Registry: registry.server.URL, AllowPrivate: true}, in)
 		if diff := cmp.Diff(data.Versions[name], got); diff != "" || err != nil {
 			t.Errorf("%s: error %v; mismatch (-want +got):\n%s", name, err, diff)
 		}

@@ -74,8 +74,8 @@ func (r *registry) checkRedirect(request *http.Request, via []*http.Request) err
 	return nil
 }
 
-// tarballURL returns the URL of a version's tarball: the one in the registry's document if it has the registry's
-// origin, otherwise the conventional one.
+// tarballURL returns the URL of a version's tarball: the URL in the registry's document if it has the registry's
+// origin, otherwise the conventional URL.
 func (r *registry) tarballURL(s selectedPackage) string {
 	if u, err := url.Parse(s.tarball); err == nil && r.isSameOrigin(u) {
 		return s.tarball
@@ -100,6 +100,7 @@ func (r *registry) get(ctx context.Context, target, accept, what string, read fu
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	// The first wait is 100 to 400 ms, the second wait 200 to 800 ms.
 	wait := func(failures int) time.Duration { return 5 * retry.Jitter(failures+1) }
 	for range retry.Attempts(ctx, attempts, wait) {
 		var canRetry bool
@@ -110,6 +111,7 @@ func (r *registry) get(ctx context.Context, target, accept, what string, read fu
 	return err
 }
 
+// try sends a request once. canRetry is true if the failure can be transient.
 func (r *registry) try(
 	parent context.Context, target, accept, what string, read func(io.Reader) error,
 ) (canRetry bool, err error) {
@@ -155,6 +157,8 @@ func errUnavailable(what, reason string) error {
 	return fail(failure.DependencyNotFound, "%s cannot be downloaded: %s.", what, reason)
 }
 
+// connectionError returns the error for people about a request without a complete response. ctx is the context of the
+// request.
 func connectionError(ctx context.Context, what string, err error) (canRetry bool, _ error) {
 	switch {
 	case errors.Is(err, errOtherOrigin):
@@ -181,8 +185,8 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// limitReader takes the bytes that it reads from a limit, which several readers can share. It returns err if the limit
-// does not allow them.
+// limitReader subtracts the bytes that it reads from a limit, which several readers can share. It returns err if the
+// limit is exceeded.
 type limitReader struct {
 	reader io.Reader
 	left   *atomic.Int64

@@ -22,6 +22,9 @@ type resolver struct {
 	edges             int                // of these nodes
 }
 
+// maxPeerWarnings is the maximum number of warnings about peers.
+const maxPeerWarnings = 10
+
 // resolve selects the versions of a project without a lock file. Versions of preferred are selected if they match.
 // The warnings name peers that conflict.
 func resolve(
@@ -80,8 +83,8 @@ func (r *resolver) next() *node {
 	return nearest
 }
 
-// maxNodes and maxTreeEdges are the numbers of packages and of their dependencies that may be placed before unneeded
-// ones are removed.
+// maxNodes and maxTreeEdges are the maximum numbers of packages and of their dependencies that may be placed, with the
+// packages that are removed later.
 const (
 	maxNodes     = 4 * maxPackages
 	maxTreeEdges = 2 * maxEdges
@@ -90,7 +93,7 @@ const (
 // resolveNode installs the dependencies of n that are missing or have the wrong version.
 func (r *resolver) resolveNode(ctx context.Context, n *node) error {
 	for _, e := range n.edges {
-		if ctx.Err() != nil { // documents that were read before need no further requests
+		if ctx.Err() != nil { // if all documents were read before, no request checks ctx
 			return ctx.Err()
 		}
 		if n.isRemoved {
@@ -128,9 +131,9 @@ func (r *resolver) resolveEdge(ctx context.Context, n *node, e edge) error {
 	return r.placeDependency(ctx, n, e, picked)
 }
 
-// refine applies the rules of a dependency to the package that satisfies it, if they are below the rules that apply to
-// the package: several packages that depend on it can have different rules for its dependencies, and the most specific
-// ones win. It does nothing after the end of ctx.
+// refine applies the rules of a dependency to the package n that satisfies it, if they are below the rules that apply
+// to n: packages that depend on n can have different rules for the dependencies of n, and the most specific rules win.
+// refine does nothing after the end of ctx.
 func (r *resolver) refine(ctx context.Context, n *node, rules *override) {
 	if n == nil || n.release == nil || !rules.isBelow(n.rules) || ctx.Err() != nil {
 		return
@@ -193,6 +196,3 @@ func (r *resolver) dependency(n *node) *node {
 	}
 	return n
 }
-
-// maxPeerWarnings is the maximum number of warnings about peers.
-const maxPeerWarnings = 10

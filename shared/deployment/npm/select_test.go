@@ -38,8 +38,8 @@ func TestRangesWithTags(t *testing.T) {
 	}
 }
 
-// Only the devDependencies that the sources import are installed. The others select versions, and build tools are never
-// installed.
+// Only the devDependencies that the sources import are installed. The versions of the others are used for peers. Build
+// tools are never installed.
 func TestDevelopmentDependencies(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
@@ -74,7 +74,7 @@ func TestDevelopmentDependencies(t *testing.T) {
 	} {
 		in := project(tc.manifest, "")
 		in.Imports = map[string]bool{tc.imports: true}
-		got, _, err := npm.Resolve(background(), f.deps, in)
+		got, _, err := npm.Resolve(t.Context(), f.deps, in)
 		if diff := cmp.Diff(tc.want, describe(got)); diff != "" || err != nil {
 			t.Errorf("%s: error %v; mismatch (-want +got):\n%s", name, err, diff)
 		}

@@ -18,7 +18,7 @@ const (
 	abbreviated  = "application/vnd.npm.install-v1+json"
 	maxDocument  = 32 << 20  // bytes of a document
 	maxDocuments = 256 << 20 // bytes of all documents of an installation
-	maxMemory    = 256 << 20 // bytes that their decoded parts can need besides
+	maxMemory    = 256 << 20 // bytes that the decoded parts of these documents can need in addition
 	// maxNames is the number of packages whose documents an installation may read. It is more than maxPackages, because
 	// documents are requested before it is known whether they are needed.
 	maxNames = 2 * maxPackages
@@ -32,7 +32,7 @@ type session struct {
 
 	mu        sync.Mutex
 	documents map[string]func() (*document, error)
-	explored  map[string]bool // the dependencies for which prefetch was called
+	explored  map[string]bool // the dependencies that prefetch has followed
 }
 
 func (r *registry) session() *session {
@@ -42,7 +42,7 @@ func (r *registry) session() *session {
 	}
 }
 
-// document returns the document of a package. Errors: errMissing, errTooMany, *failure.Error.
+// document returns the document of a package. Errors: errTooMany; the errors of registry.get.
 func (s *session) document(ctx context.Context, name string) (*document, error) {
 	s.mu.Lock()
 	read := s.documents[name]
@@ -86,9 +86,9 @@ func errDocumentsTooLarge() *failure.Error {
 		"dependencies from package.json.", maxDocuments>>20)
 }
 
-// prefetch reads the documents of dependencies, and of their dependencies, as far as the versions can be guessed.
-// They are then ready when the versions are selected one after the other. It ignores errors, and returns when all
-// documents are read.
+// prefetch reads the documents of dependencies, and of their dependencies, as far as the versions can be guessed. Then
+// the versions can be selected one after the other without waiting. It ignores errors, and returns when all documents
+// are read.
 func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[string][]string) {
 	var group async.Group
 	defer func() { _ = group.Wait() }()
@@ -98,7 +98,7 @@ func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[stri
 			continue
 		}
 		s.mu.Lock()
-		isDone := s.explored[name+"@"+spec] || len(s.explored) > 4*maxNames
+		isDone := s.explored[name+"@"+spec] || len(s.explored) > 4*maxNames // packages can need several versions of a name
 		s.explored[name+"@"+spec] = true
 		s.mu.Unlock()
 		if isDone {
@@ -114,8 +114,8 @@ func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[stri
 	}
 }
 
-// apply returns the dependencies to which rules apply, one caller after the other, and none after the end of ctx: many
-// rules of one package take long.
+// apply returns the dependencies with the versions that rules select. It serves one caller at a time, and returns nil
+// after the end of ctx, because many rules of one package take long.
 func (s *session) apply(ctx context.Context, rules *override, edges []edge) []edge {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,8 +125,8 @@ func (s *session) apply(ctx context.Context, rules *override, edges []edge) []ed
 	return rules.apply(edges)
 }
 
-// pick returns the version that a dependency selects. Errors: *failure.Error. It is errMissing if there is no such
-// package or version.
+// pick returns the version that a dependency selects. Errors: errMissing if there is no such package or version; the
+// errors of document; *failure.Error; the error of ctx.
 func (s *session) pick(ctx context.Context, e edge, preferred map[string][]string) (*release, error) {
 	name, spec, invalid := target(e)
 	if invalid != nil {

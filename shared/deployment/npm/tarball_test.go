@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/deployment/npm"
 )
 
-// TestPackages checks packages with a correct hash that contain dangerous files.
+// TestHostilePackages checks packages with a correct hash that contain dangerous files.
 func TestHostilePackages(t *testing.T) {
 	t.Parallel()
 	file := func(name string) []byte {

@@ -18,9 +18,8 @@ var buildToolPrefixes = []string{
 	"vite-plugin-", "vite-tsconfig-paths",
 }
 
-// browserTools are tools that also run in browsers, for example in a page that formats code. Builds have Tailwind CSS
-// themselves. They are installed if the sources import them, or if a package needs them as a dependency, but not as a
-// peer.
+// browserTools are tools that also run in browsers, for example in a page that formats code. They are installed if the
+// sources import them, or if a package needs them as a dependency, but not as a peer. Builds need none of them.
 var browserTools = []string{"autoprefixer", "postcss", "prettier", "sass", "tailwindcss", "typescript"}
 
 // isBuildTool reports whether a dependency of a package is a build tool that is not installed.

@@ -17,7 +17,8 @@ import (
 const (
 	maxStream = 512 << 20 // bytes that are decompressed, including files that are left out
 	maxPath   = 1024
-	// longPath is the number of bytes of a path for which a file counts once more. The paths of all files are in memory.
+	// longPath is a number of bytes: a file counts once more for each longPath bytes of its path, because the paths of all
+	// files are in memory.
 	longPath = 256
 )
 
@@ -77,9 +78,9 @@ func (c *placedPackage) write(name string, size int64, r io.Reader, archive *tar
 	var paths []string
 	files := 0
 	for _, location := range c.locations {
-		path := "/" + location + "/" + name
-		paths = append(paths, path)
-		files += 1 + len(path)/longPath
+		file := "/" + location + "/" + name
+		paths = append(paths, file)
+		files += 1 + len(file)/longPath
 	}
 	if err := c.usage.add(c.id(), size, int64(files)); err != nil {
 		return err
