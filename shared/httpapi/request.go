@@ -94,15 +94,12 @@ func WithRequestInfo(ctx context.Context, info RequestInfo) context.Context {
 
 // RequestInfoFrom returns the info of the current request. Outside of a request, it returns the zero RequestInfo.
 func RequestInfoFrom(ctx context.Context) RequestInfo {
-	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
-		return x.info
-	}
 	info, _ := ctx.Value(infoKey{}).(RequestInfo)
 	return info
 }
 
-// info returns the request info that the Lambda adapter stored in the context. If there is none, because the router
-// runs in an ordinary HTTP server, info derives it from the connection.
+// info returns the request info that the Lambda adapter stored in the context, with APP_URL. If there is none, because
+// the router runs in an ordinary HTTP server, info derives the request info from the connection.
 func (e *edge) info(r *http.Request) RequestInfo {
 	info := RequestInfoFrom(r.Context())
 	if info.RequestID == "" {

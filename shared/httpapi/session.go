@@ -67,7 +67,9 @@ func (x *exchange) cookies(value string, expires time.Time, maxAge int) []string
 }
 
 // usesPlainCookie reports whether responses to this client set the second cookie, and its requests may contain it.
-func (x *exchange) usesPlainCookie() bool { return x.edge.cfg.Edge.CookiePlainHTTP && !x.info.HTTPS }
+func (x *exchange) usesPlainCookie() bool {
+	return x.edge.cfg.Edge.CookiePlainHTTP && !RequestInfoFrom(x.ctx).HTTPS
+}
 
 // readToken returns the session token of a request. A __Host- cookie cannot be set by another host or over plain HTTP.
 // If there is one, it takes precedence, even if its token is not valid.
