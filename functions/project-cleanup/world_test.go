@@ -119,7 +119,7 @@ func (w *world) cleanup(client *db.Client, objects *s3.Client, now clock.Clock) 
 
 // login begins a new session of a user.
 func (w *world) login(u *projecttest.User) {
-	w.Users.Add(httpapi.NewCaller(u.UserID, "").Confirm(httpapi.Account{
+	w.Users.Add(httpapi.NewCaller(u.UserID, "").Complete(httpapi.Account{
 		Username: u.Name, Email: u.Name + "@example.com", LoggedInAt: w.Clock.Now(),
 	}, nil))
 }

@@ -33,10 +33,10 @@ func (Sessions) Authenticate(ctx context.Context, token string) (context.Context
 	ada := httpapi.NewCaller("usr_ada", "ses_1")
 	switch token {
 	case "good":
-		return ctx, ada.Confirm(httpapi.Account{}, nil), nil
+		return ctx, ada.Complete(httpapi.Account{}, nil), nil
 	case "old":
 		renewal := &httpapi.Renewal{Token: "fresh", Expires: Noon.Add(7 * 24 * time.Hour)}
-		return ctx, ada.Confirm(httpapi.Account{}, renewal), nil
+		return ctx, ada.Complete(httpapi.Account{}, renewal), nil
 	case "down":
 		return ctx, httpapi.Caller{}, errors.Join(db.ErrUnavailable)
 	default:

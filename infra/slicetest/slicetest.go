@@ -52,7 +52,7 @@ func (c *Clock) Advance(d time.Duration) {
 // NewCaller returns a caller with an account, whose session has been read.
 func NewCaller(userID, username string) httpapi.Caller {
 	account := httpapi.Account{Username: username, Email: username + "@example.com"}
-	return httpapi.NewCaller(userID, "").Confirm(account, nil)
+	return httpapi.NewCaller(userID, "").Complete(account, nil)
 }
 
 // Users replaces package account in tests: it authenticates users, and finds them by username. It is an
@@ -69,7 +69,7 @@ func (c *Users) ReadSessions(client *db.Client, table db.Table) {
 	c.sessions = func(ctx context.Context, user httpapi.Caller) (context.Context, httpapi.Caller, error) {
 		caller := httpapi.NewCaller(user.UserID, user.SessionID)
 		confirm := func(map[db.Ref]db.Item) error {
-			caller.Confirm(user.Account(), nil)
+			caller.Complete(user.Account(), nil)
 			return nil
 		}
 		return client.WithGuard(ctx, confirm, table.Ref(db.UserKey(user.UserID))), caller, nil

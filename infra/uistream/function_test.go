@@ -70,7 +70,7 @@ type fakeAuthenticator struct{}
 
 // Authenticate implements httpapi.Authenticator.
 func (fakeAuthenticator) Authenticate(ctx context.Context, _ string) (context.Context, httpapi.Caller, error) {
-	return ctx, httpapi.NewCaller("usr_1", "").Confirm(httpapi.Account{}, nil), nil
+	return ctx, httpapi.NewCaller("usr_1", "").Complete(httpapi.Account{}, nil), nil
 }
 
 // response is the response to one request.

@@ -40,9 +40,9 @@ func ListScope(caller Caller, list string, filters ...string) string {
 }
 
 // ReadPage reads one page of a chronological list. read returns up to n elements after a position ("" for the
-// beginning), and position the position of an element. ReadPage reads one element more than the page has, to find out
-// whether there is another page. scope identifies the list (see ListScope). Errors: db.ErrCursor for an invalid cursor;
-// the errors of read.
+// beginning). position returns the position of an element. ReadPage reads one element more than the page has, to find
+// out whether there is another page. scope identifies the list (see ListScope). Errors: db.ErrCursor for an invalid
+// cursor; the errors of read.
 func ReadPage[T any](
 	ctx context.Context, cursors *db.Cursors, scope string, in PageInput,
 	read func(ctx context.Context, after string, n int) ([]T, error), position func(T) string,

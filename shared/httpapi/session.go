@@ -45,7 +45,8 @@ func SessionToken(ctx context.Context) string { return exchangeFrom(ctx).token }
 // SessionCookies returns the Set-Cookie values that start a session with the client of the current request.
 func SessionCookies(ctx context.Context, token string, expires time.Time) []string {
 	x := exchangeFrom(ctx)
-	return x.cookies(token, expires, max(1, int(expires.Sub(x.edge.cfg.Clock())/time.Second)))
+	seconds := int(expires.Sub(x.edge.cfg.Clock()) / time.Second)
+	return x.cookies(token, expires, max(1, seconds)) // http.Cookie omits a Max-Age of 0
 }
 
 // ClearedCookies returns the Set-Cookie values that end the session at the client of the current request.
