@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-func main() { apigateway.StartStreaming(newHandler) }
+func main() { apigateway.StartStreaming(newHandler, apigateway.Unbounded) }
 
 // settings are the environment variables of the function. It does not use tables, secrets or sessions.
 type settings struct {

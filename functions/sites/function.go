@@ -16,7 +16,10 @@ import (
 	"devplatform/shared/site"
 )
 
-func main() { apigateway.StartBoundedStreaming(newHandler) }
+// maxUnread is the size in bytes of the buffer between the handler and a client that reads slowly. Files can be large.
+const maxUnread = 256 << 10
+
+func main() { apigateway.StartStreaming(newHandler, maxUnread) }
 
 // settings are the environment variables of the function.
 type settings struct {

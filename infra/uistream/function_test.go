@@ -27,7 +27,7 @@ const functionVariable = "UISTREAM_TEST_FUNCTION"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(functionVariable) != "" {
-		lambda.Start(apigateway.NewStream(newRouter()))
+		lambda.Start(apigateway.NewStream(newRouter(), apigateway.Unbounded))
 	}
 	os.Exit(m.Run())
 }
