@@ -131,9 +131,7 @@ func (f *fixture) add(kind string) job.Job {
 	if err := f.Jobs.DB.Tx(f.Jobs.Add(j)).Commit(f.Context()); err != nil {
 		f.Fatal(err)
 	}
-	if err := j.Send(f.Context(), f.Send); err != nil {
-		f.Fatal(err)
-	}
+	j.Send(f.Context(), f.Send, f.Logger)
 	return j
 }
 

@@ -221,7 +221,7 @@ func (w *Worker) Sweep(ctx context.Context) error {
 			return err
 		}
 		w.Logger.InfoContext(ctx, "message sent again", "kind", j.Kind, "owner", j.OwnerID, "id", j.ID)
-		return j.Send(ctx, w.Send)
+		return j.trySend(ctx, w.Send)
 	})
 	return errors.Join(append(errs, unreadable)...)
 }
