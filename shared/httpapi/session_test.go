@@ -73,8 +73,7 @@ func TestSessionThatIsReadAfterTheHandlerStarts(t *testing.T) {
 			var log edgetest.Log
 			router := httpapi.NewRouter(httpapi.Config{
 				Edge: edgetest.EdgeConfig, Logger: slog.New(slog.NewJSONHandler(&log, nil)),
-				Clock: func() time.Time { return edgetest.Noon },
-				Auth:  guardedSessions{client, client.Table("accounts"), active},
+				Clock: edgetest.Clock, Auth: guardedSessions{client, client.Table("accounts"), active},
 			}, func(r *httpapi.Routes) {
 				op := httpapi.Operation{ID: "stream", Method: http.MethodPost, Path: "/api/stream", Tag: httpapi.Tag{}}
 				httpapi.PrivateStream(r, op,
