@@ -135,8 +135,8 @@ func work(u *accounttest.User, project string) {
 	u.Do(http.MethodPost, "/api/auth/export", nil).Want(u.World.T, http.StatusAccepted)
 }
 
-// After a deletion, nothing remains of the account but what LIMITS.md lists. Where the user worked in workspaces of
-// others, the author is "deleted".
+// After a deletion, nothing remains of the account except for the data that LIMITS.md lists. In workspaces of other
+// users, the author of the user's work is "deleted".
 func TestAccountIsRemoved(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
@@ -190,8 +190,8 @@ func TestAccountIsRemoved(t *testing.T) {
 	}
 }
 
-// If the other owner of a workspace leaves before the removal, the longest admin becomes the owner, otherwise the
-// longest member. Without other members, the workspace ends.
+// If the other owner of a workspace leaves before the removal, the admin who joined first becomes the owner. Without
+// admins, it is the member who joined first. Without other members, the workspace ends.
 func TestWorkspaceGetsAnotherOwner(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
@@ -253,8 +253,8 @@ func TestAccountRemovalIsKilled(t *testing.T) {
 	})
 }
 
-// Whatever happens between two calls of a deletion: the account ends completely or not at all, no workspace is without
-// an owner, and in the end nothing remains.
+// A request of a user can be served between any two calls of a deletion. The account ends completely or not at all, no
+// workspace is without an owner, and in the end nothing remains.
 func TestDeletionRaces(t *testing.T) {
 	t.Parallel()
 	type race struct {
