@@ -38,8 +38,8 @@ func TestDeleteWhileThrottled(t *testing.T) {
 		t.Errorf("deleted %d items after %d waits, error %v, want 499 after 5 waits", n, waits, err)
 	}
 	f.wire.Break("BatchWriteItem", dynamotest.Throttled)
-	waits, clearAfter = 0, -1                                                                            // storage stays unavailable
-	if err := d.Delete(t.Context(), projects, kept); !errors.Is(err, db.ErrUnavailable) || waits != 19 { // 20 attempts
+	waits, clearAfter = 0, -1 // storage stays unavailable for all 20 attempts
+	if err := d.Delete(t.Context(), projects, kept); !errors.Is(err, db.ErrUnavailable) || waits != 19 {
 		t.Errorf("got error %v after %d waits, want ErrUnavailable after 19", err, waits)
 	}
 }
