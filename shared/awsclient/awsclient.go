@@ -22,7 +22,7 @@ import (
 // MaxAttempts is the maximum number of attempts of a call, including the first one.
 const MaxAttempts = 4
 
-// Timeouts of one attempt. A call should fail early, because the functions of the API time out after 20 s, and the
+// Timeouts of one attempt. A call should fail early, because most functions of the API time out after 20 s, and the
 // users of the API may stop waiting before that.
 const (
 	attemptTimeout  = 4 * time.Second

@@ -123,8 +123,8 @@ func surelyFit[T any](items []T) bool {
 
 // Fit returns how many of the first items fit into one response: at most limit (0 means no limit), and at most
 // 4 MiB of JSON, measured after the escaping in a proxy response. At least one item always fits. Fit encodes each item
-// once, unless the items are Bounded and surely fit. If an item cannot be encoded, Fit returns the number of all items.
-// The encoding of the response then reports the error.
+// once, unless the items are Bounded and surely fit. If an item cannot be encoded, Fit ignores the maximum size, and
+// the encoding of the response reports the error.
 func Fit[T any](items []T, limit int) int {
 	if limit > 0 && len(items) > limit {
 		items = items[:limit]

@@ -81,7 +81,8 @@ type Job struct {
 	StartedAt *clock.Timestamp `dynamodbav:"startedAt,omitempty"`
 }
 
-// New returns a job that a message should start at once.
+// New returns a job that a message should start at once (see Send). If the message is lost, the job is due after
+// ResendAfter.
 func New(kind, ownerID, recordID, group string, now time.Time) Job {
 	return Job{
 		OwnerID: ownerID, ID: recordID, Kind: kind, Group: group,
@@ -89,7 +90,7 @@ func New(kind, ownerID, recordID, group string, now time.Time) Job {
 	}
 }
 
-// After returns a copy of the job that is due at a time, before which no worker can claim it.
+// After returns a copy of the job that is due at the time at. No worker can claim the copy before that time.
 func (j Job) After(at time.Time) Job {
 	j.DueAt = clock.Stamp(at)
 	j.LeaseEnds = &j.DueAt
