@@ -122,7 +122,7 @@ func Register(r *httpapi.Routes) {
 		}) (*EchoOutput, error) {
 			return &EchoOutput{}, nil
 		})
-	for name, err := range Failures {
+	for name, err := range failures {
 		httpapi.Public(r, httpapi.Operation{ID: "fail-" + name, Method: http.MethodGet, Path: "/api/fail/" + name},
 			func(context.Context, *emptyInput) (*EchoOutput, error) { return nil, err })
 	}
@@ -140,8 +140,8 @@ func Register(r *httpapi.Routes) {
 		})
 }
 
-// Failures are the errors of the endpoints /api/fail/<name>.
-var Failures = map[string]error{
+// failures are the errors of the endpoints /api/fail/<name>.
+var failures = map[string]error{
 	"known": fault.New(fault.CodeUserExists, "The user already exists.").WithCause(errors.New("secret-detail")),
 	"wrapped": errors.Join(
 		errors.New("secret-detail"), fault.New(fault.CodeSessionNotFound, "The session does not exist.")),

@@ -268,7 +268,7 @@ func AsError(err error) *fault.Error {
 	case errors.Is(err, db.ErrUnavailable), errors.Is(err, config.ErrUnavailable):
 		return fault.ErrUnavailable.WithCause(err)
 	case errors.Is(err, db.ErrCursor):
-		return ErrCursor.WithCause(err)
+		return errCursor.WithCause(err)
 	case errors.Is(err, db.ErrConflict):
 		return fault.ErrConflict.WithCause(err)
 	default:

@@ -25,8 +25,8 @@ type PageInput struct {
 // history) if the request has no limit.
 const DefaultLimit = 50
 
-// ErrCursor reports a cursor that was not issued by this service, or was issued for another list.
-var ErrCursor = fault.Invalid(fault.Field("cursor", "must be the nextCursor of a page of this list"))
+// errCursor reports a cursor that was not issued by this service, or was issued for another list.
+var errCursor = fault.Invalid(fault.Field("cursor", "must be the nextCursor of a page of this list"))
 
 // ListScope returns the scope of a list's cursors: the kind of list, the caller, and the filters of the request. A
 // cursor is valid only in the scope for which it was issued. Different lists have different scopes.

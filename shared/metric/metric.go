@@ -20,7 +20,6 @@ const (
 	Count        Unit = "Count"
 	Milliseconds Unit = "Milliseconds"
 	Seconds      Unit = "Seconds"
-	Bytes        Unit = "Bytes"
 )
 
 // Value is a metric with the values measured since the last report. Its name must not be time, level or msg, because
