@@ -244,8 +244,8 @@ func (s *schema) parse(text string, into reflect.Value) string {
 // Validate checks the length of such a text.
 const defaultMaxText = 4096
 
-// maxText returns the limit, in code points, that decides whether a text in a body is decoded: the JSON of the text must
-// have at most maxCharacter times as many bytes.
+// maxText returns the limit, in code points, that decides whether a text in a body is decoded. The JSON of the text
+// must have at most maxCharacter times as many bytes.
 func (s *schema) maxText() int64 {
 	switch {
 	case s.maxLength != nil:
