@@ -28,7 +28,7 @@ import (
 	"devplatform/shared/project/file"
 )
 
-func main() { apigateway.StartStreaming(newHandler) }
+func main() { apigateway.StartStreaming(newHandler, apigateway.Unbounded) }
 
 // settings are the environment variables of the function.
 type settings struct {

@@ -14,9 +14,9 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-func main() { apigateway.StartStreaming(newHandler) }
+func main() { apigateway.StartStreaming(newHandler, apigateway.Unbounded) }
 
-// settings are the environment variables of the function. It does not use tables, secrets or sessions.
+// settings are the environment variables of the function. The function does not use tables, secrets or sessions.
 type settings struct {
 	Edge config.Edge
 }

@@ -1,6 +1,6 @@
 // Command jobs is the Lambda function that does work in the background: it builds deployments, removes the output of
-// deployments, and writes the archives of exports. It receives messages from JobsQueue. Every minute, a schedule makes
-// it look for jobs that wait for too long.
+// deployments, and writes the exports of projects and accounts. It receives messages from JobsQueue. Every minute, a
+// schedule makes it look for jobs that wait for too long.
 //
 // All kinds of jobs share the function, the queue and the schedule, because they need the same memory and time. Message
 // groups keep a user with many jobs from delaying the jobs of others.
@@ -56,8 +56,8 @@ type settings struct {
 	Storage       deployment.StorageSettings
 }
 
-// memoryLimit is the size of the heap at which the garbage collector works harder. The function has 1,769 MB, and the
-// process of a build can use 900 MiB of them.
+// memoryLimit is the size of the heap, in bytes, at which the garbage collector works harder. The function has
+// 1,769 MB, and the process of a build can use 900 MiB of them.
 const memoryLimit = 600 << 20
 
 // newHandler builds the function's handler. It does no I/O.

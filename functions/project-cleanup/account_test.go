@@ -136,8 +136,8 @@ func work(u *accounttest.User, project string) {
 	u.Do(http.MethodPost, "/api/auth/export", nil).Want(u.World.T, http.StatusAccepted)
 }
 
-// After a deletion, nothing remains of the account but what LIMITS.md lists. Where the user worked in workspaces of
-// others, the author is "deleted".
+// After a deletion, nothing remains of the account except for the data that LIMITS.md lists. In workspaces of other
+// users, the author of the user's work is "deleted".
 func TestAccountIsRemoved(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
@@ -254,8 +254,8 @@ func TestAccountRemovalIsKilled(t *testing.T) {
 	})
 }
 
-// Whatever happens between two calls of a deletion: the account ends completely or not at all, no workspace is without
-// an owner, and in the end nothing remains.
+// A request of a user can be served between any two calls of a deletion. The account ends completely or not at all, no
+// workspace is without an owner, and in the end nothing remains.
 func TestDeletionRaces(t *testing.T) {
 	t.Parallel()
 	type race struct {

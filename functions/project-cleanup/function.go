@@ -1,6 +1,7 @@
 // Command project-cleanup is the Lambda function that reads the stream of events: it deletes the data of deleted
 // projects, and sets an expiry time on file contents that were replaced. A schedule starts it every day to remove the
-// objects to which no record refers.
+// objects to which no record refers. Another schedule starts it every minute to remove the data of workspaces and
+// accounts that have ended.
 package main
 
 import (

@@ -60,12 +60,12 @@ func newWorld(t *testing.T) *world {
 	}
 	w.wire = dynamotest.NewWire(t, w.Endpoint, nil)
 	client := db.Wrap(w.wire.Client(), w.Clock.Now)
-	stored, sites := client.Table(w.cfg.Projects), client.Table(w.cfg.Sites)
+	table, sites := client.Table(w.cfg.Projects), client.Table(w.cfg.Sites)
 	outbox := event.Outbox{Events: client.Table(w.Tables.Events), IDs: w.IDs}
 	cursors := db.NewCursors(slicetest.Keys(w.Clock.Now))
 	w.jobs = job.Store{DB: w.Client, Projects: w.Projects}
 	w.deployments = deployment.Store{
-		DB: client, Projects: stored, Sites: sites, Outbox: outbox, Origin: "https://example.app", MaxBuilds: 100,
+		DB: client, Projects: table, Sites: sites, Outbox: outbox, Origin: "https://example.app", MaxBuilds: 100,
 		MaxOutput: 1 << 30,
 	}
 	service := deployment.New(deployment.Deps{
@@ -75,7 +75,7 @@ func newWorld(t *testing.T) *world {
 	})
 	files, projects := w.NewServices(client, w.S3, func(d *project.Deps) { d.RemoveSite = service.RemoveSite })
 	workspaces := workspace.New(workspace.Deps{
-		DB: client, Projects: stored, Outbox: outbox, Cursors: cursors, People: w.Users, IDs: w.IDs,
+		DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: w.Users, IDs: w.IDs,
 		Clock: w.Clock.Now, InvitationsPerDay: 1000,
 		DisableWebhooks: func(context.Context, string, string, time.Time) ([]db.Write, error) { return nil, nil },
 	})
@@ -119,7 +119,7 @@ func (w *world) cleanup(client *db.Client, objects *s3.Client, now clock.Clock) 
 
 // login begins a new session of a user.
 func (w *world) login(u *projecttest.User) {
-	w.Users.Add(httpapi.NewCaller(u.UserID, "").Confirm(httpapi.Account{
+	w.Users.Add(httpapi.NewCaller(u.UserID, "").Complete(httpapi.Account{
 		Username: u.Name, Email: u.Name + "@example.com", LoggedInAt: w.Clock.Now(),
 	}, nil))
 }

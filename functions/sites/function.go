@@ -16,7 +16,10 @@ import (
 	"devplatform/shared/site"
 )
 
-func main() { apigateway.StartBoundedStreaming(newHandler) }
+// maxUnread is the size in bytes of the buffer between the handler and a client that reads slowly. Files can be large.
+const maxUnread = 256 << 10
+
+func main() { apigateway.StartStreaming(newHandler, maxUnread) }
 
 // settings are the environment variables of the function.
 type settings struct {
@@ -28,7 +31,7 @@ type settings struct {
 	Projects string `env:"PROJECTS_TABLE,required,notEmpty"`
 	// Origin is the origin of all sites. Each address is a label below its host. Without it, there are no sites.
 	Origin config.Origin `env:"SITES_ORIGIN"`
-	// TrafficGiB is the limit of the bytes that the sites of an account serve in a month, at most a pebibyte.
+	// TrafficGiB is the maximum traffic of the sites of an account in a month, in GiB. The maximum setting is a pebibyte.
 	TrafficGiB int64 `env:"LIMIT_SITE_TRAFFIC_GIB" envDefault:"100" min:"1" max:"1048576"`
 }
 

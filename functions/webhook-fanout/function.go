@@ -25,7 +25,7 @@ type settings struct {
 	Projects string `env:"PROJECTS_TABLE,required,notEmpty"`
 	// Deliveries is the URL of the queue of the fast lane.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
-	// Creations is the URL of the queue for messages that ask for the creation of deliveries.
+	// Creations is the URL of the queue of messages that ask for the creation of deliveries.
 	Creations string `env:"CREATIONS_QUEUE,required,notEmpty"`
 	// Failures is the URL of the queue for stream records that cannot be processed.
 	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`

@@ -180,7 +180,7 @@ func (b Body) Read(data []byte) Cost {
 	for name, value := range b.target.path {
 		r.SetPathValue(name, value)
 	}
-	caller := httpapi.NewCaller("usr_1", "ses_1").Confirm(httpapi.Account{}, nil)
+	caller := httpapi.NewCaller("usr_1", "ses_1").Complete(httpapi.Account{}, nil)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -33,14 +33,14 @@ func (Sessions) Authenticate(ctx context.Context, token string) (context.Context
 	ada := httpapi.NewCaller("usr_ada", "ses_1")
 	switch token {
 	case "good":
-		return ctx, ada.Confirm(httpapi.Account{}, nil), nil
+		return ctx, ada.Complete(httpapi.Account{}, nil), nil
 	case "old":
 		renewal := &httpapi.Renewal{Token: "fresh", Expires: Noon.Add(7 * 24 * time.Hour)}
-		return ctx, ada.Confirm(httpapi.Account{}, renewal), nil
+		return ctx, ada.Complete(httpapi.Account{}, renewal), nil
 	case "down":
-		return ctx, httpapi.Caller{}, errors.Join(db.ErrUnavailable)
+		return ctx, httpapi.Caller{}, db.ErrUnavailable
 	default:
-		return ctx, httpapi.Caller{}, fault.New(fault.CodeInvalidToken, "The session is missing or has ended.")
+		return ctx, httpapi.Caller{}, httpapi.ErrNoSession
 	}
 }
 
@@ -57,11 +57,11 @@ type signupInput struct {
 	}
 }
 
-// EchoOutput is the output of most endpoints. It contains some values of the input.
+// EchoOutput is the output of most endpoints.
 type EchoOutput struct {
 	Body struct {
-		Email string `json:"email"`
-		Size  int    `json:"size"`
+		Email string `json:"email"` // of the input, or the ID of the caller
+		Size  int    `json:"size"`  // of the password of the input, in bytes
 	}
 }
 
@@ -122,7 +122,7 @@ func Register(r *httpapi.Routes) {
 		}) (*EchoOutput, error) {
 			return &EchoOutput{}, nil
 		})
-	for name, err := range Failures {
+	for name, err := range failures {
 		httpapi.Public(r, httpapi.Operation{ID: "fail-" + name, Method: http.MethodGet, Path: "/api/fail/" + name},
 			func(context.Context, *emptyInput) (*EchoOutput, error) { return nil, err })
 	}
@@ -140,18 +140,18 @@ func Register(r *httpapi.Routes) {
 		})
 }
 
-// Failures are the errors of the endpoints /api/fail/<name>.
-var Failures = map[string]error{
+// failures are the errors of the endpoints /api/fail/<name>.
+var failures = map[string]error{
 	"known": fault.New(fault.CodeUserExists, "The user already exists.").WithCause(errors.New("secret-detail")),
 	"wrapped": errors.Join(
 		errors.New("secret-detail"), fault.New(fault.CodeSessionNotFound, "The session does not exist.")),
-	"headers":     fault.New(fault.CodeAuthRateLimited, "Too many attempts.").WithHeader("Retry-After", "7"),
-	"conflict":    errors.Join(db.ErrConflict, errors.New("secret-detail")),
-	"storage":     errors.Join(db.ErrUnavailable, errors.New("secret-detail")),
-	"keys":        errors.Join(config.ErrUnavailable, errors.New("secret-detail")),
-	"not-found":   db.ErrNotFound,
-	"unknown":     errors.New("secret-detail"),
-	"unavailable": context.DeadlineExceeded,
+	"headers":   fault.New(fault.CodeAuthRateLimited, "Too many attempts.").WithHeader("Retry-After", "7"),
+	"conflict":  errors.Join(db.ErrConflict, errors.New("secret-detail")),
+	"storage":   errors.Join(db.ErrUnavailable, errors.New("secret-detail")),
+	"keys":      errors.Join(config.ErrUnavailable, errors.New("secret-detail")),
+	"not-found": db.ErrNotFound,
+	"unknown":   errors.New("secret-detail"),
+	"deadline":  context.DeadlineExceeded,
 }
 
 // Log records the request log.
@@ -189,7 +189,7 @@ func NewRouter(edge config.Edge) (http.Handler, *Log) {
 	l := &Log{}
 	return httpapi.NewRouter(httpapi.Config{
 		Edge: edge, Logger: slog.New(slog.NewJSONHandler(l, nil)),
-		Auth: Sessions{}, Clock: func() time.Time { return Noon },
+		Auth: Sessions{}, Clock: Clock,
 	}, Register), l
 }
 

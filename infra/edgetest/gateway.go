@@ -7,14 +7,13 @@ import (
 	"log/slog"
 	"net/http"
 	"testing"
-	"time"
+
+	"github.com/aws/aws-lambda-go/events"
 
 	"devplatform/shared/config"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/lambdafn/apigateway"
-
-	"github.com/aws/aws-lambda-go/events"
 )
 
 // Event returns a proxy event of API Gateway.
@@ -70,7 +69,7 @@ func StreamRouter(write StreamFunc) (http.Handler, *Log) {
 	l := &Log{}
 	return httpapi.NewRouter(httpapi.Config{
 		Edge: EdgeConfig, Logger: slog.New(slog.NewJSONHandler(l, nil)),
-		Auth: Sessions{}, Clock: func() time.Time { return Noon },
+		Auth: Sessions{}, Clock: Clock,
 	}, func(r *httpapi.Routes) { RegisterStream(r, write) }), l
 }
 

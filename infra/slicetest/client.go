@@ -146,7 +146,7 @@ type Response struct {
 	Body   map[string]any // the decoded JSON object, nil for a stream or an empty body
 	Raw    string
 	Calls  int64 // the number of DynamoDB calls that the server made for the request
-	Depth  int64 // the number of these calls that waited for each other
+	Depth  int64 // the length of the longest chain of these calls, see awsclient.Depth
 }
 
 // Text returns the value of a string field of the body, or "" if the field is missing or not a string.

@@ -20,7 +20,7 @@ type Log struct {
 // Calls are the DynamoDB calls of a request.
 type Calls struct {
 	Number int64
-	Depth  int64 // the number of calls that waited for each other
+	Depth  int64 // the length of the longest chain of calls, see awsclient.Depth
 }
 
 // NewLog returns an empty log.

@@ -107,7 +107,7 @@ func Steps(t *testing.T, atLeast int, do func(p *Process)) {
 			do(p)
 			reached = reached || p.HasReachedStep()
 			if t.Failed() {
-				t.Fatalf("failed at step %d, executed: %v", step, runsAfter)
+				t.Fatalf("failed at step %d, after the call: %v", step, runsAfter)
 			}
 		}
 		if !reached {

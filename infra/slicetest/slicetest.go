@@ -52,27 +52,28 @@ func (c *Clock) Advance(d time.Duration) {
 // NewCaller returns a caller with an account, whose session has been read.
 func NewCaller(userID, username string) httpapi.Caller {
 	account := httpapi.Account{Username: username, Email: username + "@example.com"}
-	return httpapi.NewCaller(userID, "").Confirm(account, nil)
+	return httpapi.NewCaller(userID, "").Complete(account, nil)
 }
 
 // Users replaces package account in tests: it authenticates users, and finds them by username. It is an
 // httpapi.Authenticator whose session tokens are the usernames in lower case.
 type Users struct {
-	mu       sync.Mutex
-	by       map[string]httpapi.Caller
-	sessions func(context.Context, httpapi.Caller) (context.Context, httpapi.Caller, error)
+	mu      sync.Mutex
+	callers map[string]httpapi.Caller // by username in lower case
+	// readSession returns a context with a guard that reads the session, and the caller. It is nil without ReadSessions.
+	readSession func(context.Context, httpapi.Caller) (context.Context, httpapi.Caller)
 }
 
 // ReadSessions makes every request with a session read an item of a table, as package account reads the session. The
 // item need not exist. Call it before the first request.
 func (c *Users) ReadSessions(client *db.Client, table db.Table) {
-	c.sessions = func(ctx context.Context, user httpapi.Caller) (context.Context, httpapi.Caller, error) {
+	c.readSession = func(ctx context.Context, user httpapi.Caller) (context.Context, httpapi.Caller) {
 		caller := httpapi.NewCaller(user.UserID, user.SessionID)
-		confirm := func(map[db.Ref]db.Item) error {
-			caller.Confirm(user.Account(), nil)
+		complete := func(map[db.Ref]db.Item) error {
+			caller.Complete(user.Account(), nil)
 			return nil
 		}
-		return client.WithGuard(ctx, confirm, table.Ref(db.UserKey(user.UserID))), caller, nil
+		return client.WithGuard(ctx, complete, table.Ref(db.UserKey(user.UserID))), caller
 	}
 }
 
@@ -80,22 +81,22 @@ func (c *Users) ReadSessions(client *db.Client, table db.Table) {
 func (c *Users) Add(caller httpapi.Caller) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.by == nil {
-		c.by = map[string]httpapi.Caller{}
+	if c.callers == nil {
+		c.callers = map[string]httpapi.Caller{}
 	}
-	c.by[strings.ToLower(caller.Account().Username)] = caller
+	c.callers[strings.ToLower(caller.Account().Username)] = caller
 }
 
 // Authenticate implements httpapi.Authenticator.
 func (c *Users) Authenticate(ctx context.Context, token string) (context.Context, httpapi.Caller, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	caller, ok := c.by[token]
+	caller, ok := c.callers[token]
 	if !ok {
-		return ctx, caller, fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
+		return ctx, caller, httpapi.ErrNoSession
 	}
-	if c.sessions != nil {
-		return c.sessions(ctx, caller)
+	if c.readSession != nil {
+		ctx, caller = c.readSession(ctx, caller)
 	}
 	return ctx, caller, nil
 }
@@ -104,7 +105,7 @@ func (c *Users) Authenticate(ctx context.Context, token string) (context.Context
 func (c *Users) FindByUsername(_ context.Context, username string) (userID, canonical string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	caller, ok := c.by[strings.ToLower(username)]
+	caller, ok := c.callers[strings.ToLower(username)]
 	if !ok {
 		return "", "", fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
 	}
@@ -146,9 +147,8 @@ func Dump(t testing.TB, sdk *dynamodb.Client, table string) map[db.Key]db.Item {
 	return all
 }
 
-// Slow is a proxy in front of DynamoDB (see dynamotest.NewWire) that delays every response, so that calls that a
-// request starts at the same time also run at the same time, and Response.Depth does not depend on the speed of the
-// machine.
+// Slow delays a call to DynamoDB (see dynamotest.NewWire). So calls that a request starts at the same time also run at
+// the same time, and Response.Depth does not depend on the speed of the machine.
 func Slow(next http.Handler, out http.ResponseWriter, r *http.Request) {
 	time.Sleep(20 * time.Millisecond) //nolint:forbidigo // the delay itself
 	next.ServeHTTP(out, r)

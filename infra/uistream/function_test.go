@@ -27,7 +27,7 @@ const functionVariable = "UISTREAM_TEST_FUNCTION"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(functionVariable) != "" {
-		lambda.Start(apigateway.NewStream(newRouter()))
+		lambda.Start(apigateway.NewStream(newRouter(), apigateway.Unbounded))
 	}
 	os.Exit(m.Run())
 }
@@ -70,7 +70,7 @@ type fakeAuthenticator struct{}
 
 // Authenticate implements httpapi.Authenticator.
 func (fakeAuthenticator) Authenticate(ctx context.Context, _ string) (context.Context, httpapi.Caller, error) {
-	return ctx, httpapi.NewCaller("usr_1", "").Confirm(httpapi.Account{}, nil), nil
+	return ctx, httpapi.NewCaller("usr_1", "").Complete(httpapi.Account{}, nil), nil
 }
 
 // response is the response to one request.

@@ -27,7 +27,7 @@ type Worker struct {
 	Write func(ctx context.Context, j job.Job, to io.Writer) error
 }
 
-// Kind returns the kind of the jobs that make the exports, with a name.
+// Kind returns the kind of the jobs that make the exports. name is the name of the kind.
 func (w Worker) Kind(name string) job.Kind {
 	return job.Kind{Name: name, Run: w.run, Fail: w.Store.Fail}
 }

@@ -9,7 +9,7 @@ import (
 // invocation collects the work that must end before an invocation of a function ends.
 type invocation struct {
 	mu   sync.Mutex
-	work []<-chan struct{}
+	work []<-chan struct{} // each is closed when its work ends
 }
 
 type invocationKey struct{}
@@ -20,7 +20,11 @@ type invocationKey struct{}
 func WithInvocation(ctx context.Context) (_ context.Context, wait func()) {
 	i := &invocation{}
 	return context.WithValue(ctx, invocationKey{}, i), func() {
-		for done := range i.each() {
+		for n := 0; ; n++ {
+			done, ok := i.at(n)
+			if !ok {
+				return
+			}
 			select {
 			case <-done:
 			case <-ctx.Done():
@@ -44,19 +48,12 @@ func EndAfter(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-// each iterates over the work, including work that is added during the iteration.
-func (i *invocation) each() func(yield func(<-chan struct{}) bool) {
-	return func(yield func(<-chan struct{}) bool) {
-		for n := 0; ; n++ {
-			i.mu.Lock()
-			var done <-chan struct{}
-			if n < len(i.work) {
-				done = i.work[n]
-			}
-			i.mu.Unlock()
-			if done == nil || !yield(done) {
-				return
-			}
-		}
+// at returns the n-th channel that was passed to EndAfter. It reports false if there are n channels or fewer.
+func (i *invocation) at(n int) (done <-chan struct{}, ok bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if n >= len(i.work) {
+		return nil, false
 	}
+	return i.work[n], true
 }

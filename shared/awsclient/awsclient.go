@@ -22,7 +22,7 @@ import (
 // MaxAttempts is the maximum number of attempts of a call, including the first one.
 const MaxAttempts = 4
 
-// Timeouts of one attempt. A call should fail early, because the functions of the API time out after 20 s, and the
+// Timeouts of one attempt. A call should fail early, because most functions of the API time out after 20 s, and the
 // users of the API may stop waiting before that.
 const (
 	attemptTimeout  = 4 * time.Second
@@ -33,8 +33,10 @@ const (
 	continueTimeout = 3 * time.Second // for which a large body waits for S3's "100 Continue"
 	keepAlive       = 30 * time.Second
 	idleTimeout     = 90 * time.Second
-	maxConnections  = 64
 )
+
+// maxIdle is the maximum number of idle connections of a client.
+const maxIdle = 64
 
 // Credentials returns the credentials that Lambda puts into the environment.
 func Credentials(cfg config.AWS) aws.CredentialsProvider {
@@ -113,9 +115,8 @@ func newTransport() *http.Transport {
 	return &http.Transport{
 		DialContext:         dialer.DialContext,
 		TLSHandshakeTimeout: tlsTimeout,
-		ForceAttemptHTTP2:   false,
-		MaxIdleConns:        maxConnections,
-		MaxIdleConnsPerHost: maxConnections,
+		MaxIdleConns:        maxIdle,
+		MaxIdleConnsPerHost: maxIdle,
 		IdleConnTimeout:     idleTimeout,
 		DisableCompression:  true, // DynamoDB computes its checksum of the bytes that it sends
 

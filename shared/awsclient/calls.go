@@ -26,7 +26,7 @@ type calls struct {
 	depth               atomic.Int64 // of the calls that have ended
 }
 
-// CountCalls returns a context that records the number and the duration of the calls made with it.
+// CountCalls returns a context that records the number, the duration and the depth of the calls made with it.
 func CountCalls(ctx context.Context) context.Context {
 	for _, service := range []Service{DynamoDB, S3} {
 		ctx = context.WithValue(ctx, callsKey{service}, new(calls))

@@ -49,7 +49,7 @@ func (t Timestamp) String() string { return string(t.text()) }
 func (t Timestamp) text() []byte {
 	at := time.Time(t).UTC()
 	text := at.AppendFormat(make([]byte, 0, len(layout)), time.RFC3339)
-	ms := 1000 + at.Nanosecond()/int(time.Millisecond)
+	ms := 1000 + at.Nanosecond()/int(time.Millisecond) // always four digits
 	text = strconv.AppendInt(text[:len(text)-len("Z")], int64(ms), 10)
 	text[len(text)-len("1000")] = '.' // replaces the 1
 	return append(text, 'Z')

@@ -76,8 +76,8 @@ func (c *cache[T]) get(ctx context.Context) (value T, err error) {
 	return *c.value, nil
 }
 
-// getNewerThan returns the secret. It reads the secret first if the last read did not begin within the period that ends
-// now. If the last read failed, it returns the error. Errors: ErrUnavailable.
+// getNewerThan returns the secret. It first waits for the read in progress, or reads the secret if the last read did
+// not begin within the period that ends now. If the last read failed, it returns the error. Errors: ErrUnavailable.
 func (c *cache[T]) getNewerThan(ctx context.Context, period time.Duration) (value T, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

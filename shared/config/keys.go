@@ -29,8 +29,8 @@ const (
 )
 
 // Keys is the key ring: a secret such as {"current":"k2","k1":"<random>","k2":"<random>","decryptOnly":["k1"]}. New
-// signatures and encryptions use the current key. Signatures of older keys are valid unless the key is listed in
-// decryptOnly, as a key that has leaked. An older key must stay in the ring as long as data that was encrypted with it
+// signatures and encryptions use the current key. The signatures of an older key are valid unless decryptOnly lists the
+// key, for example because it has leaked. An older key must stay in the ring as long as data that was encrypted with it
 // is in use. The key for each purpose is derived from a key of the ring with HKDF-SHA256, so that a leak of one derived
 // key reveals nothing about the others.
 //
@@ -146,6 +146,7 @@ func validKid(kid string) bool {
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
+// distinct returns the number of different characters of a text.
 func distinct(s string) int {
 	seen := map[rune]bool{}
 	for _, r := range s {
@@ -157,22 +158,22 @@ func distinct(s string) int {
 // ErrDamaged reports that sealed data was changed, or was sealed for another purpose or with other additional data.
 var ErrDamaged = errors.New("config: damaged sealed data")
 
-// Seal encrypts data with AES-256-GCM, with a key for a purpose that is derived from the ring's current key. keyID is
-// the ID of the current key, which must be stored with the sealed data. Open needs the same additional data, which
-// binds the sealed data to its place, for example an ID. Error: ErrUnavailable.
+// Seal encrypts data with AES-256-GCM, with a key for a purpose that is derived from the ring's current key. kid is the
+// ID of the current key, which must be stored with the sealed data. Open needs the same additional data, which binds
+// the sealed data to its place, for example an ID. Error: ErrUnavailable.
 func (k *Keys) Seal(
 	ctx context.Context, purpose string, data, additional []byte,
-) (keyID string, sealed []byte, err error) {
-	keyID, key, err := k.Current(ctx, purpose)
+) (kid string, sealed []byte, err error) {
+	kid, key, err := k.Current(ctx, purpose)
 	if err != nil {
 		return "", nil, err
 	}
-	return keyID, newAEAD(key).Seal(nil, nil, data, additional), nil //nolint:gosec // without a nonce, it generates one
+	return kid, newAEAD(key).Seal(nil, nil, data, additional), nil //nolint:gosec // without a nonce, it generates one
 }
 
-// Open decrypts data that Seal has sealed with the key keyID. Errors: ErrDamaged, ErrUnknownKey, ErrUnavailable.
-func (k *Keys) Open(ctx context.Context, purpose, keyID string, sealed, additional []byte) ([]byte, error) {
-	found, err := k.find(ctx, keyID)
+// Open decrypts data that Seal has sealed with the key kid. Errors: ErrDamaged, ErrUnknownKey, ErrUnavailable.
+func (k *Keys) Open(ctx context.Context, purpose, kid string, sealed, additional []byte) ([]byte, error) {
+	found, err := k.find(ctx, kid)
 	if err != nil {
 		return nil, err
 	}

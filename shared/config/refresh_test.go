@@ -26,7 +26,8 @@ func use(t *testing.T, keys *config.Keys) (kid string, err error) {
 	return kid, err
 }
 
-// want fails the test unless the current key has the ID and the secret was read so often.
+// want fails the test unless kid is the ID of the current key, and fetches is the number of times that the secret was
+// read.
 func want(t *testing.T, keys *config.Keys, secret *fakeSecret, kid string, fetches int) {
 	t.Helper()
 	if got, err := use(t, keys); err != nil || got != kid || secret.fetches() != fetches {
@@ -166,12 +167,12 @@ func TestRemovedKeyStopsVerifying(t *testing.T) {
 			if _, err := keys.KeyToVerify(t.Context(), "k1", "x"); !errors.Is(err, config.ErrUnknownKey) {
 				t.Errorf("%s, a request every %v: got error %v, want ErrUnknownKey", name, pause, err)
 			}
-			want := config.ErrUnknownKey
+			wantErr := config.ErrUnknownKey
 			if tc.decrypts {
-				want = config.ErrDamaged
+				wantErr = config.ErrDamaged // the key was used
 			}
-			if _, err := keys.Open(t.Context(), "x", "k1", nil, nil); !errors.Is(err, want) {
-				t.Errorf("%s, a request every %v: got error %v of Open, want %v", name, pause, err, want)
+			if _, err := keys.Open(t.Context(), "x", "k1", nil, nil); !errors.Is(err, wantErr) {
+				t.Errorf("%s, a request every %v: got error %v of Open, want %v", name, pause, err, wantErr)
 			}
 		}
 	}

@@ -157,7 +157,7 @@ type Credential struct {
 	cache *cache[map[string]string]
 }
 
-// Get returns the credential. It returns "" if none is set. Errors: ErrUnavailable.
+// Get returns the credential, "" if the object has no such field. Errors: ErrUnavailable.
 func (c *Credential) Get(ctx context.Context) (string, error) {
 	fields, err := c.cache.get(ctx)
 	if err != nil {

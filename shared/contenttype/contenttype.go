@@ -1,5 +1,5 @@
 // Package contenttype maps file names to media types, for the records of project files and for the responses of sites.
-// It depends on the name and on whether the content is text, never on the machine, as package mime does.
+// The result depends only on the name, and on whether the content is text. Package mime also depends on the machine.
 package contenttype
 
 import (
@@ -75,8 +75,8 @@ var types = map[string]string{
 var binaryTypes = map[string]string{"ts": transport, "mts": transport}
 
 // Of returns the media type of a file, by the extension of its name, ignoring case. isText reports whether the content
-// is valid UTF-8. Only then does the type of a text have a charset, and a file with an unknown extension is plain text.
-// Types that do not begin with text/ have no charset: JSON and XML define their own encoding.
+// is valid UTF-8. If it is, a file with an unknown extension is plain text, and types that begin with text/ have a
+// charset. Other types have no charset: JSON and XML define their own encoding.
 func Of(name string, isText bool) string {
 	base := path.Base(name)
 	extension := strings.ToLower(strings.TrimPrefix(path.Ext(base), "."))

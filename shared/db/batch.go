@@ -65,7 +65,8 @@ func byKey(items map[Ref]Item, err error) (map[Key]Item, error) {
 }
 
 // BatchGet reads items of several tables like Table.BatchGet. One call reads up to 100 items of all tables. The first
-// BatchGet of a request also reads the items of its guard (see WithGuard), and lets the guard decide.
+// BatchGet of a request also reads the items of its guard (see guard.go), and lets the guard decide. Errors:
+// ErrUnavailable; the error of the guard.
 func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error) {
 	g := guardOf(ctx)
 	readsGuard, all := g.take(), refs
@@ -78,7 +79,7 @@ func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error
 		return c.getBatch(ctx, batch, found)
 	})
 	switch {
-	case readsGuard && err != nil && ctx.Err() != nil: // the other calls of the request have not ended
+	case readsGuard && err != nil && ctx.Err() != nil: // only this call has ended: the others still need a decision
 		g.read()
 		return nil, err
 	case readsGuard:

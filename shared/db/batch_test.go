@@ -161,7 +161,7 @@ func TestDeleteAllRetriesUnprocessedItems(t *testing.T) {
 	if err := deleteAll(stuck); class(err) != "unavailable" {
 		t.Errorf("got error %v although no call made progress, want ErrUnavailable", err)
 	}
-	if n := len(stuck.sizes); n < 2 || n > 10 {
+	if n := len(stuck.sizes); n < 2 || n > 10 { // about awsclient.MaxAttempts
 		t.Errorf("got %d calls without progress, want 2 to 10", n)
 	}
 }

@@ -28,7 +28,7 @@ const (
 // Item maps the attribute names of a stored item to their values.
 type Item = map[string]types.AttributeValue
 
-// Client reads and writes items. It is safe for concurrent use. A function makes one when it starts.
+// Client reads and writes items. It is safe for concurrent use. A Lambda function creates one Client when it starts.
 type Client struct {
 	sdk *dynamodb.Client
 	now clock.Clock

@@ -167,7 +167,7 @@ func TestCursorsRemainValidAfterKeyRotation(t *testing.T) {
 	}
 }
 
-// A forged key ID causes no fetch of the keys. Without keys, the error is not that of an invalid cursor.
+// A forged key ID causes no fetch of the keys. Without keys, the error is not ErrCursor.
 func TestCursorsWithoutKeys(t *testing.T) {
 	t.Parallel()
 	c, secret, clk := newCursors(oldRing)

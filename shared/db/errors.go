@@ -50,8 +50,8 @@ func (e *conditionError) Is(target error) bool { return target == ErrConditionFa
 // Unwrap returns the SDK's error.
 func (e *conditionError) Unwrap() error { return e.cause }
 
-// meaning returns the error that the first failed condition of writes means (see Write.Else), or err if no condition
-// failed or it means nothing.
+// meaning returns the error that the first failed condition of writes means (see Write.Else). It returns err if no
+// condition failed, or if the condition has no meaning.
 func meaning(err error, writes ...Write) error {
 	failed, ok := errors.AsType[*conditionError](err)
 	if !ok {

@@ -56,8 +56,8 @@ func operations(client *db.Client, table db.Table) map[string]func(context.Conte
 	}
 }
 
-// guarded returns a context with a guard that allows an operation if the item under guardKey exists, and the number of
-// checks.
+// guarded returns a context with a guard, and the number of the guard's checks. The guard allows an operation if the
+// item under guardKey exists.
 func guarded(ctx context.Context, client *db.Client, table db.Table) (context.Context, *atomic.Int64) {
 	checks := new(atomic.Int64)
 	ref := table.Ref(guardKey)

@@ -20,8 +20,8 @@ type Key struct{ PK, SK string }
 // results in the zero Prefix, which selects no items.
 type Prefix struct{ PK, SK string }
 
-// After returns the value of Query.After for the page that begins after the sort key that consists of the prefix and
-// suffix. If suffix is empty, it returns the zero Key, which means the first page.
+// After returns the value of Query.After for the page that begins after an item. suffix is the part of the item's sort
+// key after the prefix (see Rest). If suffix is empty, After returns the zero Key, which means the first page.
 func (p Prefix) After(suffix string) Key {
 	if suffix == "" {
 		return Key{}
@@ -61,9 +61,6 @@ func join(kind string, parts ...string) string {
 		if part == "" || strings.ContainsRune(part, 0) || (!isLast && strings.Contains(part, separator)) {
 			return ""
 		}
-	}
-	if len(parts) == 0 {
-		return ""
 	}
 	return kind + separator + strings.Join(parts, separator)
 }

@@ -76,11 +76,10 @@ func ActivityKey(userID, entryID string) Key {
 // ActivityOf selects the entries of a user, in the order of their times.
 func ActivityOf(userID string) Prefix { return kindPrefix(userPK(userID), "ACTIVITY") }
 
-// CounterKey returns the key of the counter of a rate limit rule, for the window of time that begins at start. subjects
-// identify whose attempts are counted, such as an IP address and an e-mail address. Only the last of them may contain
-// the separator.
-func CounterKey(rule string, start time.Time, subjects ...string) Key {
-	return newKey(join("RATE", append([]string{rule}, subjects...)...), strconv.FormatInt(start.Unix(), 10))
+// CounterKey returns the key of the counter of a rate limit rule, for the window of time that begins at start. subject
+// identifies whose attempts are counted, such as an IP address.
+func CounterKey(rule string, start time.Time, subject string) Key {
+	return newKey(join("RATE", rule, subject), strconv.FormatInt(start.Unix(), 10))
 }
 
 // OperationsKey returns the key of the item with the operations of a subject that are in progress under a rule.

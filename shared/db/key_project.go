@@ -159,8 +159,8 @@ func DeploymentKey(projectID, deploymentID string) Key {
 // DeploymentsOf selects the deployments of a project, in the order of their creation.
 func DeploymentsOf(projectID string) Prefix { return kindPrefix(projectPK(projectID), "DEPLOYMENT") }
 
-// JobKey returns the key of the job for an export or a deployment, by the ID of that record and of the project or the
-// user that has the record.
+// JobKey returns the key of the job for an export or a deployment, by the ID of the project or the user to which that
+// record belongs, and by the ID of the record.
 func JobKey(ownerID, recordID string) Key {
 	record := cmp.Or(idPart(id.Export, recordID), idPart(id.Deployment, recordID))
 	return newKey(cmp.Or(projectPK(ownerID), userPK(ownerID)), join("JOB", record))
@@ -183,7 +183,7 @@ func OutputKey(userID string) Key { return newKey(userPK(userID), "OUTPUT") }
 // SiteKey returns the key of the site of a project.
 func SiteKey(projectID string) Key { return newKey(projectPK(projectID), "SITE") }
 
-// AddressKey returns the key of an address of sites, by its label: the first part of the host name.
+// AddressKey returns the key of the address of a site, by its label: the first part of the host name.
 func AddressKey(label string) Key { return newKey(join("ADDRESS", label), "ADDRESS") }
 
 // TrafficKey returns the key of the item that counts the bytes that the sites of an account served in a month, such as

@@ -96,8 +96,8 @@ func List[T any](
 	return records, next, nil
 }
 
-// QueryAll reads all live items under a prefix, which must be few. If attributes are given, the items contain only
-// these attributes, the keys and expiresAt. Errors: ErrUnavailable.
+// QueryAll reads all live items under a prefix. They must fit into memory. If attributes are given, the items contain
+// only these attributes, the keys and expiresAt. Errors: ErrUnavailable.
 func (t Table) QueryAll(ctx context.Context, prefix Prefix, attributes ...string) (items []Item, err error) {
 	for page, err := range t.pages(ctx, Query{Prefix: prefix, Only: attributes}.input(t.name)) {
 		if err != nil {
@@ -108,8 +108,8 @@ func (t Table) QueryAll(ctx context.Context, prefix Prefix, attributes ...string
 	return items, nil
 }
 
-// Each calls use with each live item under a prefix. It keeps only one page in memory. See QueryAll. Errors:
-// ErrUnavailable; the first error of use.
+// Each calls use with each live item under a prefix. It keeps only one page in memory. attributes has the same meaning
+// as in QueryAll. Errors: ErrUnavailable; the first error of use.
 func (t Table) Each(ctx context.Context, prefix Prefix, use func(Item) error, attributes ...string) error {
 	for page, err := range t.pages(ctx, Query{Prefix: prefix, Only: attributes}.input(t.name)) {
 		if err != nil {
@@ -140,8 +140,8 @@ func EachRecord[T any](
 }
 
 // Pages returns the live items of a query, from q.After to the end, in the order of their sort keys. A page contains
-// the items of one call, which are at most q.Limit, and can be empty. The last one has the error if there is one.
-// Errors: ErrUnavailable.
+// the items of one call, which are at most q.Limit, and can be empty. After an error, there are no more pages. Errors:
+// ErrUnavailable.
 func (t Table) Pages(ctx context.Context, q Query) iter.Seq2[Page, error] {
 	return t.pages(ctx, q.input(t.name))
 }

@@ -193,14 +193,13 @@ func (c *Client) do(ctx context.Context, w Write) (item Item, err error) {
 	}
 	end()
 	err = classify("write", err)
-	failed, isFailed := errors.AsType[*conditionError](err)
-	switch {
-	case !isFailed || w.isOwn == nil || !w.isOwn(failed.items[0]):
-		return item, err
-	case w.kind == updateWrite:
-		return failed.items[0], nil
+	if failed, ok := errors.AsType[*conditionError](err); ok && w.isOwn != nil && w.isOwn(failed.items[0]) {
+		err = nil // an earlier attempt has executed the write
+		if w.kind == updateWrite {
+			item = failed.items[0]
+		}
 	}
-	return nil, nil
+	return item, err
 }
 
 // Tx is a transaction that has not been committed yet. Stores add its writes. Each write has the error to return

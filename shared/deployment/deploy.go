@@ -63,11 +63,7 @@ func (s *Service) CreateDeployment(
 	if err != nil {
 		return nil, err
 	}
-	d := c.deployment
-	if err := newBuildJob(d).Send(ctx, s.Send); err != nil { // the sweep of package job sends it later
-		s.Logger.WarnContext(ctx, "the message for a deployment was not sent", "project", d.ProjectID, "deployment", d.ID,
-			"cause", err.Error())
-	}
+	newBuildJob(c.deployment).Send(ctx, s.Send, s.Logger)
 	return outputOf(c, nil)
 }
 

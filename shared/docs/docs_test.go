@@ -84,7 +84,7 @@ func TestAcceptsGzip(t *testing.T) {
 		"gzipped":             false,
 		"*;q=0, gzip":         true,
 	} {
-		if got := (acceptInput{Encoding: header}).gzip(); got != want {
+		if got := (acceptInput{Encoding: header}).acceptsGzip(); got != want {
 			t.Errorf("Accept-Encoding %q: got %v, want %v", header, got, want)
 		}
 	}

@@ -43,10 +43,10 @@ type acceptInput struct {
 	Encoding string `header:"Accept-Encoding" hidden:"true"`
 }
 
-// gzip reports whether the client accepts gzip (RFC 9110 §12.5.3). If the list contains gzip, the weight of gzip must
-// not be zero. Otherwise, the list must contain * with a weight other than zero.
-func (a acceptInput) gzip() bool {
-	any, named := false, false
+// acceptsGzip reports whether the client accepts gzip (RFC 9110 §12.5.3). If the list contains gzip, the weight of gzip
+// must not be zero. Otherwise, the list must contain * with a weight other than zero.
+func (a acceptInput) acceptsGzip() bool {
+	acceptsAny, isNamed := false, false
 	for coding := range strings.SplitSeq(strings.ToLower(a.Encoding), ",") {
 		name, parameters, _ := strings.Cut(coding, ";")
 		accepted := true
@@ -56,15 +56,15 @@ func (a acceptInput) gzip() bool {
 		}
 		switch strings.TrimSpace(name) {
 		case gzipCoding, "x-gzip":
-			named = true
+			isNamed = true
 			if accepted {
 				return true
 			}
 		case "*":
-			any = accepted
+			acceptsAny = accepted
 		}
 	}
-	return any && !named
+	return acceptsAny && !isNamed
 }
 
 // Register adds the endpoints of the documentation.
@@ -96,7 +96,7 @@ func (s *Service) readDocument(ctx context.Context, in *acceptInput) (*fileRespo
 	if err != nil {
 		return nil, err
 	}
-	if in.gzip() {
+	if in.acceptsGzip() {
 		return &fileResponse{
 			ContentType: jsonType, ContentEncoding: gzipCoding, Vary: varyByCoding, Body: document.compressed,
 		}, nil
@@ -121,7 +121,7 @@ func (s *Service) readFile(_ context.Context, in *struct {
 	if !found {
 		return nil, httpapi.ErrNoRoute
 	}
-	return f.response(in.gzip())
+	return f.response(in.acceptsGzip())
 }
 
 // redirectToPage redirects from the path with a trailing slash to the page. The location is relative, because the path
@@ -137,9 +137,11 @@ func redirectToPage(context.Context, *struct{}) (*struct {
 // pagePolicy is the Content-Security-Policy of the page. It allows only scripts and styles from this origin, and only
 // requests to this origin. It does not allow inline scripts or styles. Swagger UI sets some styles through the DOM,
 // which a policy does not restrict, and its style sheet contains icons as data URLs.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+// own contains the files of the page that do not come from Swagger UI.
+//
 //go:embed page
 var own embed.FS
 
@@ -170,16 +172,16 @@ var files = map[string]file{
 	"swagger-ui.css":       {from: static.FS, path: "swagger-ui.css.gz", mediaType: styleType, compressed: true},
 }
 
-// response returns the file. gzip reports whether the client accepts gzip. The page's own files are too small to be
-// compressed.
-func (f file) response(gzip bool) (*fileResponse, error) {
+// response returns the file. acceptsGzip reports whether the client accepts gzip. The page's own files are too small to
+// be compressed.
+func (f file) response(acceptsGzip bool) (*fileResponse, error) {
 	body, err := fs.ReadFile(f.from, f.path)
 	if err != nil {
 		return nil, fmt.Errorf("docs: %w", err)
 	}
 	response := &fileResponse{ContentType: f.mediaType, Body: body}
 	switch {
-	case f.compressed && gzip:
+	case f.compressed && acceptsGzip:
 		response.ContentEncoding = gzipCoding
 	case f.compressed:
 		if response.Body, err = decompress(body); err != nil {

@@ -54,7 +54,7 @@ func send(t *testing.T, edge config.Edge, method, path string, headerLines ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	streamed, err := apigateway.NewStream(handler)(t.Context(), payload)
+	streamed, err := apigateway.NewStream(handler, apigateway.Unbounded)(t.Context(), payload)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func (p Problem) Error() string { return p.Name + ": " + p.Rule }
 
 // Invalid returns a VALIDATION_FAILED error that names every invalid field with the first rule that it breaks:
 // "email: is required; password: must be at least 8 characters long". It names at most MaxProblems fields. If there are
-// more, the message ends with "and more".
+// more, the message ends with "and more". Without problems, the message says that the body is required.
 func Invalid(problems ...Problem) *Error {
 	var texts []string
 	seen := map[string]bool{}

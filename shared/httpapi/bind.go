@@ -46,8 +46,8 @@ type Validation struct {
 	problems []fault.Problem
 }
 
-// Field reports that a field breaks a rule. It does nothing if rule is empty, or if the field or an object or list that
-// contains it could not be decoded: then the value that was checked is not the value that the client sent.
+// Field reports that a field breaks a rule. It does nothing if rule is empty, or if a problem of the field, or of an
+// object or list that contains the field, is known: the checked value may not be the value that the client sent.
 func (v *Validation) Field(name, rule string) {
 	isKnown := func(p fault.Problem) bool {
 		rest, found := strings.CutPrefix(name, p.Name)
@@ -169,7 +169,7 @@ func (e *Endpoint) readBody(r *http.Request, b *binding, input reflect.Value) ([
 		// The decoder itself detects duplicate names, because jsontext needs more time and memory for it.
 		in: jsontext.NewDecoder(bytes.NewBuffer(body.Bytes()), jsontext.AllowDuplicateNames(true)),
 	}
-	isMismatch := !b.body.accepts(d.in.PeekKind())
+	hasOtherType := !b.body.accepts(d.in.PeekKind())
 	err = d.read(b.body, input.FieldByIndex(b.bodyIndex))
 	if err == nil {
 		if _, end := d.in.ReadToken(); !errors.Is(end, io.EOF) {
@@ -179,7 +179,7 @@ func (e *Endpoint) readBody(r *http.Request, b *binding, input reflect.Value) ([
 	switch {
 	case err != nil && !errors.Is(err, errStopped):
 		return nil, err
-	case err != nil, isMismatch, len(d.problems) > fault.MaxProblems:
+	case err != nil, hasOtherType, len(d.problems) > fault.MaxProblems:
 		return nil, fault.Invalid(d.problems...)
 	}
 	return d.problems, nil

@@ -43,8 +43,8 @@ func echo[I any](op httpapi.Operation, text func(*I) string) http.Handler {
 	})
 }
 
-// checkBodies sends bodies to POST /api/signup. The results are the text of the output, or the error message. No error
-// message contains "hunter2".
+// checkBodies sends bodies to POST /api/signup. It checks that each result is the text of the output or the error
+// message, and that no response contains "hunter2", which is a part of many bodies.
 func checkBodies(t *testing.T, router http.Handler, results map[string]string) {
 	t.Helper()
 	for body, want := range results {
@@ -64,7 +64,7 @@ func TestStrictBodyDecoding(t *testing.T) {
 	router, _ := edgetest.NewRouter(config.Edge{})
 	const (
 		rest        = `"password":"hunter2hunter2"`
-		created     = `{"email":"a","size":14}`
+		created     = `{"email":"a","size":14}` // the size of the password
 		notJSON     = "body: is not valid JSON"
 		notAnObject = "body: must be an object"
 	)
@@ -81,6 +81,7 @@ func TestStrictBodyDecoding(t *testing.T) {
 		`{{}:2}`:                                 notJSON,
 		`{"email"}`:                              notJSON,
 		`{"` + strings.Repeat("x", 999) + `":1}`: "body: must not contain a field name of more than 1000 bytes",
+		// A text that is too long even if all of its characters were escapes of 12 bytes.
 		`{"email":"` + strings.Repeat("x", 254*12+1) + `",` + rest + `}`: "email: must be at most 254 characters long",
 		`{email:"hunter2"}`:                        notJSON,
 		`{"email":"a",` + rest + `,}`:              notJSON,

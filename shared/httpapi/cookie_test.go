@@ -9,8 +9,8 @@ import (
 	"devplatform/shared/config"
 )
 
-// The Set-Cookie headers that end a session and that renew it, for the secure and for the plain cookie. oldCookie is
-// the cookie of a session that is renewed.
+// The Set-Cookie headers that end a session and that renew a session, for the secure and for the plain cookie. The edge
+// renews the session of oldCookie (see edgetest.Sessions).
 const (
 	clearSecure = "__Host-session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; " +
 		"HttpOnly; Secure; SameSite=Lax"

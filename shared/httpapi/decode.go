@@ -45,16 +45,16 @@ var (
 // decoder decodes a JSON body into the fields of an input, in one pass. It continues after a field that breaks a rule,
 // so that the error names all such fields, and stops when it has found more of them than an error can name. It does not
 // store values that break a rule. It rejects input that two parsers could interpret differently: duplicate names,
-// invalid UTF-8, and NUL. Errors contain names of fields, but no values that the client sent.
+// invalid UTF-8, and NUL. Errors contain names of fields, but no texts and numbers that the client sent.
 type decoder struct {
 	body []byte
 	in   *jsontext.Decoder
-	text []byte // the last text that was decoded
+	text []byte // the buffer of unquote
 	// ignoreUnknown makes the decoder ignore unknown fields instead of rejecting them.
 	ignoreUnknown bool
 	values        int // the number of values that were read
 	maxValues     int
-	path          []step
+	path          []step // to the current value
 	problems      []fault.Problem
 }
 
@@ -295,8 +295,8 @@ func (d *decoder) syntaxError(err error) error {
 	return errNotJSON
 }
 
-// checkEncoding returns the rule that the characters at the start of rest break, where the JSON decoder found an error.
-// It returns "" if they break none, so that the syntax is wrong.
+// checkEncoding returns the rule that the first character of rest breaks. rest begins where the JSON decoder found an
+// error. checkEncoding returns "" if the character is valid, and only the syntax is wrong.
 func checkEncoding(rest []byte) string {
 	if r, size := utf8.DecodeRune(rest); r == utf8.RuneError && size == 1 {
 		return "must be valid UTF-8"
@@ -330,8 +330,8 @@ func (d *decoder) fieldName() string {
 	return b.String()
 }
 
-// displayName returns the name of a field as error messages show it. A name that is empty, long or contains unprintable
-// characters is quoted and cut.
+// displayName returns the name of a field as error messages show it. A name that is empty, is longer than maxName or
+// contains unprintable characters is quoted, and cut to half of maxName.
 func displayName(name string) string {
 	isUnprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if name != "" && len(name) <= maxName && !strings.ContainsFunc(name, isUnprintable) {

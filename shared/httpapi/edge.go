@@ -53,9 +53,8 @@ type edge struct {
 // exchange is a request and its response while the edge serves it.
 type exchange struct {
 	edge     *edge
-	ctx      context.Context // it has the lifetime of the request
+	ctx      context.Context // of the request, with the RequestInfo and, after authentication, the guard of the session
 	out      *response
-	info     RequestInfo
 	token    string
 	caller   Caller
 	endpoint *Endpoint // nil if there is no endpoint for the request
@@ -71,19 +70,20 @@ func exchangeFrom(ctx context.Context) *exchange {
 	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
 		return x
 	}
-	return &exchange{edge: &edge{}}
+	return &exchange{edge: &edge{}, ctx: ctx}
 }
 
 // ServeHTTP serves a request and logs it, even if a handler panics.
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := e.cfg.Clock()
-	x := &exchange{edge: e, info: e.info(r), out: &response{to: w, header: http.Header{}}}
+	info := e.info(r)
+	x := &exchange{edge: e, out: &response{to: w, header: http.Header{}}}
+	x.ctx = context.WithValue(WithRequestInfo(awsclient.CountCalls(r.Context()), info), exchangeKey{}, x)
 	x.token = x.readToken(r)
-	x.ctx = context.WithValue(awsclient.CountCalls(r.Context()), exchangeKey{}, x)
 	for name, value := range securityHeaders {
 		x.out.Header().Set(name, value)
 	}
-	x.out.Header().Set("X-Request-Id", x.info.RequestID)
+	x.out.Header().Set("X-Request-Id", info.RequestID)
 	defer func() {
 		aborted := false
 		if cause := recover(); cause != nil {
@@ -156,7 +156,7 @@ func (x *exchange) serve(r *http.Request) error {
 }
 
 // match is the ResponseWriter with which the router's ServeMux is called to find the endpoint of a request. If there is
-// none, match receives the response of ServeMux: text or a redirect, which clients must not see.
+// no endpoint, match receives the response of ServeMux: text or a redirect, which clients must not see.
 type match struct {
 	endpoint *Endpoint
 	header   http.Header
@@ -228,8 +228,8 @@ func rejection(r *http.Request) error {
 }
 
 // fail writes an error response, and records the error for the log. If the response has started, fail only records the
-// error. A conflict that outlasted all retries becomes SERVICE_UNAVAILABLE if the operation does not document CONFLICT,
-// as a login does not: its clients have no resource to read again, and can only repeat the request.
+// error. A conflict that outlasted all retries becomes SERVICE_UNAVAILABLE if the operation does not document CONFLICT:
+// the clients of such an operation, for example login, cannot read a resource again, and can only repeat the request.
 func (x *exchange) fail(err error) {
 	isConflict := func(e *fault.Error) bool { return e.Code == fault.CodeConflict }
 	failure := AsError(err)
@@ -268,7 +268,7 @@ func AsError(err error) *fault.Error {
 	case errors.Is(err, db.ErrUnavailable), errors.Is(err, config.ErrUnavailable):
 		return fault.ErrUnavailable.WithCause(err)
 	case errors.Is(err, db.ErrCursor):
-		return ErrCursor.WithCause(err)
+		return errCursor.WithCause(err)
 	case errors.Is(err, db.ErrConflict):
 		return fault.ErrConflict.WithCause(err)
 	default:
@@ -283,7 +283,7 @@ func (x *exchange) log(r *http.Request, took time.Duration) {
 		operation = x.endpoint.pattern
 	}
 	attrs := []slog.Attr{
-		slog.String("requestId", x.info.RequestID),
+		slog.String("requestId", RequestInfoFrom(x.ctx).RequestID),
 		slog.String("method", r.Method),
 		slog.String("operation", operation),
 		slog.Int("status", x.out.status),

@@ -21,15 +21,15 @@ func TestErrorResponses(t *testing.T) {
 		code       fault.Code
 		retryAfter string
 	}{
-		"known":       {409, fault.CodeUserExists, ""},
-		"wrapped":     {404, fault.CodeSessionNotFound, ""},
-		"headers":     {429, fault.CodeAuthRateLimited, "7"},
-		"conflict":    {503, fault.CodeServiceUnavailable, "1"}, // the operation does not document CONFLICT
-		"storage":     {503, fault.CodeServiceUnavailable, "1"},
-		"keys":        {503, fault.CodeServiceUnavailable, "1"},
-		"not-found":   {500, fault.CodeInternal, ""},
-		"unknown":     {500, fault.CodeInternal, ""},
-		"unavailable": {500, fault.CodeInternal, ""},
+		"known":     {409, fault.CodeUserExists, ""},
+		"wrapped":   {404, fault.CodeSessionNotFound, ""},
+		"headers":   {429, fault.CodeAuthRateLimited, "7"},
+		"conflict":  {503, fault.CodeServiceUnavailable, "1"}, // the operation does not document CONFLICT
+		"storage":   {503, fault.CodeServiceUnavailable, "1"},
+		"keys":      {503, fault.CodeServiceUnavailable, "1"},
+		"not-found": {500, fault.CodeInternal, ""},
+		"unknown":   {500, fault.CodeInternal, ""},
+		"deadline":  {500, fault.CodeInternal, ""},
 	} {
 		response := edgetest.Request{Method: http.MethodGet, Target: "/api/fail/" + name}.Send(t, router)
 		edgetest.WantError(t, response, want.status, want.code)

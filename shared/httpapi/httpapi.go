@@ -33,8 +33,8 @@ type Config struct {
 	Clock clock.Clock
 }
 
-// Operation declares an endpoint. Method and Path determine which requests it receives, and Status is the status of a
-// successful response. The other fields describe the endpoint in the OpenAPI document.
+// Operation declares an endpoint: the requests that it receives, how the edge serves them, and its description in the
+// OpenAPI document.
 type Operation struct {
 	// ID is the operation's name in the document, such as "login".
 	ID string
@@ -102,9 +102,9 @@ type Routes struct{ Endpoints []*Endpoint }
 // I is a struct. Its fields with the tags path, query, header and cookie receive parameters, and the field Body
 // receives the JSON body. A body is optional if Body is a pointer. The tags minLength, maxLength (in code points),
 // minimum, maximum, minItems, maxItems, enum, nullable and required restrict values, and nul:"allow" permits NUL in a
-// text. A list must have the tag maxItems. A text of the body without maxLength can have 4096 code points, or any
-// number if it permits NUL. For rules that tags cannot express, the type can have a method Validate(*Validation).
-// Embedded structs must be exported.
+// text. A list must have the tag maxItems. A text of the body without maxLength can have 48 KiB of JSON, or any size if
+// it permits NUL. For rules that tags cannot express, the type can have a method Validate(*Validation). Embedded
+// structs must be exported.
 //
 // O is a struct. Its fields with the tag header become headers. Its field Body is encoded as JSON, except for a []byte,
 // which is written unchanged. The field Status, if there is one, overrides the operation's status.

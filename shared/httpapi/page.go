@@ -25,8 +25,8 @@ type PageInput struct {
 // history) if the request has no limit.
 const DefaultLimit = 50
 
-// ErrCursor reports a cursor that was not issued by this service, or was issued for another list.
-var ErrCursor = fault.Invalid(fault.Field("cursor", "must be the nextCursor of a page of this list"))
+// errCursor reports a cursor that was not issued by this service, or was issued for another list.
+var errCursor = fault.Invalid(fault.Field("cursor", "must be the nextCursor of a page of this list"))
 
 // ListScope returns the scope of a list's cursors: the kind of list, the caller, and the filters of the request. A
 // cursor is valid only in the scope for which it was issued. Different lists have different scopes.
@@ -40,9 +40,9 @@ func ListScope(caller Caller, list string, filters ...string) string {
 }
 
 // ReadPage reads one page of a chronological list. read returns up to n elements after a position ("" for the
-// beginning), and position the position of an element. ReadPage reads one element more than the page has, to find out
-// whether there is another page. scope identifies the list (see ListScope). Errors: db.ErrCursor for an invalid cursor;
-// the errors of read.
+// beginning). position returns the position of an element. ReadPage reads one element more than the page has, to find
+// out whether there is another page. scope identifies the list (see ListScope). Errors: db.ErrCursor for an invalid
+// cursor; the errors of read.
 func ReadPage[T any](
 	ctx context.Context, cursors *db.Cursors, scope string, in PageInput,
 	read func(ctx context.Context, after string, n int) ([]T, error), position func(T) string,
@@ -123,8 +123,8 @@ func surelyFit[T any](items []T) bool {
 
 // Fit returns how many of the first items fit into one response: at most limit (0 means no limit), and at most
 // 4 MiB of JSON, measured after the escaping in a proxy response. At least one item always fits. Fit encodes each item
-// once, unless the items are Bounded and surely fit. If an item cannot be encoded, Fit returns the number of all items.
-// The encoding of the response then reports the error.
+// once, unless the items are Bounded and surely fit. If an item cannot be encoded, Fit ignores the maximum size, and
+// the encoding of the response reports the error.
 func Fit[T any](items []T, limit int) int {
 	if limit > 0 && len(items) > limit {
 		items = items[:limit]

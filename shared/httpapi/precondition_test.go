@@ -70,7 +70,7 @@ func TestPreconditions(t *testing.T) {
 				t.Errorf("%s, current tag %q: got %v, want allowed %v", name, current, err, want)
 			}
 		}
-		// The response to a GET is a 304 if and only if If-None-Match makes a change fail.
+		// The response to a GET is a 304 exactly if If-None-Match makes a change fail.
 		isKnown := tc.ifNoneMatch != "" && tc.ifNoneMatch != otherTag
 		if p.NotModified(tag) != isKnown || p.NotModified("") {
 			t.Errorf("%s: NotModified returned %v, and %v without a tag", name, p.NotModified(tag), p.NotModified(""))

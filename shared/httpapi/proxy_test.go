@@ -14,7 +14,8 @@ import (
 // The header with the client's address counts only if exactly one correct secret is sent with it.
 func TestProxy(t *testing.T) {
 	t.Parallel()
-	const peer, realIP, cloudFront = "192.0.2.1", "X-Real-Ip", "Cloudfront-Viewer-Address" // peer is the gateway's client
+	const peer = "192.0.2.1" // the address of the connection to the gateway
+	const realIP, cloudFront = "X-Real-Ip", "Cloudfront-Viewer-Address"
 	for name, tc := range map[string]struct {
 		configured string   // the header of the proxy
 		header     string   // the header of the request

@@ -11,8 +11,8 @@ import (
 	"devplatform/shared/fault"
 )
 
-// Caller is the user of a request. While the handler runs, its session may not have been read yet: the first read of
-// the database reads it too, and fails if the session has ended (see db.Client.WithGuard).
+// Caller is the user of a request. When the handler starts, the session may not have been read yet: the first read of
+// the database also reads the session, and fails if the session has ended (see db.Client.WithGuard).
 type Caller struct {
 	UserID    string
 	SessionID string
@@ -20,7 +20,7 @@ type Caller struct {
 	session *sessionState
 }
 
-// sessionState is the part of a caller that storage contains.
+// sessionState is the part of a caller that is read from storage.
 type sessionState struct {
 	account *Account // nil until the session has been read
 	renewal *Renewal
@@ -48,14 +48,14 @@ var ErrNotFresh = fault.New(fault.CodeReauthRequired, "Log in again, and repeat 
 // needs the account, see Caller.Account.
 func (c Caller) IsFresh(now time.Time) bool { return now.Sub(c.Account().LoggedInAt) <= freshLogin }
 
-// NewCaller returns a caller whose session has not been read. Confirm completes it.
+// NewCaller returns a caller whose session has not been read. Complete adds the account.
 func NewCaller(userID, sessionID string) Caller {
 	return Caller{UserID: userID, SessionID: sessionID, session: &sessionState{}}
 }
 
-// Confirm completes a caller after the session was read. renewal is the new token of the session, or nil. It returns
-// the caller.
-func (c Caller) Confirm(account Account, renewal *Renewal) Caller {
+// Complete sets the account of the caller after the session was read. renewal is the new token of the session, or nil.
+// It returns the caller.
+func (c Caller) Complete(account Account, renewal *Renewal) Caller {
 	c.session.account, c.session.renewal = &account, renewal
 	return c
 }
@@ -94,15 +94,12 @@ func WithRequestInfo(ctx context.Context, info RequestInfo) context.Context {
 
 // RequestInfoFrom returns the info of the current request. Outside of a request, it returns the zero RequestInfo.
 func RequestInfoFrom(ctx context.Context) RequestInfo {
-	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
-		return x.info
-	}
 	info, _ := ctx.Value(infoKey{}).(RequestInfo)
 	return info
 }
 
-// info returns the request info that the Lambda adapter stored in the context. If there is none, because the router
-// runs in an ordinary HTTP server, info derives it from the connection.
+// info returns the request info that the Lambda adapter stored in the context, with APP_URL. If there is none, because
+// the router runs in an ordinary HTTP server, info derives the request info from the connection.
 func (e *edge) info(r *http.Request) RequestInfo {
 	info := RequestInfoFrom(r.Context())
 	if info.RequestID == "" {

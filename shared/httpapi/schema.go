@@ -240,10 +240,12 @@ func (s *schema) parse(text string, into reflect.Value) string {
 	}
 }
 
-// defaultMaxText is the maximum length in code points of a text in a body if its field has no tag maxLength.
+// defaultMaxText is the result of maxText for a field without the tag maxLength. It only protects the decoder: a method
+// Validate checks the length of such a text.
 const defaultMaxText = 4096
 
-// maxText returns the maximum length in code points of a text in a body.
+// maxText returns the limit, in code points, that decides whether a text in a body is decoded. The JSON of the text
+// must have at most maxCharacter times as many bytes.
 func (s *schema) maxText() int64 {
 	switch {
 	case s.maxLength != nil:

@@ -45,7 +45,8 @@ func SessionToken(ctx context.Context) string { return exchangeFrom(ctx).token }
 // SessionCookies returns the Set-Cookie values that start a session with the client of the current request.
 func SessionCookies(ctx context.Context, token string, expires time.Time) []string {
 	x := exchangeFrom(ctx)
-	return x.cookies(token, expires, max(1, int(expires.Sub(x.edge.cfg.Clock())/time.Second)))
+	seconds := int(expires.Sub(x.edge.cfg.Clock()) / time.Second)
+	return x.cookies(token, expires, max(1, seconds)) // http.Cookie omits a Max-Age of 0
 }
 
 // ClearedCookies returns the Set-Cookie values that end the session at the client of the current request.
@@ -67,7 +68,9 @@ func (x *exchange) cookies(value string, expires time.Time, maxAge int) []string
 }
 
 // usesPlainCookie reports whether responses to this client set the second cookie, and its requests may contain it.
-func (x *exchange) usesPlainCookie() bool { return x.edge.cfg.Edge.CookiePlainHTTP && !x.info.HTTPS }
+func (x *exchange) usesPlainCookie() bool {
+	return x.edge.cfg.Edge.CookiePlainHTTP && !RequestInfoFrom(x.ctx).HTTPS
+}
 
 // readToken returns the session token of a request. A __Host- cookie cannot be set by another host or over plain HTTP.
 // If there is one, it takes precedence, even if its token is not valid.

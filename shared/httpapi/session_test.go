@@ -19,7 +19,7 @@ import (
 )
 
 // guardedSessions is an Authenticator with a guard that reads an item of a table. If active is false, the session has
-// ended. Otherwise it is renewed.
+// ended. Otherwise, the session is renewed.
 type guardedSessions struct {
 	client *db.Client
 	table  db.Table
@@ -33,7 +33,7 @@ func (s guardedSessions) Authenticate(ctx context.Context, _ string) (context.Co
 		if !s.active {
 			return httpapi.ErrNoSession
 		}
-		caller.Confirm(httpapi.Account{}, &httpapi.Renewal{Token: "fresh", Expires: edgetest.Noon.Add(time.Hour)})
+		caller.Complete(httpapi.Account{}, &httpapi.Renewal{Token: "fresh", Expires: edgetest.Noon.Add(time.Hour)})
 		return nil
 	}
 	return s.client.WithGuard(ctx, check, s.table.Ref(db.UserKey("usr_ada"))), caller, nil
@@ -73,8 +73,7 @@ func TestSessionThatIsReadAfterTheHandlerStarts(t *testing.T) {
 			var log edgetest.Log
 			router := httpapi.NewRouter(httpapi.Config{
 				Edge: edgetest.EdgeConfig, Logger: slog.New(slog.NewJSONHandler(&log, nil)),
-				Clock: func() time.Time { return edgetest.Noon },
-				Auth:  guardedSessions{client, client.Table("accounts"), active},
+				Clock: edgetest.Clock, Auth: guardedSessions{client, client.Table("accounts"), active},
 			}, func(r *httpapi.Routes) {
 				op := httpapi.Operation{ID: "stream", Method: http.MethodPost, Path: "/api/stream", Tag: httpapi.Tag{}}
 				httpapi.PrivateStream(r, op,

@@ -94,7 +94,7 @@ type Generator struct {
 	random  io.Reader
 	mu      sync.Mutex
 	entropy *ulid.MonotonicEntropy
-	last    uint64
+	last    uint64 // the time of the last ID of New, in milliseconds since 1970
 }
 
 // NewGenerator returns a Generator that uses the times of now and the randomness of entropy, which is

@@ -23,6 +23,7 @@ func TestIDsAreValidForTheirKindOnly(t *testing.T) {
 	kinds := []id.Kind{
 		id.User, id.Workspace, id.Project, id.Conversation, id.Message,
 		id.Webhook, id.Event, id.Delivery, id.Comment, id.Session, id.Identity, id.Upload, id.Export,
+		id.Deployment, id.Invitation, id.Mail, id.Activity,
 	}
 	g := id.NewGenerator(fixed, rand.Reader)
 	for _, kind := range kinds {
@@ -109,7 +110,7 @@ func TestConcurrentIDsAreUnique(t *testing.T) {
 	}
 }
 
-// Next returns an empty string for the last ID of a millisecond and for texts that are not IDs of the kind.
+// Next reports false for the last ID of a millisecond and for texts that are not IDs of the kind.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for from, want := range map[string]string{

@@ -15,8 +15,8 @@ import (
 func NewToken(objectID string) string {
 	var random [sha256.Size]byte
 	_, _ = rand.Read(random[:]) // never returns an error
-	_, ulid, _ := strings.Cut(objectID, "_")
-	return ulid + base64.RawURLEncoding.EncodeToString(random[:])
+	_, objectULID, _ := strings.Cut(objectID, "_")
+	return objectULID + base64.RawURLEncoding.EncodeToString(random[:])
 }
 
 // OfToken returns the ID of kind k to which a token belongs. It reports false if the token does not begin with a ULID.

@@ -46,7 +46,7 @@ type fixture struct {
 
 	mu    sync.Mutex
 	queue []lambdafn.QueueMessage
-	hides []time.Duration // how long messages were hidden
+	waits []time.Duration // the times after which messages returned to the queue
 
 	*process
 }
@@ -97,7 +97,7 @@ func (f *fixture) start(through dynamodb.HTTPClient) *process {
 		ReturnAfter: func(_ context.Context, _ string, d time.Duration) error {
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			f.hides = append(f.hides, d)
+			f.waits = append(f.waits, d)
 			return nil
 		},
 	})
@@ -131,9 +131,7 @@ func (f *fixture) add(kind string) job.Job {
 	if err := f.Jobs.DB.Tx(f.Jobs.Add(j)).Commit(f.Context()); err != nil {
 		f.Fatal(err)
 	}
-	if err := j.Send(f.Context(), f.Send); err != nil {
-		f.Fatal(err)
-	}
+	j.Send(f.Context(), f.Send, f.Logger)
 	return j
 }
 

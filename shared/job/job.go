@@ -23,6 +23,7 @@ package job
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -80,7 +81,8 @@ type Job struct {
 	StartedAt *clock.Timestamp `dynamodbav:"startedAt,omitempty"`
 }
 
-// New returns a job that a message should start at once.
+// New returns a job that a message should start at once (see Send). If the message is lost, the job is due after
+// ResendAfter.
 func New(kind, ownerID, recordID, group string, now time.Time) Job {
 	return Job{
 		OwnerID: ownerID, ID: recordID, Kind: kind, Group: group,
@@ -88,7 +90,7 @@ func New(kind, ownerID, recordID, group string, now time.Time) Job {
 	}
 }
 
-// After returns a copy of the job that is due at a time, before which no worker can claim it.
+// After returns a copy of the job that is due at the time at. No worker can claim the copy before that time.
 func (j Job) After(at time.Time) Job {
 	j.DueAt = clock.Stamp(at)
 	j.LeaseEnds = &j.DueAt
@@ -119,9 +121,16 @@ type message struct {
 	ID      string `json:"id"`
 }
 
-// Send sends the message of the job, through a function that sends a body with a message group. If that fails, the next
-// sweep after ResendAfter sends it.
-func (j Job) Send(ctx context.Context, send func(ctx context.Context, body, group string) error) error {
+// Send sends the message of a new job, through a function that sends a body with a message group. If that fails, Send
+// logs a warning, and the next sweep after ResendAfter sends the message.
+func (j Job) Send(ctx context.Context, send func(ctx context.Context, body, group string) error, logger *slog.Logger) {
+	if err := j.trySend(ctx, send); err != nil {
+		logger.WarnContext(ctx, "the message of a job was not sent", "kind", j.Kind, "owner", j.OwnerID, "id", j.ID,
+			"cause", err.Error())
+	}
+}
+
+func (j Job) trySend(ctx context.Context, send func(ctx context.Context, body, group string) error) error {
 	body, err := json.Marshal(message{j.OwnerID, j.ID})
 	if err != nil {
 		return err

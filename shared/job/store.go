@@ -137,7 +137,7 @@ func (s Store) Due(ctx context.Context, by time.Time, limit int) (jobs []Job, _ 
 }
 
 // Wake moves the time at which a job is due to next, so that its message is sent again at that time unless a worker
-// claims it. Error: db.ErrStale if the job has ended or is due at another time: do nothing.
+// claims it. Error: db.ErrStale if the job has ended or is due at another time. The caller must then do nothing.
 func (s Store) Wake(ctx context.Context, j Job, next time.Time) error {
 	was := expression.Value(j.DueAt.String())
 	update := expression.Set(attrDueAt, timeValue(next)).Set(attrOverdueSince, attrOverdueSince.IfNotExists(was))

@@ -64,8 +64,8 @@ const (
 	// busyAfter is the wait before the second attempt if the account has too many jobs in progress. It grows up to eight
 	// times this value.
 	busyAfter = 5 * time.Second
-	// busyQuiet is the time for which the sweep sends no other message for such a job. It is shorter than the retention of
-	// the queue.
+	// busyQuiet is the time for which the sweep sends no other message for a job of a busy account. It is shorter than the
+	// retention of the queue.
 	busyQuiet = 10 * time.Minute
 	// reserve is the time that an invocation reserves to release its lease, and to return its message to the queue.
 	reserve = 5 * time.Second
@@ -194,7 +194,7 @@ func (w *Worker) returnAfter(ctx context.Context, received lambdafn.QueueMessage
 }
 
 // Sweep sends a message for each job that is due. It also reports the age of the oldest job of each kind. Run it every
-// minute.
+// minute. Errors: an item that cannot be decoded; the errors of storage and of Deps.Send.
 func (w *Worker) Sweep(ctx context.Context) error {
 	now := w.Clock()
 	// Jobs that are not due yet are read for the metric: they were woken by the last sweep, or a worker runs them.
@@ -221,7 +221,7 @@ func (w *Worker) Sweep(ctx context.Context) error {
 			return err
 		}
 		w.Logger.InfoContext(ctx, "message sent again", "kind", j.Kind, "owner", j.OwnerID, "id", j.ID)
-		return j.Send(ctx, w.Send)
+		return j.trySend(ctx, w.Send)
 	})
 	return errors.Join(append(errs, unreadable)...)
 }

@@ -142,8 +142,8 @@ func TestTransient(t *testing.T) {
 	if stored, _ := f.stored(j); stored.Lease != "" {
 		t.Errorf("the invocation was canceled: got the job %+v, want it to be released", stored)
 	}
-	if slices.ContainsFunc(f.hides, func(d time.Duration) bool { return d != 10*time.Second }) {
-		t.Errorf("the messages were hidden for %v, want 10 s", f.hides)
+	if slices.ContainsFunc(f.waits, func(d time.Duration) bool { return d != 10*time.Second }) {
+		t.Errorf("the messages returned to the queue after %v, want 10 s", f.waits)
 	}
 	if n := strings.Count(f.log.String(), "a job was interrupted"); n != len(transient)+1 {
 		t.Errorf("the log has %d lines about interruptions, want %d", n, len(transient)+1)
@@ -160,8 +160,8 @@ func TestTransient(t *testing.T) {
 	f.check("after more than 15 minutes", j, 0, 1)
 }
 
-// While the account is busy, the message returns to the queue for growing times, and the sweep sends no other one. The
-// time does not count.
+// While the account is busy, the message returns to the queue after growing waits, and the sweep sends no other one.
+// This time does not count as time of the job.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -180,15 +180,15 @@ func TestBusy(t *testing.T) {
 	}
 	const s = time.Second
 	want := []time.Duration{5 * s, 5 * s, 10 * s, 20 * s, 40 * s, 40 * s}
-	if !slices.Equal(f.hides, want) {
-		t.Errorf("the message was hidden for %v, want %v", f.hides, want)
+	if !slices.Equal(f.waits, want) {
+		t.Errorf("the message returned to the queue after %v, want %v", f.waits, want)
 	}
 	if n := f.sweep(6 * time.Minute); n != 1 {
 		t.Errorf("the message was lost: the sweep sent %d messages, want 1", n)
 	}
 	f.run = f.succeed
 	f.work(f.process)
-	f.check("not busy any more", j, 1, 0)
+	f.check("no longer busy", j, 1, 0)
 }
 
 // If the worker finds that it has lost the lease, the context of the attempt ends, and the message is removed from the
@@ -234,7 +234,7 @@ func TestTimeLimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	j := f.add(fallible)
-	ctx, cancel := context.WithTimeout(t.Context(), 5100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 5100*time.Millisecond) // 5 s are for the release
 	defer cancel()
 	f.run = func(ctx context.Context, _ job.Job) error {
 		<-ctx.Done()
@@ -323,7 +323,7 @@ func TestWorkerIsKilled(t *testing.T) {
 				f.sweep(expired)
 				f.work(f.process)
 			}
-			f.check(fmt.Sprintf("call %d, executed: %v, lost: %v", p.Step, p.RunsAfter, loses), j, 1, 0)
+			f.check(fmt.Sprintf("call %d, after the call: %v, lost: %v", p.Step, p.RunsAfter, loses), j, 1, 0)
 		})
 	}
 }

@@ -42,14 +42,14 @@ func TestInvocationsEndAfterTheWorkBesideThem(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			work, ended := make(chan struct{}), make(chan error, 1)
 			end := time.Now().Add(time.Minute)
-			limit, cancel := context.WithDeadline(t.Context(), end)
+			ctx, cancel := context.WithDeadline(t.Context(), end)
 			defer cancel()
 			handler := tc.newHandler(func(ctx context.Context) {
 				wantMargin(ctx, t, end)
 				async.EndAfter(ctx, work)
 			})
 			go func() {
-				_, err := handler.Invoke(limit, tc.payload)
+				_, err := handler.Invoke(ctx, tc.payload)
 				ended <- err
 			}()
 			synctest.Wait()

@@ -31,8 +31,8 @@ func WithMargin(ctx context.Context) (_ context.Context, end func()) {
 }
 
 var (
-	// errNotBatch reports that an event is not valid. The decoder's error is not returned, because it may contain parts of
-	// a record.
+	// errNotBatch reports that an event is not valid. It does not wrap the decoder's error, which may contain parts of a
+	// record.
 	errNotBatch = errors.New("lambdafn: not an event of a stream or a queue")
 	// errNoRecords reports that an event has no Records. The event of a schedule has none.
 	errNoRecords = errors.New("lambdafn: an event without Records")

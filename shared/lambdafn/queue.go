@@ -48,22 +48,20 @@ func (h *QueueHandler) WithSchedule(run func(ctx context.Context) error) *QueueH
 	return h
 }
 
-var errNotQueueEvent = errors.New("lambdafn: not an event of an SQS queue")
-
-// Invoke handles one batch, or the event of a schedule. It returns an error if the payload is not an event of an SQS
-// queue and the handler has no schedule.
+// Invoke handles one batch, or passes the event of a schedule to the handler of WithSchedule. It returns an error for
+// any other payload.
 func (h *QueueHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	records, err := parseBatch[events.SQSMessage](payload)
 	switch {
 	case errors.Is(err, errNoRecords) && h.schedule != nil:
 		return h.schedule.Invoke(ctx, payload)
 	case err != nil:
-		return nil, errNotQueueEvent
+		return nil, err
 	}
 	messages := make([]QueueMessage, len(records))
 	for i, r := range records {
 		if r.MessageId == "" { // the response could not report this message
-			return nil, errNotQueueEvent
+			return nil, errNotBatch
 		}
 		// SQS always sets these attributes. An invalid value is treated as 0, so that it does not make the message fail.
 		receives, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])

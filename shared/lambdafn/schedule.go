@@ -22,7 +22,8 @@ type ScheduleHandler struct {
 	tasks  map[string]func(context.Context) error // by the name in the Input of their schedules
 }
 
-// Invoke calls run once, or the function of a task. An error or a panic of it makes the invocation fail.
+// Invoke calls run once, or the function of a task. It returns an error if this function fails or panics, or if the
+// task is unknown.
 func (h *ScheduleHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	ctx, end := WithMargin(ctx)
 	defer end()

@@ -37,7 +37,7 @@ func Start[Settings, Handler any](build func(Settings, clock.Clock, *slog.Logger
 // Otherwise, the heap grows to five times the live data (GOGC in template.yaml), and Lambda would end the function
 // after a request that needs much memory. A function whose processes share the memory sets a lower limit itself.
 func limitHeap(memory string) {
-	const percent = 70 // the rest is for the program itself, stacks, and the time that the collector needs
+	const percent = 70 // the rest is for the program itself, stacks, and allocations while the collector runs
 	if mb, err := strconv.ParseInt(memory, 10, 64); err == nil && mb > 0 {
 		debug.SetMemoryLimit(mb << 20 / 100 * percent)
 	}

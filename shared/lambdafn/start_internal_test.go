@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLimitHeap is not parallel, because the limit is that of the process.
+// TestLimitHeap is not parallel, because the limit applies to the whole process.
 func TestLimitHeap(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	for _, memory := range []string{"512", "", "0", "-1", "many"} { // values that are not valid change nothing

@@ -110,15 +110,15 @@ type streamResult struct {
 	err                                 error  // the error of that record, or nil if no record failed
 }
 
-// Invoke handles one batch, or the event of a schedule. It returns an error if the payload is not an event of a
-// DynamoDB stream and the handler has no schedule.
+// Invoke handles one batch of a stream, or passes the event of a schedule or a queue to the handler of WithSchedule or
+// WithQueue. It returns an error for any other payload.
 func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	records, err := parseBatch[jsontext.Value](payload)
 	switch {
 	case errors.Is(err, errNoRecords) && h.schedule != nil:
 		return h.schedule.Invoke(ctx, payload)
 	case err != nil:
-		return nil, errors.New("lambdafn: not an event of a DynamoDB stream")
+		return nil, err
 	case h.queue != nil && areMessages(records):
 		return h.queue.Invoke(ctx, payload)
 	}

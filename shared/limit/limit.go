@@ -1,7 +1,7 @@
 // Package limit implements rate limits. It counts the attempts of a subject, such as a user or a network, in a fixed
 // window of time, and rejects attempts that exceed a rule's limit. It also limits the operations of a subject that are
-// in progress at the same time (store_operation.go). Concurrent attempts cannot exceed a limit either. The packages
-// that use it define the rules and the subjects.
+// in progress at the same time (store_operation.go). Concurrent attempts cannot exceed a limit either. The callers
+// define the rules and the subjects.
 package limit
 
 import (
@@ -104,7 +104,7 @@ func (c *Counters) Add(rule Rule, subject string, at time.Time, n int) db.Write 
 // a write is lost and the SDK repeats the write, the attempt can count twice. Errors: ErrTooMany (the returned Attempt
 // is valid and has a status), db.ErrUnavailable, db.ErrInvalidKey.
 func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, error) {
-	attempt := Attempt{in: c, counters: slices.Clone(counters), at: c.now()}
+	attempt := Attempt{store: c, counters: slices.Clone(counters), at: c.now()}
 	if attempt.isFull() {
 		return attempt, c.tooMany(attempt.Status())
 	}
@@ -143,8 +143,8 @@ func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, err
 // endTimeout is the time limit for refunding an attempt or ending an operation.
 const endTimeout = 5 * time.Second
 
-// undo refunds the attempt to the counters that counted it, in the table and in counters. It continues if the client
-// disconnects: an attempt that stays counted would limit the subject for the rest of the window.
+// undo refunds the attempt to the counters that counted it, in the table and in counters. It continues after ctx has
+// ended: an attempt that stays counted would limit the subject for the rest of the window.
 func (c *Counters) undo(ctx context.Context, counters []Counter, isCounted []bool) error {
 	ctx, cancel := async.Detach(ctx, endTimeout)
 	defer cancel()
@@ -163,7 +163,7 @@ func (c *Counters) undo(ctx context.Context, counters []Counter, isCounted []boo
 
 // Attempt is an attempt that was counted or rejected.
 type Attempt struct {
-	in       *Counters
+	store    *Counters
 	counters []Counter
 	at       time.Time
 }
@@ -179,7 +179,7 @@ func (a Attempt) Refunds() []db.Write {
 	var writes []db.Write
 	for _, counter := range a.counters {
 		if counter.rule.FailuresOnly {
-			writes = append(writes, a.in.refundWrite(counter))
+			writes = append(writes, a.store.refundWrite(counter))
 		}
 	}
 	return writes

@@ -121,7 +121,7 @@ func TestLimitIsExactUnderConcurrency(t *testing.T) {
 	}
 }
 
-// An attempt in a transaction counts only if the transaction succeeds. It uses the same counter as Take.
+// An attempt in a transaction counts only if the transaction succeeds. It uses the same counter as Counters.Count.
 func TestLimitInTransaction(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

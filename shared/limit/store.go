@@ -23,7 +23,7 @@ func (c *Counter) Load(item db.Item) error {
 func (c *Counters) hitWrite(counter Counter, n int) db.Write {
 	hits, maxBefore := expression.Name("hits"), counter.rule.Limit-n
 	withinLimit := hits.LessThanEqual(expression.Value(maxBefore))
-	if maxBefore >= 0 {
+	if maxBefore >= 0 { // otherwise n alone exceeds the limit
 		withinLimit = expression.AttributeNotExists(hits).Or(withinLimit)
 	}
 	return c.table.Update(counter.key, add(counter, n)).If(withinLimit)

@@ -41,7 +41,7 @@ func (c *Counters) Operations(rule OperationRule, subject string) Operations {
 // Operation is an operation in progress. The zero Operation has ended. If it is limited by several rules, it has an
 // entry for each of them.
 type Operation struct {
-	in      *Counters
+	store   *Counters
 	entries []entry
 }
 
@@ -67,7 +67,7 @@ func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters 
 				return nil
 			}))
 		}
-		op = Operation{in: c}
+		op = Operation{store: c}
 		for _, o := range inProgress {
 			added, write := c.Join(o)
 			op.entries = append(op.entries, added.entries...)
@@ -93,7 +93,7 @@ func (c *Counters) Join(o Operations) (Operation, db.Write) {
 	write := c.table.Update(o.key, update).If(belowLimit).ElseFunc(func(stored db.Item) error {
 		return &fullError{o, stored}
 	})
-	return Operation{in: c, entries: []entry{e}}, write
+	return Operation{store: c, entries: []entry{e}}, write
 }
 
 // fullError reports that the limit of operations in progress is reached.
@@ -144,7 +144,7 @@ func (o Operation) End(ctx context.Context) error {
 	}
 	ctx, cancel := async.Detach(ctx, endTimeout)
 	defer cancel()
-	return o.in.db.Tx(o.EndWrites()...).Commit(ctx)
+	return o.store.db.Tx(o.EndWrites()...).Commit(ctx)
 }
 
 // EndWrites returns the writes that end the operation as part of a transaction. They have no condition, and have no
@@ -152,7 +152,7 @@ func (o Operation) End(ctx context.Context) error {
 func (o Operation) EndWrites() []db.Write {
 	writes := make([]db.Write, len(o.entries))
 	for i, e := range o.entries {
-		writes[i] = o.in.remove(e.key, e.text)
+		writes[i] = o.store.remove(e.key, e.text)
 	}
 	return writes
 }

@@ -20,7 +20,6 @@ const (
 	Count        Unit = "Count"
 	Milliseconds Unit = "Milliseconds"
 	Seconds      Unit = "Seconds"
-	Bytes        Unit = "Bytes"
 )
 
 // Value is a metric with the values measured since the last report. Its name must not be time, level or msg, because
@@ -55,13 +54,13 @@ func (m *Metrics) Put(ctx context.Context, values ...Value) {
 	if m.namespace == "" {
 		return
 	}
-	metrics := make([]Value, 0, len(values))
+	all := make([]Value, 0, len(values))
 	for _, v := range values {
 		if v.Values = finite(v.Values); len(v.Values) > 0 {
-			metrics = append(metrics, v)
+			all = append(all, v)
 		}
 	}
-	for metrics := range slices.Chunk(metrics, maxMetrics) {
+	for metrics := range slices.Chunk(all, maxMetrics) {
 		for len(metrics) > 0 {
 			var line, rest []Value
 			for _, v := range metrics {

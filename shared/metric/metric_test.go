@@ -89,7 +89,7 @@ func TestEveryValueIsLoggedOnce(t *testing.T) {
 		var values []metric.Value
 		want := map[string][]float64{}
 		for i := range rapid.IntRange(0, 230).Draw(rt, "metrics") {
-			v := metric.Value{Name: fmt.Sprint("M", i), Unit: metric.Bytes}
+			v := metric.Value{Name: fmt.Sprint("M", i), Unit: metric.Milliseconds}
 			for n := range rapid.SampledFrom([]int{0, 1, 1, 1, 2, 100, 101, 250}).Draw(rt, "values") {
 				v.Values = append(v.Values, float64(n)+0.5)
 			}
@@ -122,8 +122,8 @@ func TestEveryValueIsLoggedOnce(t *testing.T) {
 			for _, m := range d.Metrics {
 				var values []float64
 				err := json.Unmarshal(members[m.Name], &values)
-				if err != nil || m.Unit != "Bytes" || len(values) == 0 || len(values) > 100 {
-					rt.Fatalf("metric %s: got %d values in %s, %v, want 1 to 100 in Bytes", m.Name, len(values), m.Unit, err)
+				if err != nil || m.Unit != "Milliseconds" || len(values) == 0 || len(values) > 100 {
+					rt.Fatalf("metric %s: got %d values in %s, %v, want 1 to 100 in Milliseconds", m.Name, len(values), m.Unit, err)
 				}
 				got[m.Name] = append(got[m.Name], values...)
 			}

@@ -73,7 +73,7 @@ func newClient(cfg config.AWS, httpClient func() *http.Client) *Client {
 // codeConflict is the code of S3's error for two conditional writes of one key at the same time. S3 asks for a retry.
 const codeConflict = "ConditionalRequestConflict"
 
-// Wrap returns a Client that uses the SDK's client that sdk returns, such as a test's.
+// Wrap returns a Client that calls sdk to get the SDK's client, such as a test's.
 func Wrap(sdk func() *s3.Client) *Client { return &Client{sdk: sdk} }
 
 // Bucket is a bucket of a client.
@@ -85,8 +85,8 @@ type Bucket struct {
 // Bucket returns the bucket with that name. It does not check that the bucket exists.
 func (c *Client) Bucket(name string) Bucket { return Bucket{client: c, name: name} }
 
-// Create stores a new object. It never changes an object: if one with the key and the same bytes exists, it was written
-// by an earlier attempt, and Create succeeds. Errors: ErrExists, ErrUnavailable.
+// Create stores a new object. It never changes an object. If the object already exists with the same bytes, an earlier
+// attempt has written it, and Create succeeds. Errors: ErrExists, ErrUnavailable.
 func (b Bucket) Create(ctx context.Context, key string, data []byte) error {
 	end := startCall(ctx)
 	_, err := b.client.sdk().PutObject(ctx, &s3.PutObjectInput{

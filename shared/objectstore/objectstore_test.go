@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/s3/s3test"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/config"
 	"devplatform/shared/objectstore"
@@ -269,7 +270,7 @@ func TestCreateSurvivesLostResponse(t *testing.T) {
 	var puts atomic.Int32
 	lost := s3test.Client(endpoint, func(o *s3.Options) {
 		o.Retryer = awsclient.Retryer()
-		o.HTTPClient = roundTrip(func(r *http.Request) (*http.Response, error) {
+		o.HTTPClient = slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 			response, err := http.DefaultClient.Do(r)
 			if err == nil && r.Method == http.MethodPut && puts.Add(1) == 1 {
 				_ = response.Body.Close()
@@ -283,11 +284,6 @@ func TestCreateSurvivesLostResponse(t *testing.T) {
 		t.Errorf("got error %v after %d attempts, want success after 2", err, puts.Load())
 	}
 }
-
-// roundTrip is an aws.HTTPClient.
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) Do(r *http.Request) (*http.Response, error) { return f(r) }
 
 // The name of the bucket is in the path only if another endpoint is set, because emulators have one host name.
 func TestStyleOfURL(t *testing.T) {

@@ -86,7 +86,7 @@ func TestDownloads(t *testing.T) {
 		w.Header().Set("Content-Length", "1")
 		_ = http.NewResponseController(w).Flush()
 		select {
-		case <-time.After(5 * time.Second):
+		case <-time.After(5 * time.Second): // more than the time that other clients wait for a response, 4 s
 			_, _ = io.WriteString(w, "x")
 		case <-r.Context().Done():
 		}

@@ -210,7 +210,7 @@ func TestFailedCalls(t *testing.T) {
 				return // the response to ChangeMessageVisibility is empty
 			}
 			if err := q.ReturnAfter(t.Context(), "r", 0); err == nil || errors.Is(err, queue.ErrUnavailable) != tc.unavailable {
-				t.Errorf("Hide: got error %v, want ErrUnavailable: %v", err, tc.unavailable)
+				t.Errorf("ReturnAfter: got error %v, want ErrUnavailable: %v", err, tc.unavailable)
 			}
 		})
 	}

@@ -44,7 +44,7 @@ func (d Deleter) Delete(ctx context.Context, table db.Table, keys ...db.Key) err
 		}
 		attempt++
 		isRetryable := errors.Is(err, db.ErrUnavailable) && attempt < maxAttempts
-		if !isRetryable || !sleep(ctx, retry.Jitter(min(attempt, 4))) {
+		if !isRetryable || !sleep(ctx, retry.Jitter(attempt)) {
 			return fmt.Errorf("deleting items: %w", err)
 		}
 		size = max(minBatch, size/2)

@@ -24,7 +24,7 @@ func TestDeleteWhileThrottled(t *testing.T) {
 	if err := projects.PutAll(t.Context(), items); err != nil {
 		t.Fatal(err)
 	}
-	waits, clearAfter := 0, 5
+	waits, clearAfter := 0, 5 // storage accepts writes after five waits
 	d := removal.Deleter{Sleep: func(context.Context, time.Duration) bool {
 		if waits++; waits == clearAfter {
 			f.wire.Clear()
@@ -38,7 +38,7 @@ func TestDeleteWhileThrottled(t *testing.T) {
 		t.Errorf("deleted %d items after %d waits, error %v, want 499 after 5 waits", n, waits, err)
 	}
 	f.wire.Break("BatchWriteItem", dynamotest.Throttled)
-	waits, clearAfter = 0, -1 // storage stays unavailable
+	waits, clearAfter = 0, -1 // storage stays unavailable for all 20 attempts
 	if err := d.Delete(t.Context(), projects, kept); !errors.Is(err, db.ErrUnavailable) || waits != 19 {
 		t.Errorf("got error %v after %d waits, want ErrUnavailable after 19", err, waits)
 	}

@@ -7,13 +7,13 @@
 // the assistant, builds, and the fan-out of events. So an attempt does not race against writes that began before the
 // end, and transactions that begin later fail.
 //
-// A worker claims a record before an attempt. Its lease is a random token with an end. It is longer than the time limit
-// of the function, and is not renewed. So two workers never work on the same removal. A worker that dies loses its
-// lease when it expires. Every step of a removal is idempotent, so the next attempt continues.
+// A worker claims a record before an attempt. Its lease is a random token with an end. The lease is longer than the
+// time limit of the function, and is not renewed. So two workers never work on the same removal. After a crash of the
+// worker, its lease expires. Every step of a removal is idempotent, so the next attempt continues.
 //
 // Removals are not jobs of package job, for two reasons. The function of jobs runs the code of users' builds, so its
 // role must not allow it to delete all data of a workspace. And a removal works for minutes: it would take the place of
-// the builds of other users, whose number is limited. They share the index "due" of the projects table with jobs.
+// the builds of other users, whose number is limited. Removals share the index "due" of the projects table with jobs.
 package removal
 
 import (
@@ -71,7 +71,8 @@ func Create(projects db.Table, kind Kind, id string, now time.Time) db.Write {
 	})
 }
 
-// wait returns the wait after a failed attempt.
+// wait returns the wait after a failed attempt: one minute, doubled with each further attempt, up to maxWait.
 func (r record) wait() time.Duration {
-	return min(time.Minute<<min(max(r.Attempts-1, 0), 10), maxWait)
+	const maxDoublings = 10 // more than enough to reach maxWait
+	return min(time.Minute<<min(max(r.Attempts-1, 0), maxDoublings), maxWait)
 }

@@ -67,10 +67,11 @@ func NewWorker(d Deps) *Worker {
 
 // Run makes an attempt of each removal that is due, the most overdue first, until the time of the function ends. It
 // also reports the age of the oldest removal. Run it every minute: runs may overlap, so a long removal does not delay
-// others. Failed attempts are logged, and are no errors of Run. Errors: an item that cannot be decoded; the errors of
+// others. Failed attempts are only logged. Errors: an item that cannot be decoded; an unknown kind; the errors of
 // storage.
 func (w *Worker) Run(ctx context.Context) error {
 	now := w.Clock()
+	// Removals that are not due yet are read for the metric: they wait for their next attempt, or a worker has a lease.
 	all, unreadable := w.store.due(ctx, now.Add(max(maxWait, LeaseTime)), runPage)
 	if unreadable == nil || len(all) > 0 {
 		oldest := time.Duration(0)
@@ -100,7 +101,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// attempt makes an attempt of a removal. Errors: errLost; the errors of storage if the record can't be written.
+// attempt makes an attempt of a removal. Errors: errLost; an unknown kind; the errors of storage if the record can't be
+// written.
 func (w *Worker) attempt(ctx context.Context, id string) error {
 	began := w.Clock()
 	r, err := w.store.claim(ctx, id, began)

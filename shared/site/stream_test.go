@@ -52,7 +52,7 @@ func TestLargeFiles(t *testing.T) { // it measures the memory of the process
 	want := sha256.Sum256([]byte(large()))
 	for _, path := range []string{"/plain", "/gzip"} {
 		before := heap()
-		response, err := apigateway.NewBoundedStream(f.handler, 256<<10)(t.Context(), event(t, "GET", host, path, nil))
+		response, err := apigateway.NewStream(f.handler, 256<<10)(t.Context(), event(t, "GET", host, path, nil))
 		f.must(err)
 		hash, grown := sha256.New(), uint64(0)
 		for read := int64(0); ; {
@@ -90,7 +90,7 @@ func TestClientLeaves(t *testing.T) {
 	f := newFixture(t, nil)
 	f.deploy(first, map[string]content{"/plain": {text: large()}})
 	f.live(first)
-	response, err := apigateway.NewBoundedStream(f.handler, 256<<10)(t.Context(), event(t, "GET", host, "/plain", nil))
+	response, err := apigateway.NewStream(f.handler, 256<<10)(t.Context(), event(t, "GET", host, "/plain", nil))
 	f.must(err)
 	_, err = io.CopyN(io.Discard, response.Body, 3*mib)
 	f.must(err)
@@ -147,7 +147,7 @@ func TestSmallFilesDoNotWait(t *testing.T) {
 	f.live(first)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	response, err := apigateway.NewBoundedStream(f.handler, 256<<10)(ctx, event(t, "GET", host, "/plain", nil))
+	response, err := apigateway.NewStream(f.handler, 256<<10)(ctx, event(t, "GET", host, "/plain", nil))
 	f.must(err)
 	for !strings.Contains(f.log.String(), `"msg":"view"`) && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
@@ -167,7 +167,7 @@ func TestTimeLimit(t *testing.T) {
 	f.live(first)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	response, err := apigateway.NewBoundedStream(f.handler, 256<<10)(ctx, event(t, "GET", host, "/plain", nil))
+	response, err := apigateway.NewStream(f.handler, 256<<10)(ctx, event(t, "GET", host, "/plain", nil))
 	f.must(err)
 	<-ctx.Done()
 	n, err := io.Copy(io.Discard, response.Body)

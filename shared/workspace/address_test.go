@@ -40,7 +40,7 @@ func (f *fixture) preview(token string) response {
 // confirmEmail makes the address of a user, which is username@example.com, a confirmed one.
 func (u *user) confirmEmail() {
 	account := httpapi.Account{Username: u.username, Email: u.username + "@example.com", EmailVerified: true}
-	u.f.accounts.Add(httpapi.NewCaller(u.id, "").Confirm(account, nil))
+	u.f.accounts.Add(httpapi.NewCaller(u.id, "").Complete(account, nil))
 }
 
 // tokenOf returns the token in the url of an invitation.

@@ -205,7 +205,7 @@ func (u *user) remove(ws string, other *user) response {
 
 // login begins a new session.
 func (u *user) login() {
-	u.f.accounts.Add(httpapi.NewCaller(u.id, "").Confirm(httpapi.Account{
+	u.f.accounts.Add(httpapi.NewCaller(u.id, "").Complete(httpapi.Account{
 		Username: u.username, Email: u.username + "@example.com", LoggedInAt: u.f.clock.Now(),
 	}, nil))
 }

@@ -52,9 +52,7 @@ func (s *Service) startAccountExport(ctx context.Context, caller httpapi.Caller,
 	if err != nil {
 		return nil, err
 	}
-	if err := j.Send(ctx, s.Send); err != nil { // the sweep sends it
-		s.Logger.WarnContext(ctx, "the message for an export was not sent", "export", r.ID, "cause", err.Error())
-	}
+	j.Send(ctx, s.Send, s.Logger)
 	return &startOutput{r.Ref()}, nil
 }
 

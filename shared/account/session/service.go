@@ -64,7 +64,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (context.Conte
 		case u.SuspendedAt != nil:
 			return httpapi.ErrSuspended
 		}
-		caller.Confirm(httpapi.Account{
+		caller.Complete(httpapi.Account{
 			Email: u.Email, EmailVerified: u.Verified, PendingEmail: u.PendingEmail, Username: u.Username,
 			CreatedAt: u.CreatedAt.Time(), LoggedInAt: session.CreatedAt.Time(), Generation: session.Generation,
 		}, s.renew(ctx, session, now))

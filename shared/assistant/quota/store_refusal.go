@@ -112,11 +112,11 @@ const (
 // tokens in the given month. Concurrent calls release each reservation only once.
 func (l *Ledger) releaseCrashed(ctx context.Context, userID string, month Month) (hasReleased bool, err error) {
 	now := l.now()
-	page, err := l.table.Query(ctx, db.Query{Prefix: db.GenerationsOf(userID), Limit: maxGenerations, Once: true})
+	q := db.Query{Prefix: db.GenerationsOf(userID), Limit: maxGenerations, Once: true}
+	all, _, err := db.List(ctx, l.table, q, db.DecodeByID(func(g generation) string { return g.ID }))
 	if err != nil {
 		return false, err
 	}
-	all := db.DecodeAll(ctx, page.Items, db.DecodeByID(func(g generation) string { return g.ID }))
 	crashed := slices.DeleteFunc(all, func(g generation) bool {
 		return g.End != "" || !g.StartedAt.Time().Before(now.Add(-crashedAfter))
 	})

@@ -96,7 +96,7 @@ func escapedPath(path string) (string, error) {
 			return "", httpapi.ErrNoRoute
 		}
 	}
-	if strings.ContainsAny(path, "?# ") {
+	if strings.ContainsAny(path, "?# ") { // these characters would end the path
 		return (&url.URL{Path: path}).EscapedPath(), nil
 	}
 	return path, nil

@@ -28,7 +28,7 @@ func TestResponsesEndAfterTheWorkBesideThem(t *testing.T) {
 		},
 		"streamed": func(ctx context.Context, t *testing.T, handler http.Handler) error {
 			t.Helper()
-			response, err := apigateway.NewStream(handler)(ctx, payload)
+			response, err := apigateway.NewStream(handler, apigateway.Unbounded)(ctx, payload)
 			if err == nil {
 				_, err = io.ReadAll(response.Body)
 			}

@@ -19,22 +19,11 @@ func Start[Settings any](build Build[Settings]) {
 	})
 }
 
-// StartStreaming serves the events of an API Gateway integration whose transfer mode is STREAM. It does not return (see
-// lambdafn.Start).
-func StartStreaming[Settings any](build Build[Settings]) { startStream(build, NewStream) }
-
-// maxUnread is the size of the buffer of StartBoundedStreaming.
-const maxUnread = 256 << 10
-
-// StartBoundedStreaming is like StartStreaming for large responses: a handler that writes faster than its client reads
-// waits (see NewBoundedStream).
-func StartBoundedStreaming[Settings any](build Build[Settings]) {
-	startStream(build, func(handler http.Handler) StreamFunction { return NewBoundedStream(handler, maxUnread) })
-}
-
-func startStream[Settings any](build Build[Settings], stream func(http.Handler) StreamFunction) {
+// StartStreaming serves the events of an API Gateway integration whose transfer mode is STREAM (see NewStream). It does
+// not return (see lambdafn.Start).
+func StartStreaming[Settings any](build Build[Settings], maxUnread int) {
 	lambdafn.Start(func(s Settings, now clock.Clock, logger *slog.Logger) (StreamFunction, error) {
 		handler, err := build(s, now, logger)
-		return stream(handler), err
+		return NewStream(handler, maxUnread), err
 	})
 }

@@ -22,17 +22,18 @@ import (
 // body while the handler writes it.
 type StreamFunction func(context.Context, jsontext.Value) (*events.APIGatewayProxyStreamingResponse, error)
 
+// Unbounded is the size of a buffer without a limit, for small responses (see NewStream).
+const Unbounded = math.MaxInt
+
 // NewStream returns the Lambda handler for a router that streams some of its responses. A response starts at its first
 // flush, or when it is complete. The invocation lasts until the router has returned, even if the client has
 // disconnected. If the router panics after the first flush, reading the body fails with an error.
 //
+// maxUnread is the size in bytes of the buffer of a response. If the buffer is full, the response starts, and Write
+// waits until the client has read more. If the request's context ends while the buffer is full, Write returns an error.
+//
 // NewStream returns a function and not a type with an Invoke method, because Invoke can only return complete responses.
-func NewStream(handler http.Handler) StreamFunction { return NewBoundedStream(handler, math.MaxInt) }
-
-// NewBoundedStream is like NewStream for a router whose responses are large. The buffer of a response contains about
-// maxUnread bytes. If it is full, the response starts, and Write waits until the client has read more. If the request's
-// context ends while the buffer is full, Write returns an error.
-func NewBoundedStream(handler http.Handler, maxUnread int) StreamFunction {
+func NewStream(handler http.Handler, maxUnread int) StreamFunction {
 	requests := New(handler)
 	return func(ctx context.Context, payload jsontext.Value) (*events.APIGatewayProxyStreamingResponse, error) {
 		ctx, finish := lambdafn.WithMargin(ctx)
@@ -58,22 +59,22 @@ var errIncomplete = errors.New("apigateway: the response is incomplete")
 
 // streamedResponse is a response whose handler writes in one goroutine, and Lambda's runtime client reads in another.
 // If the buffer between them is unbounded, a slow reader does not delay the handler, which must finish within the
-// function's time limit. If it is bounded, a large response does not need more memory than a small one.
+// function's time limit. If the buffer is bounded, a large response does not need more memory than a small one.
 type streamedResponse struct {
 	header    http.Header        // set by the handler
 	noBody    bool               // the method is HEAD; the gateway does not remove the body of a streamed response
 	maxUnread int                // the size of body above which Write waits
 	cancel    context.CancelFunc // cancels the context of the request
 	finish    func()             // waits for the work beside the invocation
-	begun     chan struct{}      // closed when the status and the headers are final, or after an earlier panic
+	begun     chan struct{}      // closed when the status and the headers are final, or if the handler panics before
 	ended     chan struct{}      // closed when the handler has returned
 
 	mu     sync.Mutex
-	more   sync.Cond // signaled when the body has grown, shrunk or ended
-	status int       // 0 until the handler sets it
-	sent   http.Header
-	body   bytes.Buffer
-	err    error // the result of Read at the end of the body; nil while the handler may write more
+	more   sync.Cond    // signaled when the body has grown, shrunk or ended
+	status int          // 0 until the handler sets it
+	sent   http.Header  // the final headers; nil until the response starts
+	body   bytes.Buffer // the bytes that Read has not returned yet
+	err    error        // the result of Read at the end of the body; nil while the handler may write more
 	// isClosed reports whether the reader has closed the body, and isExpired whether the context of the request has ended.
 	isClosed, isExpired bool
 }

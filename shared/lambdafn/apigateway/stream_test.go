@@ -33,7 +33,7 @@ func invokeStream(
 	if err != nil {
 		t.Fatal(err)
 	}
-	return apigateway.NewStream(h)(ctx, payload)
+	return apigateway.NewStream(h, apigateway.Unbounded)(ctx, payload)
 }
 
 // mustInvokeStream calls invokeStream and stops the test if the function fails. It closes the response at the end of
@@ -96,7 +96,7 @@ func TestStreamedAndBufferedResponsesAreEqual(t *testing.T) {
 			t.Fatal(err)
 		}
 		// lambda.Start must recognize the function as one that streams.
-		data, err := lambda.NewHandler(apigateway.NewStream(router)).Invoke(t.Context(), payload)
+		data, err := lambda.NewHandler(apigateway.NewStream(router, apigateway.Unbounded)).Invoke(t.Context(), payload)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -276,7 +276,7 @@ func TestBoundedStream(t *testing.T) {
 		}
 	})
 	payload := []byte(`{"httpMethod":"GET","path":"/"}`)
-	response, err := apigateway.NewBoundedStream(h, maxUnread)(t.Context(), payload)
+	response, err := apigateway.NewStream(h, maxUnread)(t.Context(), payload)
 	if err != nil || response.StatusCode != http.StatusAccepted {
 		t.Fatalf("got %+v, error %v, want status 202", response, err)
 	}
@@ -303,7 +303,7 @@ func TestBoundedStream(t *testing.T) {
 func TestBoundedStreamEnds(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		timeout time.Duration // of the function
+		timeout time.Duration // of the function, with the margin of 500 ms for the response
 		want    error
 	}{
 		"closed": {time.Minute, io.ErrClosedPipe}, "deadline": {600 * time.Millisecond, context.DeadlineExceeded},
@@ -321,7 +321,7 @@ func TestBoundedStreamEnds(t *testing.T) {
 			})
 			ctx, cancel := context.WithTimeout(t.Context(), tc.timeout)
 			defer cancel()
-			response, err := apigateway.NewBoundedStream(h, 1000)(ctx, []byte(`{"httpMethod":"GET","path":"/"}`))
+			response, err := apigateway.NewStream(h, 1000)(ctx, []byte(`{"httpMethod":"GET","path":"/"}`))
 			if err != nil {
 				t.Fatal(err)
 			}

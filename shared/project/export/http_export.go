@@ -84,10 +84,7 @@ func (s *Service) StartExport(
 		).CommitOnce(ctx)
 	})
 	if err == nil && isNew {
-		if err := j.Send(ctx, s.send); err != nil { // the sweep sends it
-			s.logger.WarnContext(ctx, "the message for an export was not sent", "project", projectID, "export", r.ID,
-				"cause", err.Error())
-		}
+		j.Send(ctx, s.send, s.logger)
 	}
 	return &StartExportOutput{r.Ref()}, err
 }

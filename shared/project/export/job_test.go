@@ -87,7 +87,7 @@ func TestLostMessage(t *testing.T) {
 		return slicetest.Transfers.Do(r)
 	})))
 	exportID, _ := ada.start(projectID)
-	if n := len(f.messages()); n != 0 || !strings.Contains(f.Log.String(), "the message for an export was not sent") {
+	if n := len(f.messages()); n != 0 || !strings.Contains(f.Log.String(), "the message of a job was not sent") {
 		t.Errorf("got %d messages, want none, and a line in the log", n)
 	}
 	f.serve(f.clients(nil))

@@ -34,7 +34,7 @@ func New(cfg config.AWS, url string, now clock.Clock) *Queue {
 	return &Queue{cfg: cfg, url: url, now: now, client: sync.OnceValue(awsclient.HTTP)}
 }
 
-// maxResponse is the number of bytes that are read of a response.
+// maxResponse is the maximum number of bytes that are read of a response.
 const maxResponse = 64 << 10
 
 // Send sends a message with a message group. It repeats the call after every failure, because SQS uses the same status
@@ -69,11 +69,11 @@ func (q *Queue) call(ctx context.Context, payload []byte) error {
 	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	r.Header.Set("X-Amz-Target", "AmazonSQS.SendMessage")
 	sum := sha256.Sum256(payload)
-	keys, err := awsclient.Credentials(q.cfg).Retrieve(ctx)
+	credentials, err := awsclient.Credentials(q.cfg).Retrieve(ctx)
 	if err != nil {
 		return fmt.Errorf("signal: credentials: %w", err)
 	}
-	err = v4.NewSigner().SignHTTP(ctx, keys, r, hex.EncodeToString(sum[:]), "sqs", q.cfg.Region, q.now())
+	err = v4.NewSigner().SignHTTP(ctx, credentials, r, hex.EncodeToString(sum[:]), "sqs", q.cfg.Region, q.now())
 	if err != nil {
 		return fmt.Errorf("signal: sign: %w", err)
 	}
