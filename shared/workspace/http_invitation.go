@@ -241,8 +241,7 @@ func (s *Service) revokeInvitation(
 		if !t.caller.Role.Covers(i.Role) {
 			return errRoleTooHigh
 		}
-		return s.store.endInvitation(ctx, in.ID, i, t.invitations,
-			s.store.Projects.Check(db.MemberKey(in.ID, caller.UserID), hasRole(t.caller.Role)))
+		return s.store.endInvitation(ctx, in.ID, i, t.invitations, s.store.checkRole(t.caller))
 	})
 	return httpapi.ReplyDone("The invitation has been revoked.", err)
 }

@@ -227,6 +227,17 @@ func TestSuspensionBeforeAChangeIsStored(t *testing.T) {
 	}
 }
 
+// An admin who is suspended between the read and the write of a revocation does not revoke the invitation.
+func TestSuspensionBeforeARevocation(t *testing.T) {
+	t.Parallel()
+	f := newTeamFixture(t)
+	o := f.operator(f.owner1, f.owner2, f.admin)
+	f.wire.Before("TransactWriteItems", func() { o.MustSuspend(f.admin.id) })
+	f.admin.Do(http.MethodDelete, "/api/workspaces/"+f.ws+"/invitations/"+f.invitation, nil).
+		Want(t, http.StatusForbidden, fault.CodeSuspended)
+	acceptInvitation(f).Want(t, http.StatusOK)
+}
+
 // If a suspension is lifted while the memberships are being suspended, or the other way round, the later call decides.
 func TestSuspensionIsLiftedInBetween(t *testing.T) {
 	t.Parallel()
