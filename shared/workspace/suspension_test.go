@@ -65,22 +65,22 @@ func TestWorkspaceOfSuspendedOwners(t *testing.T) {
 	admin.accept(offered).Want(t, http.StatusNotFound, fault.CodeInvitationNotFound)
 	o.MustSuspend(grace.id)
 	path := "/api/workspaces/" + ws
-	readOnly := func(what string, r response) {
+	wantReadOnly := func(what string, r response) {
 		t.Helper()
 		if r.Status != http.StatusForbidden || r.Text("code") != string(fault.CodeAccessDenied) ||
 			!strings.Contains(r.Text("error"), "read-only") {
 			t.Errorf("%s: got %d %s, want 403 ACCESS_DENIED with the reason", what, r.Status, r.Raw)
 		}
 	}
-	readOnly("rename", admin.Do(http.MethodPut, path, map[string]any{"name": "Other"}))
-	readOnly("invite", admin.invite(ws, f.newUser("new"), workspace.Viewer))
-	readOnly("invite an address", admin.Do(http.MethodPost, path+"/invitations",
+	wantReadOnly("rename", admin.Do(http.MethodPut, path, map[string]any{"name": "Other"}))
+	wantReadOnly("invite", admin.invite(ws, f.newUser("new"), workspace.Viewer))
+	wantReadOnly("invite an address", admin.Do(http.MethodPost, path+"/invitations",
 		map[string]any{"email": "new@example.com", "role": "viewer"}))
-	readOnly("revoke an invitation", admin.Do(http.MethodDelete, path+"/invitations/"+invited, nil))
-	readOnly("change a role", admin.setRole(ws, member, workspace.Viewer))
-	readOnly("remove", admin.remove(ws, member))
-	readOnly("accept an invitation", guest.accept(invited))
-	readOnly("accept ownership", admin.accept(offered))
+	wantReadOnly("revoke an invitation", admin.Do(http.MethodDelete, path+"/invitations/"+invited, nil))
+	wantReadOnly("change a role", admin.setRole(ws, member, workspace.Viewer))
+	wantReadOnly("remove", admin.remove(ws, member))
+	wantReadOnly("accept an invitation", guest.accept(invited))
+	wantReadOnly("accept ownership", admin.accept(offered))
 	for _, c := range []*user{admin, member, viewer} {
 		c.Do(http.MethodGet, path, nil).Want(t, http.StatusOK)
 		c.members(ws).Want(t, http.StatusOK)
