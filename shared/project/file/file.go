@@ -52,7 +52,8 @@ type File struct {
 type Tree struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
 	// Version is incremented by every transaction that creates files, Folders by every transaction that may create a
-	// folder, and Removed by every transaction that removes a path. A rename increments Version and Removed. See plan.noCollision.
+	// folder, and Removed by every transaction that removes a path. A rename increments Version and Removed. See
+	// plan.noCollision.
 	Version int `dynamodbav:"version"`
 	Folders int `dynamodbav:"folders,omitempty"`
 	Removed int `dynamodbav:"removed,omitempty"`
