@@ -25,8 +25,8 @@ type store struct {
 }
 
 // pathHash returns the hash of a path for the key of a version. The path itself can be too long for a key.
-func pathHash(path string) string {
-	sum := sha256.Sum256([]byte(path))
+func pathHash(filePath string) string {
+	sum := sha256.Sum256([]byte(filePath))
 	return hex.EncodeToString(sum[:])
 }
 
