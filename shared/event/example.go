@@ -22,11 +22,11 @@ type ExampleValues struct {
 
 // The placeholders in examples.
 const (
-	exampleWorkspace = "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
-	exampleProject   = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
-	exampleUser      = "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
-	exampleComment   = "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
-	exampleVersion   = "01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	exampleULID      = "01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	exampleWorkspace = "ws_" + exampleULID
+	exampleProject   = "prj_" + exampleULID
+	exampleUser      = "usr_" + exampleULID
+	exampleComment   = "cmt_" + exampleULID
 	exampleSHA256    = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" // of "test"
 )
 
@@ -92,7 +92,7 @@ func (v ExampleValues) workspaceID() string {
 func file(v ExampleValues) Data {
 	return Data{
 		Project: v.projectName(),
-		File:    &File{Path: "/src/app.ts", Size: len("test"), SHA256: exampleSHA256, Version: exampleVersion},
+		File:    &File{Path: "/src/app.ts", Size: len("test"), SHA256: exampleSHA256, Version: exampleULID},
 	}
 }
 
@@ -105,7 +105,7 @@ func member(v ExampleValues) Data {
 
 func deployment(v ExampleValues) Data {
 	return Data{Project: v.projectName(), Deployment: &Deployment{
-		ID: "dpl_" + exampleVersion, Status: "ready", URL: "https://todo-list--k3j5n2m4p6q7r2s4.example.app", Version: 7,
+		ID: "dpl_" + exampleULID, Status: "ready", URL: "https://todo-list--k3j5n2m4p6q7r2s4.example.app", Version: 7,
 		Target: "production",
 	}}
 }

@@ -46,7 +46,7 @@ func TestCreate(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
 	ada := f.NewUser("ada")
-	at := "2031-05-05T10:05:00.001Z"
+	at := "2031-05-05T10:05:00.001Z" // NewUser has advanced the clock by a millisecond
 	r := ada.Do(http.MethodPost, "/api/projects", object{"name": "Café Déjà"}).Want(t, http.StatusCreated)
 	if !id.Project.Valid(r.Text("id")) {
 		t.Errorf("got the invalid ID %q", r.Text("id"))

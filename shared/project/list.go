@@ -17,8 +17,8 @@ import (
 const maxQueries = 16
 
 // projects returns all projects that the filter of a request selects, most recently opened first.
-func (s *Service) projects(ctx context.Context, userID string, f *projectListInput) ([]ProjectItem, error) {
-	members, err := s.memberships(ctx, userID, f.WorkspaceID)
+func (s *Service) projects(ctx context.Context, userID string, filter *projectListInput) ([]ProjectItem, error) {
+	members, err := s.memberships(ctx, userID, filter.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (s *Service) projects(ctx context.Context, userID string, f *projectListInp
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(maxQueries)
 	complete := members
-	if f.WorkspaceID == "" {
+	if filter.WorkspaceID == "" {
 		group.Go(func() (err error) {
 			complete, err = s.store.Complete(groupCtx, members)
 			return err
@@ -45,7 +45,7 @@ func (s *Service) projects(ctx context.Context, userID string, f *projectListInp
 	for i, member := range members {
 		byWorkspace[member.WorkspaceID] = found[i]
 	}
-	framework, text := foldCase(f.Framework), foldCase(f.Q)
+	framework, text := foldCase(filter.Framework), foldCase(filter.Q)
 	items := []ProjectItem{}
 	for _, member := range complete {
 		for _, p := range byWorkspace[member.WorkspaceID] {
@@ -53,7 +53,7 @@ func (s *Service) projects(ctx context.Context, userID string, f *projectListInp
 				UserID: userID, Visibility: p.Visibility, CreatedBy: p.CreatedBy, Member: member,
 			}
 			matches := (framework == "" || foldCase(p.Framework) == framework) &&
-				(f.Visibility == "" || p.Visibility == f.Visibility) &&
+				(filter.Visibility == "" || p.Visibility == filter.Visibility) &&
 				(text == "" || strings.Contains(foldCase(p.Name), text) || strings.Contains(p.Slug, text))
 			if matches && access.CanSee() {
 				p.SiteBlocked = p.SiteBlocked || member.ReadOnly

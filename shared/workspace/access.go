@@ -52,7 +52,7 @@ func (a ProjectAccess) CanSee() bool {
 
 // Check returns nil if the user may do the action with the project. It is the only implementation of project access
 // rules. Errors: ErrProjectNotFound if the user cannot see the project; ErrDenied if the user can see the project but
-// may not do the action; ErrReadOnly.
+// may not do the action; ErrReadOnly and AUTH_SUSPENDED, see Membership.Check.
 func (a ProjectAccess) Check(action Action) error {
 	if !a.CanSee() {
 		return ErrProjectNotFound
@@ -175,7 +175,7 @@ func (s Access) MembershipOrPersonal(ctx context.Context, userID string, workspa
 }
 
 // Project checks that a user may do an action with a project, and reads the items with the given keys. It makes two
-// calls to storage. Errors: ErrProjectNotFound, ErrDenied, ErrReadOnly.
+// calls to storage. Errors: the errors of ProjectAccess.Check.
 func (s Access) Project(
 	ctx context.Context, userID, projectID string, action Action, keys ...db.Key,
 ) (ProjectAccess, error) {
@@ -233,8 +233,8 @@ func (s Access) Locate(ctx context.Context, projectID string, more ...db.Ref) (P
 }
 
 // Load makes the second call of Project: it returns the access of a user to a project that Locate has found, adds more
-// items, which may be in any table, and checks the action. Errors: ErrProjectNotFound, also if the project was deleted
-// after Locate; ErrDenied, ErrReadOnly.
+// items, which may be in any table, and checks the action. Errors: the errors of ProjectAccess.Check;
+// ErrProjectNotFound also if the project was deleted after Locate.
 func (s Access) Load(
 	ctx context.Context, userID string, located ProjectAccess, action Action, more ...db.Ref,
 ) (a ProjectAccess, err error) {

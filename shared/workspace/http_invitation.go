@@ -208,7 +208,7 @@ func (s *Service) listInvitations(
 	if !t.caller.Role.May(ManageMembers) {
 		return nil, ErrDenied
 	}
-	open := t.open.open(s.now())
+	open := t.invitations.open(s.now())
 	slices.SortFunc(open, func(a, b Invitation) int { return cmp.Compare(a.ID, b.ID) })
 	items := []InvitationItem{}
 	for _, i := range open {
@@ -234,15 +234,14 @@ func (s *Service) revokeInvitation(
 		if err := t.caller.Check(ManageMembers); err != nil {
 			return err
 		}
-		i, err := t.open.find(hasID(in.InvitationID), s.now())
+		i, err := t.invitations.find(hasID(in.InvitationID), s.now())
 		if err != nil {
 			return err
 		}
 		if !t.caller.Role.Covers(i.Role) {
 			return errRoleTooHigh
 		}
-		return s.store.endInvitation(ctx, in.ID, i, t.open,
-			s.store.Projects.Check(db.MemberKey(in.ID, caller.UserID), hasRole(t.caller.Role)))
+		return s.store.endInvitation(ctx, in.ID, i, t.invitations, s.store.checkRole(t.caller))
 	})
 	return httpapi.ReplyDone("The invitation has been revoked.", err)
 }
@@ -335,7 +334,7 @@ func (s *Service) accept(
 		joined.Role = i.Role
 		out.Body = joined.memberItem()
 		err = s.apply(ctx, change{
-			by: ActorOf(caller), before: t.target, after: &joined, accepted: i.ID, open: t.open,
+			by: ActorOf(caller), before: t.target, after: &joined, accepted: i.ID, invitations: t.invitations,
 			more: s.store.acceptWrites(t.workspace.ID, i),
 		}, now)
 		if errors.Is(err, ErrNotFound) { // the workspace has ended
@@ -353,7 +352,7 @@ func (s *Service) declineInvitation(
 		if err != nil {
 			return err
 		}
-		return s.store.endInvitation(ctx, t.workspace.ID, declined, t.open)
+		return s.store.endInvitation(ctx, t.workspace.ID, declined, t.invitations)
 	})
 	return httpapi.ReplyDone("You have declined the invitation.", err)
 }

@@ -157,7 +157,7 @@ func (s *Service) updateMember(
 			return err
 		}
 		member.Role, out.Body.Role = *role, *role
-		c := change{by: ActorOf(caller), caller: t.caller, before: t.target, after: &member, open: t.open}
+		c := change{by: ActorOf(caller), caller: t.caller, before: t.target, after: &member, invitations: t.invitations}
 		return s.apply(ctx, c, s.now())
 	})
 	if err != nil {
@@ -182,6 +182,7 @@ func (s *Service) removeMember(
 		if err := checkRemove(t.caller, t.target); err != nil {
 			return err
 		}
-		return s.apply(ctx, change{by: ActorOf(caller), caller: t.caller, before: t.target, open: t.open}, s.now())
+		c := change{by: ActorOf(caller), caller: t.caller, before: t.target, invitations: t.invitations}
+		return s.apply(ctx, c, s.now())
 	}))
 }

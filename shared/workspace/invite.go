@@ -74,7 +74,7 @@ func (s *Service) inviteAddress(
 		next.TokenHash = id.HashToken(token)
 		var writes []db.Write
 		out.Body.URL = ""
-		if !t.open.isRoleChange(next) {
+		if !t.invitations.isRoleChange(next) {
 			out.Body.URL = mail.Link(s.links.Origin, s.links.Path, mail.Invitation, token)
 			w, err := s.mail.Write(ctx, mail.Message{
 				Kind: mail.Invitation, To: email, Token: token, ExpiresAt: next.ExpiresAt.Time(),

@@ -88,7 +88,7 @@ func (s store) end(ctx context.Context, d Details, now time.Time) error {
 const maxMembers = 40_000
 
 // members returns the members of a workspace, sorted by user ID. It skips user IDs up to and including lastID. If limit
-// is not 0, it returns at most limit+1 members, so that the caller can detect a next page.
+// is not 0, it stops when it has limit+1 members or more, so that the caller can detect a next page.
 func (s store) members(ctx context.Context, workspaceID, lastID string, limit int) ([]Membership, error) {
 	prefix := db.MembersOf(workspaceID)
 	q := db.Query{Prefix: prefix, After: prefix.After(lastID)}
@@ -115,8 +115,8 @@ type team struct {
 	workspace Workspace
 	caller    Membership
 	// target is the membership of the user to change, nil if the user is not a member.
-	target *Membership
-	open   invitations
+	target      *Membership
+	invitations invitations
 }
 
 // readTeam reads the team of a workspace. It makes one call to storage. For an invited user, callerID is "", and the
@@ -138,7 +138,7 @@ func (s store) readTeam(ctx context.Context, workspaceID, callerID, targetID str
 		t.workspace, err = db.Decode[Workspace](items[workspace])
 	}
 	if err == nil {
-		t.open, err = db.Decode[invitations](items[open])
+		t.invitations, err = db.Decode[invitations](items[open])
 	}
 	if err != nil || items[target] == nil {
 		return t, err

@@ -44,12 +44,12 @@ func (s store) putInvitations(workspaceID string, l invitations) db.Write {
 // maxOpenInvitations+1 writes. If no invitation ends, the write is a check that the open invitations have not changed.
 // acceptWrites deletes the pointer of the accepted invitation.
 func (s store) invitationsWrites(c change) []db.Write {
-	workspaceID, rest := c.member().WorkspaceID, c.open.without(c.ends)
-	if len(rest.List) == len(c.open.List) {
-		return []db.Write{s.Projects.Check(db.InvitationsKey(workspaceID), c.open.isVersion())}
+	workspaceID, rest := c.member().WorkspaceID, c.invitations.without(c.ends)
+	if len(rest.List) == len(c.invitations.List) {
+		return []db.Write{s.Projects.Check(db.InvitationsKey(workspaceID), c.invitations.isVersion())}
 	}
 	writes := []db.Write{s.putInvitations(workspaceID, rest)}
-	for _, i := range c.open.List {
+	for _, i := range c.invitations.List {
 		// A damaged invitation has no key, and must not prevent the change.
 		if key := i.pointerKey(); c.ends(i) && i.ID != c.accepted && !key.IsZero() {
 			writes = append(writes, s.Projects.Delete(key))
@@ -75,7 +75,7 @@ func (s store) checkRole(m Membership) db.Write {
 // the transaction. Call it within db.Retry. Errors: db.ErrStale, ErrNotFound, QUOTA_EXCEEDED, RATE_LIMITED, the errors
 // of more.
 func (s store) invite(ctx context.Context, t team, i Invitation, more ...db.Write) (Invitation, error) {
-	open, replaced, err := t.open.with(&i, i.CreatedAt.Time())
+	open, replaced, err := t.invitations.with(&i, i.CreatedAt.Time())
 	if err != nil {
 		return i, err
 	}
@@ -170,7 +170,7 @@ func (s store) invitation(
 	case err != nil:
 		return t, i, err
 	}
-	i, err = t.open.find(isWanted, now)
+	i, err = t.invitations.find(isWanted, now)
 	return t, i, err
 }
 

@@ -40,8 +40,8 @@ func (s *Service) leave(ctx context.Context, userID, workspaceID string) error {
 		return err
 	}
 	c := change{
-		by: event.Actor{ID: userID, Username: t.caller.Username}, caller: t.caller, before: &t.caller, open: t.open,
-		accountEnded: true,
+		by: event.Actor{ID: userID, Username: t.caller.Username}, caller: t.caller, before: &t.caller,
+		invitations: t.invitations, accountEnded: true,
 	}
 	if t.caller.Role == Owner && t.workspace.Owners == 1 {
 		if c.heir, err = s.store.heir(ctx, t.caller); err != nil {
@@ -110,7 +110,7 @@ func (s *Service) EndUserInvitations(ctx context.Context, userID string) error {
 			if err != nil {
 				return err
 			}
-			return s.store.endInvitation(ctx, p.WorkspaceID, i, t.open)
+			return s.store.endInvitation(ctx, p.WorkspaceID, i, t.invitations)
 		})
 		if err != nil {
 			return err

@@ -22,8 +22,8 @@ type change struct {
 	before, after *Membership
 	// accepted is the ID of the invitation that the user accepts, or "".
 	accepted string
-	// open are the invitations of the workspace. The write fails if they have changed in the meantime.
-	open invitations
+	// invitations are the open invitations of the workspace. The write fails if they have changed in the meantime.
+	invitations invitations
 	// heir becomes the owner of the workspace, whose only owner leaves; nil if it has another owner.
 	heir *Membership
 	// accountEnded reports that the account of the user has ended, so that the user's memberships are no longer counted.

@@ -65,22 +65,22 @@ func TestWorkspaceOfSuspendedOwners(t *testing.T) {
 	admin.accept(offered).Want(t, http.StatusNotFound, fault.CodeInvitationNotFound)
 	o.MustSuspend(grace.id)
 	path := "/api/workspaces/" + ws
-	readOnly := func(what string, r response) {
+	wantReadOnly := func(what string, r response) {
 		t.Helper()
 		if r.Status != http.StatusForbidden || r.Text("code") != string(fault.CodeAccessDenied) ||
 			!strings.Contains(r.Text("error"), "read-only") {
 			t.Errorf("%s: got %d %s, want 403 ACCESS_DENIED with the reason", what, r.Status, r.Raw)
 		}
 	}
-	readOnly("rename", admin.Do(http.MethodPut, path, map[string]any{"name": "Other"}))
-	readOnly("invite", admin.invite(ws, f.newUser("new"), workspace.Viewer))
-	readOnly("invite an address", admin.Do(http.MethodPost, path+"/invitations",
+	wantReadOnly("rename", admin.Do(http.MethodPut, path, map[string]any{"name": "Other"}))
+	wantReadOnly("invite", admin.invite(ws, f.newUser("new"), workspace.Viewer))
+	wantReadOnly("invite an address", admin.Do(http.MethodPost, path+"/invitations",
 		map[string]any{"email": "new@example.com", "role": "viewer"}))
-	readOnly("revoke an invitation", admin.Do(http.MethodDelete, path+"/invitations/"+invited, nil))
-	readOnly("change a role", admin.setRole(ws, member, workspace.Viewer))
-	readOnly("remove", admin.remove(ws, member))
-	readOnly("accept an invitation", guest.accept(invited))
-	readOnly("accept ownership", admin.accept(offered))
+	wantReadOnly("revoke an invitation", admin.Do(http.MethodDelete, path+"/invitations/"+invited, nil))
+	wantReadOnly("change a role", admin.setRole(ws, member, workspace.Viewer))
+	wantReadOnly("remove", admin.remove(ws, member))
+	wantReadOnly("accept an invitation", guest.accept(invited))
+	wantReadOnly("accept ownership", admin.accept(offered))
 	for _, c := range []*user{admin, member, viewer} {
 		c.Do(http.MethodGet, path, nil).Want(t, http.StatusOK)
 		c.members(ws).Want(t, http.StatusOK)
@@ -225,6 +225,17 @@ func TestSuspensionBeforeAChangeIsStored(t *testing.T) {
 			grace.promote(ws, ada)
 		}
 	}
+}
+
+// An admin who is suspended between the read and the write of a revocation does not revoke the invitation.
+func TestSuspensionBeforeARevocation(t *testing.T) {
+	t.Parallel()
+	f := newTeamFixture(t)
+	o := f.operator(f.owner1, f.owner2, f.admin)
+	f.wire.Before("TransactWriteItems", func() { o.MustSuspend(f.admin.id) })
+	f.admin.Do(http.MethodDelete, "/api/workspaces/"+f.ws+"/invitations/"+f.invitation, nil).
+		Want(t, http.StatusForbidden, fault.CodeSuspended)
+	acceptInvitation(f).Want(t, http.StatusOK)
 }
 
 // If a suspension is lifted while the memberships are being suspended, or the other way round, the later call decides.

@@ -1,5 +1,6 @@
-// Package content defines how the bytes of a file are stored: compressed if that makes them smaller, and either as an
-// object in a bucket or as chunks, each of which fits into a DynamoDB item. It does no I/O.
+// Package content defines how bytes are stored: compressed if that makes them smaller. The content of a file is an
+// object in a bucket, or one chunk, which fits into a DynamoDB item (PackFile). A message of a conversation is split
+// into chunks (Pack). The package does no I/O.
 package content
 
 import (

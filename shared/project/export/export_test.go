@@ -242,9 +242,9 @@ func TestConsistentSnapshot(t *testing.T) {
 	between := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
 			if queries++; queries == 1 {
-				one := "2"
+				changed := "2"
 				err := f.Files.ApplyBatch(t.Context(), ada.Caller(), projectID, []file.Operation{
-					{Action: file.Delete, Path: "/a"}, {Action: file.Save, Path: "/b", Content: &one},
+					{Action: file.Delete, Path: "/a"}, {Action: file.Save, Path: "/b", Content: &changed},
 				})
 				if err != nil {
 					t.Error(err)

@@ -62,31 +62,32 @@ func (s *Service) StartExport(
 	ctx context.Context, caller httpapi.Caller, in *file.InProject,
 ) (*StartExportOutput, error) {
 	projectID := in.ProjectID
-	var r archive.Record
-	var j job.Job
+	var record archive.Record
+	var exportJob job.Job
 	var isNew bool
 	err := db.Retry(ctx, "start an export", func(ctx context.Context) (err error) {
-		if r, err = s.exportOfFiles(ctx, caller, projectID); err != nil {
+		if record, err = s.exportOfFiles(ctx, caller, projectID); err != nil {
 			return err
 		}
 		now := s.now()
-		status := r.StatusAt(now)
-		if isNew = status != archive.Running && status != archive.Ready; !isNew {
+		status := record.StatusAt(now)
+		isNew = status != archive.Running && status != archive.Ready
+		if !isNew {
 			return nil
 		}
-		old := r
-		r = archive.NewRecord(r.ID, now)
+		old := record
+		record = archive.NewRecord(record.ID, now)
 		// Users are the message groups, so that a user with many exports does not delay the others.
-		j = job.New(Kind, projectID, r.ID, caller.UserID, now)
+		exportJob = job.New(Kind, projectID, record.ID, caller.UserID, now)
 		return s.store.client.Tx(
-			s.store.ProjectExists(projectID), s.store.Put(projectID, r, old),
-			s.counters.Write(s.rule, caller.UserID), s.store.Jobs.Add(j),
+			s.store.ProjectExists(projectID), s.store.Put(projectID, record, old),
+			s.counters.Write(s.rule, caller.UserID), s.store.Jobs.Add(exportJob),
 		).CommitOnce(ctx)
 	})
 	if err == nil && isNew {
-		j.Send(ctx, s.send, s.logger)
+		exportJob.Send(ctx, s.send, s.logger)
 	}
-	return &StartExportOutput{r.Ref()}, err
+	return &StartExportOutput{record.Ref()}, err
 }
 
 // exportOfFiles returns the export of a project's files in their current state. If there is none, it returns a record

@@ -23,8 +23,8 @@ func TestHistoryOrderWithClockSkew(t *testing.T) {
 			f := projecttest.New(t)
 			ada := f.NewUser("ada")
 			filesURL := projecttest.URL(ada.Project("", "App", workspace.Private)) + "/files"
-			switchServer := func(skew time.Duration) { // simulates a server whose clock differs by skew
-				f.Clock.Advance(skew)
+			switchServer := func(difference time.Duration) { // to a server whose clock has this difference
+				f.Clock.Advance(difference)
 				f.IDs = id.NewGenerator(f.Clock.Now, rand.Reader)
 				f.UseProxy(nil)
 			}

@@ -173,7 +173,8 @@ func (s store) startObject(ctx context.Context, projectID string, f File) (wait 
 // does not exist. If the content does not match the size and the hash in the file's record, content returns an internal
 // error. Error: errMissingContent.
 func (f File) content(projectID string, items map[db.Key]db.Item, object []byte) ([]byte, error) {
-	data, err := []byte{}, error(nil)
+	data := []byte{} // of an empty file
+	var err error
 	if f.ObjectFormat != "" {
 		if object == nil {
 			return nil, errMissingContent

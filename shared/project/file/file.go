@@ -1,10 +1,11 @@
 // Package file reads, saves and deletes the files of a project, applies batches of changes, and lists the versions of a
 // file.
 //
-// Every change takes the same path. A handler (http_*.go) calls apply (change.go), which reads the state of the project
-// (store_change.go), makes a plan with a pure function (change.go), and commits it (store_change.go). Package workspace
-// decides whether the user may change the project. The steps in other files matter only for some requests: collision.go
-// for new files, content.go for large contents, limits.go for projects without room, upload.go for uploads.
+// Every change of files takes the same path. A handler (http_*.go) calls apply (change.go), which reads the state of
+// the project (store_change.go), makes a plan with a pure function (change.go), and commits it (store_change.go).
+// Package workspace decides whether the user may change the project. The steps in other files matter only for some
+// requests: collision.go for new files, content.go for large contents, limits.go for projects without room, upload.go
+// for uploads.
 package file
 
 import (
@@ -50,8 +51,9 @@ type File struct {
 // changes a project also checks or updates the tree of the project. The attribute names are part of the data format.
 type Tree struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
-	// Version is incremented by every creation, Folders by every creation that can create a folder, and Removed by every
-	// removal of a path. A rename is a creation and a removal. See plan.noCollision.
+	// Version is incremented by every transaction that creates files, Folders by every transaction that may create a
+	// folder, and Removed by every transaction that removes a path. A rename increments Version and Removed. See
+	// plan.noCollision.
 	Version int `dynamodbav:"version"`
 	Folders int `dynamodbav:"folders,omitempty"`
 	Removed int `dynamodbav:"removed,omitempty"`

@@ -85,7 +85,8 @@ const (
 // or missing.
 func (s *Snapshot) Each(ctx context.Context, visit func(f File, data io.Reader) error) error {
 	for files := s.Files; len(files) > 0; {
-		n, err := 1, error(nil)
+		n := 1 // the number of files that are visited
+		var err error
 		if files[0].IsLarge() {
 			err = s.visitLarge(ctx, files[0], visit)
 		} else {

@@ -25,8 +25,8 @@ type store struct {
 }
 
 // pathHash returns the hash of a path for the key of a version. The path itself can be too long for a key.
-func pathHash(path string) string {
-	sum := sha256.Sum256([]byte(path))
+func pathHash(filePath string) string {
+	sum := sha256.Sum256([]byte(filePath))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -76,7 +76,7 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 }
 
 // list returns the files whose paths begin with prefix, in path order. It skips paths up to and including lastPath. It
-// returns at most limit files, or all of them if limit is 0.
+// stops when it has limit files or more, or returns all of them if limit is 0.
 func (s store) list(ctx context.Context, projectID, prefix, lastPath string, limit int) ([]File, error) {
 	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(lastPath), Limit: limit}
 	decode := func(item db.Item) (File, error) { return fileOf(projectID, item) }

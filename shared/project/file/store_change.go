@@ -40,9 +40,9 @@ func (s store) readState(
 	for _, op := range ops {
 		paths, uploadID = append(paths, op.Path, op.To), op.uploadID
 	}
-	upload := db.UploadKey(projectID, uploadID)
+	uploadKey := db.UploadKey(projectID, uploadID)
 	written := s.counters.Counter(s.writtenRule(), userID)
-	keys := append(fileKeys(projectID, paths), written.Key(), upload)
+	keys := append(fileKeys(projectID, paths), written.Key(), uploadKey)
 	if access, err = s.Locate(ctx, projectID, s.Projects.Refs(keys...)...); err != nil {
 		return access, stored, err
 	}
@@ -54,7 +54,7 @@ func (s store) readState(
 	}
 	stored.writable = written.Remaining()
 	if uploadID != "" {
-		if stored.upload, err = decodeUpload(uploadID, access.Items[upload]); err != nil {
+		if stored.upload, err = decodeUpload(uploadID, access.Items[uploadKey]); err != nil {
 			return access, stored, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// A completion has the preconditions of a save. After a failed one, it can be sent again.
+// A completion has the preconditions of a save. After a failed precondition, the completion can be sent again.
 func TestCompleteWithPrecondition(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
@@ -33,7 +33,7 @@ func TestCompleteWithPrecondition(t *testing.T) {
 	}
 }
 
-// A completion that is repeated returns the version that it created, as long as it exists.
+// A repeated completion returns the version that the first one created, as long as this version exists.
 func TestCompleteTwice(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)

@@ -27,12 +27,12 @@ func TestAnnouncedBytesCount(t *testing.T) {
 	client := f.NewFilesClient("ada")
 	client.Save("/a", string(make([]byte, 30))).Want(t, http.StatusCreated)
 	a := client.Announce("/b", make([]byte, 60), nil)
-	full := func(r response) { t.Helper(); r.Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded) }
-	full(client.Save("/c", string(make([]byte, 11))))
-	full(client.Batch(creation("/c", "12345"), creation("/d", "123456")))
-	full(client.TryAnnounce("/c", make([]byte, 11), nil))
+	wantFull := func(r response) { t.Helper(); r.Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded) }
+	wantFull(client.Save("/c", string(make([]byte, 11))))
+	wantFull(client.Batch(creation("/c", "12345"), creation("/d", "123456")))
+	wantFull(client.TryAnnounce("/c", make([]byte, 11), nil))
 	client.Announce("/c", make([]byte, 10), nil)
-	full(client.Save("/d", "x"))
+	wantFull(client.Save("/d", "x"))
 	client.WantTree("while both uploads are open", 100, 2, 100)
 	a.Put(nil)
 	a.Complete().Want(t, http.StatusCreated)
@@ -45,7 +45,7 @@ func TestAnnouncedBytesCount(t *testing.T) {
 		invalid: {"status": &types.AttributeValueMemberS{Value: "open"}},
 	})
 	f.Clock.Advance(15*time.Minute - time.Millisecond)
-	full(client.Save("/d", "x"))
+	wantFull(client.Save("/d", "x"))
 	f.Clock.Advance(time.Millisecond)
 	client.Save("/d", "x").Want(t, http.StatusCreated)
 	client.WantTree("after the release", 91, 0, 101)
@@ -98,22 +98,22 @@ func TestAnnouncedBytesCountAsWritten(t *testing.T) {
 	f := projecttest.New(t, projecttest.WithQuotas(q))
 	f.Clock.Advance(time.Date(2031, 5, 5, 23, 30, 0, 0, time.UTC).Sub(f.Clock.Now()))
 	client := f.NewFilesClient("ada")
-	full := func(r response) { t.Helper(); r.Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded) }
-	full(client.TryAnnounce("/a", make([]byte, 101), nil))
+	wantFull := func(r response) { t.Helper(); r.Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded) }
+	wantFull(client.TryAnnounce("/a", make([]byte, 101), nil))
 	a := client.Announce("/a", make([]byte, 60), nil)
 	client.Announce("/b", make([]byte, 40), nil)
-	full(client.Save("/c", "x"))
-	full(client.TryAnnounce("/c", []byte("x"), nil))
+	wantFull(client.Save("/c", "x"))
+	wantFull(client.TryAnnounce("/c", []byte("x"), nil))
 	client.TryAnnounce("/c", nil, nil).Want(t, http.StatusCreated) // no bytes
 	a.Put(nil)
 	a.Complete().Want(t, http.StatusCreated)
 	client.WantTree("before the expiry", 100, 2, 100)
 	f.Clock.Advance(29 * time.Minute)
-	full(client.Save("/c", "x")) // S3 may have received the bytes of the expired upload
+	wantFull(client.Save("/c", "x")) // S3 may have received the bytes of the expired upload
 	client.WantTree("after the expiry", 100, 2, 100)
 	f.Clock.Advance(time.Minute) // midnight
 	client.Announce("/d", make([]byte, 100), nil)
-	full(client.Save("/e", "x"))
+	wantFull(client.Save("/e", "x"))
 }
 
 // A project has at most 100 open uploads, also of empty files. Expired ones make room for others.

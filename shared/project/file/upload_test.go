@@ -229,8 +229,8 @@ func TestUploadInput(t *testing.T) {
 		"tab":         {"contentType": "text/html; a=\"\t\""},
 		"long type":   {"contentType": "text/" + strings.Repeat("x", 251)},
 		"number":      {"contentType": 1},
-		"null":        {"path": nil},
-		"null in URL": {"path": "/a\x00"},
+		"null path":   {"path": nil},
+		"NUL in path": {"path": "/a\x00"},
 	} {
 		r := client.TryAnnounce("/a", []byte("a"), fields)
 		if r.Status != http.StatusBadRequest || r.Text("code") != string(fault.CodeValidationFailed) {
