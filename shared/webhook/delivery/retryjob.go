@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"devplatform/shared/async"
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
@@ -60,7 +61,9 @@ func (j *RetryJob) shard(ctx, start context.Context, shard int, counts *tally) e
 	var errs []error
 	for start.Err() == nil {
 		now := j.Clock()
-		page, next, err := j.Store.dueUntil(ctx, shard, now.Add(lookAhead), after, duePage)
+		page, next, err := j.Store.due(ctx, db.IndexQuery{
+			Partition: db.DuePartition(shard), Upto: clock.Stamp(now.Add(lookAhead)).String(), After: after, Limit: duePage,
+		}, now)
 		if err != nil {
 			errs = append(errs, err)
 			break

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -159,36 +158,4 @@ func (s Store) releaseSlot(ctx context.Context, lease slotLease) error {
 	_, err := s.writeIf(ctx, s.Table.Update(db.SlotsKey(lease.account), expression.Remove(name)).
 		If(name.Equal(expression.Value(lease.value))))
 	return err
-}
-
-// slowEntry is a delivery that waits in the slow lane, as the index shows it.
-type slowEntry struct {
-	id string
-	at time.Time
-}
-
-// slowDeliveries reads a page of the deliveries of a webhook that wait in the slow lane, in the order in which they are
-// due. The index is eventually consistent: a delivery may be missing, or may no longer wait. It returns the position
-// of the next page.
-func (s Store) slowDeliveries(
-	ctx context.Context, webhookID string, after db.IndexKey, limit int,
-) ([]slowEntry, db.IndexKey, error) {
-	page, err := s.Table.QueryIndex(ctx, db.IndexQuery{
-		Index: dueIndex, Partition: db.SlowPartition(webhookID), After: after, Limit: limit,
-	})
-	if err != nil {
-		return nil, page.Next, err
-	}
-	prefix := db.DeliveriesOf(webhookID)
-	entries := make([]slowEntry, 0, len(page.Items))
-	for _, item := range page.Items {
-		key := db.KeyOf(item)
-		dueAt := textOf(item, attrDueAt)
-		if dueAt == "" || !strings.HasPrefix(key.SK, prefix.SK) {
-			continue // not written by this program
-		}
-		at, _ := clock.ParseTimestamp(dueAt) // a time that is not valid is due
-		entries = append(entries, slowEntry{prefix.Rest(key), at.Time()})
-	}
-	return entries, page.Next, nil
 }

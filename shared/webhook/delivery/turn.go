@@ -138,17 +138,22 @@ func (t *turn) next(ctx context.Context) ([]string, error) {
 		}
 	}
 	for {
-		page, after, err := t.worker.Store.slowDeliveries(ctx, t.webhook.ID, t.after, t.end.window)
+		now := t.worker.Clock()
+		page, after, err := t.worker.Store.due(ctx, db.IndexQuery{
+			Partition: db.SlowPartition(t.webhook.ID), After: t.after, Limit: t.end.window,
+		}, now)
 		if err != nil {
 			return nil, err
 		}
 		var due []string
 		for _, e := range page {
-			if e.at.After(t.worker.Clock().Add(clockSkew)) {
+			if e.at.After(now.Add(clockSkew)) {
 				t.noteDue(e.at)
 				return t.takeUnseen(due), nil
 			}
-			due = append(due, e.id)
+			if !e.isWebhook() { // always, unless another program wrote the entry
+				due = append(due, db.DeliveriesOf(t.webhook.ID).Rest(e.key))
+			}
 		}
 		t.after = after
 		if ids := t.takeUnseen(due); len(ids) > 0 || after.IsZero() {
