@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -175,13 +176,11 @@ func (s Store) Read(ctx context.Context, webhookID, deliveryID string) (Delivery
 }
 
 // addAll stores new deliveries that do not exist yet. It drops the deliveries of workspaces that have ended or are
-// read-only. It sets isDropped, wasStored and err in the items, and Due in the items of existing deliveries. After an
-// error, some deliveries are stored and others are not, and it is safe to call addAll again.
+// read-only. It sets isDropped, wasStored and err in the items. If it reads an existing delivery, it also sets Due in
+// the item. After an error, some deliveries are stored and others are not, and it is safe to call addAll again.
 //
-// If there are more than singleWrites, addAll reads which ones exist, and then stores the others without conditions,
-// because that takes a fraction of the calls. If two functions create the same delivery at the same time, the second
-// one can replace the delivery after its first attempts. It is then sent again. If there are fewer, or if DynamoDB
-// rejects one of them, addAll stores each one alone.
+// addAll stores at most singleWrites deliveries with one write each. If there are more, it reads which of them exist,
+// and then stores the others in batches, which takes a fraction of the calls.
 func (s Store) addAll(ctx context.Context, items []newItem) {
 	isBatch, refs := len(items) > singleWrites, []db.Ref(nil)
 	for _, n := range items {
@@ -210,23 +209,9 @@ func (s Store) addAll(ctx context.Context, items []newItem) {
 			missing[n.delivery.key()], n.err = db.Encode(n.delivery)
 		}
 	}
-	if isBatch && len(missing) > 0 {
-		err := s.Table.PutAll(ctx, missing)
-		if err == nil {
-			return
-		}
-		if !errors.Is(err, db.ErrRejected) {
-			for i := range items {
-				items[i].err = err
-			}
-			return
-		}
+	if isBatch && len(missing) > 0 && s.putAll(ctx, missing, items) {
+		return
 	}
-	s.addEach(ctx, items)
-}
-
-// addEach stores each delivery that addAll has not found with a write of its own. It does what addAll does.
-func (s Store) addEach(ctx context.Context, items []newItem) {
 	for i, err := range lambdafn.Parallel(len(items), singleWrites, func(i int) error {
 		n := &items[i]
 		if n.err != nil || n.isDropped || n.wasStored {
@@ -240,6 +225,21 @@ func (s Store) addEach(ctx context.Context, items []newItem) {
 	}) {
 		items[i].err = err
 	}
+}
+
+// putAll stores the missing deliveries in batches, without conditions. If two functions create the same delivery at the
+// same time, the second one can replace the delivery after its first attempts. The delivery is then sent again. putAll
+// returns false if DynamoDB rejects a delivery: each delivery must then be stored alone. Any other error applies to all
+// items.
+func (s Store) putAll(ctx context.Context, missing map[db.Key]db.Item, items []newItem) bool {
+	err := s.Table.PutAll(ctx, missing)
+	if errors.Is(err, db.ErrRejected) {
+		return false
+	}
+	for i := range items {
+		items[i].err = cmp.Or(err, items[i].err)
+	}
+	return true
 }
 
 // save stores the next version of a delivery and returns it with its version number. read is the previous version. The
