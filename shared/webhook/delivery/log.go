@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -100,11 +101,7 @@ func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Ti
 // lastIDBefore returns a delivery ID that sorts after the deliveries of all events before t, and before all other
 // deliveries.
 func lastIDBefore(t time.Time) string {
-	last := [10]byte{}
-	for i := range last {
-		last[i] = 0xff
-	}
-	return id.Delivery.From(t.Add(-time.Nanosecond), last)
+	return id.Delivery.From(t.Add(-time.Nanosecond), [10]byte(bytes.Repeat([]byte{0xff}, 10)))
 }
 
 // recoverAll sends the recoverable deliveries again, and returns their number.
