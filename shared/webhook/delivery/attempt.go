@@ -49,7 +49,10 @@ type attempt struct {
 // run decides what to do with the delivery and does it. In the fast lane, it returns lambdafn.ErrLater if the queue
 // must deliver the message again.
 func (a *attempt) run(ctx context.Context) error {
-	if err := a.prepare(ctx); err != nil || !a.hasBegun {
+	switch err := a.prepare(ctx); {
+	case errors.Is(err, db.ErrConflict) && a.worker.lane == fastLane:
+		return a.worker.returnTo(ctx, a.worker.Fast, a.received, time.Second)
+	case err != nil || !a.hasBegun:
 		return err
 	}
 	d, body := a.attempted, []byte(a.payload)
@@ -91,7 +94,7 @@ func (a *attempt) run(ctx context.Context) error {
 // If another writer changed the delivery after it was read, prepare reads it and plans again.
 func (a *attempt) prepare(ctx context.Context) error {
 	w, isStale := a.worker, false
-	err := db.Retry(ctx, "begin attempt", func(ctx context.Context) error {
+	return db.Retry(ctx, "begin attempt", func(ctx context.Context) error {
 		if isStale {
 			targets, err := w.Store.targets(ctx, a.delivery.message())
 			if err != nil {
@@ -136,10 +139,6 @@ func (a *attempt) prepare(ctx context.Context) error {
 		}
 		return nil
 	})
-	if errors.Is(err, db.ErrConflict) && w.lane == fastLane {
-		return w.returnTo(ctx, w.Fast, a.received, time.Second)
-	}
-	return err
 }
 
 // begin begins an attempt, unless it needs a lease. prepare then stores the lease, with which the attempt begins.
