@@ -187,7 +187,7 @@ func (a *attempt) disable(ctx context.Context) bool {
 // report logs and counts the attempt. The log must not contain the request, the response, or the URL.
 func (a *attempt) report(ctx context.Context) {
 	d, r := a.attempted, a.result
-	outcome := outcomeNames[a.decision.outcome]
+	outcome := string(a.decision.outcome)
 	if r.Aborted {
 		outcome = "interrupted"
 	}

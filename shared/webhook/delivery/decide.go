@@ -100,21 +100,15 @@ func needsLease(d Delivery, receives int) bool {
 	return d.Tries > 0 || d.Manual > 0 || d.Wakes > 0 || len(d.Attempts) > 0 || receives > 1
 }
 
-// outcome is the decision about a delivery after an attempt.
-type outcome int
+// outcome is the decision about a delivery after an attempt, as the log shows it.
+type outcome string
 
 const (
-	outcomeSucceeded outcome = iota
-	outcomeRetry             // another attempt is made
-	outcomeGiveUp            // the delivery failed
-	outcomeDisable           // the delivery failed, and the webhook is disabled
+	outcomeSucceeded outcome = "succeeded"
+	outcomeRetry     outcome = "will be retried"
+	outcomeGiveUp    outcome = "failed"
+	outcomeDisable   outcome = "failed, webhook disabled"
 )
-
-// outcomeNames are the names of the outcomes in the log.
-var outcomeNames = map[outcome]string{
-	outcomeSucceeded: "succeeded", outcomeRetry: "will be retried",
-	outcomeGiveUp: "failed", outcomeDisable: "failed, webhook disabled",
-}
 
 // decision is an outcome and its parameters.
 type decision struct {

@@ -90,7 +90,8 @@ func TestResultsWithoutALease(t *testing.T) {
 	}
 	byAnother := func(d Delivery) Delivery { // another worker has attempted the delivery successfully
 		d, other := d.withLease(w, midnight.Add(-time.Second), 0)
-		d, _ = d.withResult(newAttempt(other, sender.Result{StatusCode: 204}), true, false, decision{}, ended)
+		success := decision{outcome: outcomeSucceeded}
+		d, _ = d.withResult(newAttempt(other, sender.Result{StatusCode: 204}), true, false, success, ended)
 		return d
 	}
 	redelivered := func(d Delivery) Delivery { return d.afterRestart(midnight, true) }
