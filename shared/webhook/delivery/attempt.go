@@ -20,8 +20,8 @@ import (
 //
 // The fast lane makes the first attempt of a delivery without a lease, with one write to the table: the result. Every
 // other attempt needs two: the first, in prepare, takes the lease of the delivery and stores the attempt as
-// interrupted. If the function dies before the result is recorded, an attempt with a lease still counts, and the
-// delivery is found in the index.
+// interrupted. If the function dies before the result is recorded, the retry job or a turn finds the delivery in the
+// index. An attempt with a lease still counts.
 type attempt struct {
 	worker     *worker
 	invocation *invocation
@@ -46,8 +46,8 @@ type attempt struct {
 	changesHealth bool
 }
 
-// run decides what to do with the delivery and does it. In the fast lane, it returns lambdafn.ErrLater if the queue
-// must deliver the message again.
+// run decides what to do with the delivery and does it. It returns lambdafn.ErrLater if the queue must deliver the
+// message again, or if too little time remains for an attempt.
 func (a *attempt) run(ctx context.Context) error {
 	switch err := a.prepare(ctx); {
 	case errors.Is(err, db.ErrConflict) && a.worker.lane == fastLane:
@@ -90,8 +90,8 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.requeue(ctx)
 }
 
-// prepare plans what to do with the delivery, and stores the plan: that an attempt has begun, or that none is made now.
-// If another writer changed the delivery after it was read, prepare reads it and plans again.
+// prepare decides the next step for the delivery, and stores the change that the step makes. It sets hasBegun if an
+// attempt has begun. If another writer changed the delivery after it was read, prepare reads it and plans again.
 func (a *attempt) prepare(ctx context.Context) error {
 	w, isStale := a.worker, false
 	return db.Retry(ctx, "begin attempt", func(ctx context.Context) error {
@@ -141,7 +141,8 @@ func (a *attempt) prepare(ctx context.Context) error {
 	})
 }
 
-// begin begins an attempt, unless it needs a lease. prepare then stores the lease, with which the attempt begins.
+// begin begins an attempt that needs no lease. Any other attempt begins when prepare has stored the lease that begin
+// adds.
 func (a *attempt) begin(ctx context.Context, now time.Time) (err error) {
 	w := a.worker
 	if a.invocation.start.Err() != nil {
@@ -206,14 +207,16 @@ func (a *attempt) report(ctx context.Context) {
 		return
 	}
 	a.invocation.count(metricSuccesses)
-	if isFirstRun := len(d.Attempts) <= d.Tries; isFirstRun {
+	isFirstRun := len(d.Attempts) <= d.Tries
+	if isFirstRun {
 		latency := a.endedAt.Sub(d.eventTime())
 		a.invocation.observe(metricLatency, metric.Milliseconds, float64(latency.Milliseconds()))
 	}
 }
 
 // requeue returns the message to the queue of the fast lane if the next attempt is soon. Otherwise the retry job sends
-// a new one. In the slow lane, the turn looks for the next delivery.
+// a new one. In the slow lane, where the turn finds the next delivery, requeue only sends the messages of requested
+// redeliveries, which are in the fast lane.
 func (a *attempt) requeue(ctx context.Context) error {
 	d := a.delivery
 	isManual := d.Status == Pending && d.Manual > 0 // its message may have been received and skipped

@@ -25,7 +25,7 @@ const (
 	attrWokenBy = "wokenBy" // random ID of the latest wake: identifies the wake if the response to the write was lost
 )
 
-// Store reads webhooks, and reads and writes their deliveries. Package webhook writes the settings of webhooks.
+// Store reads and writes webhooks and their deliveries. Package webhook writes the settings of webhooks.
 type Store struct {
 	Client *db.Client
 	Table  db.Table // of webhooks
@@ -74,11 +74,11 @@ type target struct {
 	delivery *Delivery // nil: it has expired
 	webhook  *Webhook  // nil: it was deleted, or its workspace has ended or is read-only
 	payload  event.Text
-	err      error // a record cannot be decoded
+	err      error // of a record that cannot be decoded
 }
 
 // targets reads the deliveries that messages name, with their payloads, their webhooks and the records of their
-// workspaces. It makes one call, and a second one if a message does not name the event.
+// workspaces. It makes one call, and a second one if the first call does not return the event of a delivery.
 func (s Store) targets(ctx context.Context, messages ...message) ([]target, error) {
 	refs := make([]db.Ref, 0, 4*len(messages))
 	for _, m := range messages {
@@ -95,14 +95,15 @@ func (s Store) targets(ctx context.Context, messages ...message) ([]target, erro
 	targets, missing := make([]target, len(messages)), []db.Ref(nil)
 	for i, m := range messages {
 		t := &targets[i]
-		var derr, werr error
-		t.delivery, derr = optional(items[s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID))], decodeDelivery)
-		t.webhook, werr = optional(items[s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID))], DecodeWebhook)
+		var deliveryErr, webhookErr error
+		t.delivery, deliveryErr = optional(items[s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID))], decodeDelivery)
+		t.webhook, webhookErr = optional(items[s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID))], DecodeWebhook)
 		workspace, err := record.Decode(items[s.Projects.Ref(db.WorkspaceKey(m.WorkspaceID))])
 		if !workspace.MayAct() {
 			t.webhook = nil
 		}
-		if t.err = errors.Join(derr, werr, err); t.err == nil && t.delivery != nil && t.delivery.Payload == "" {
+		t.err = errors.Join(deliveryErr, webhookErr, err)
+		if t.err == nil && t.delivery != nil && t.delivery.Payload == "" {
 			if ref := s.Events.Ref(t.delivery.eventKey()); items[ref] == nil {
 				missing = append(missing, ref)
 			}
@@ -260,7 +261,7 @@ func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) 
 }
 
 // Changes returns the update that turns one version of a stored record into the next. It writes the attributes that
-// differ, and those that are always written, because other writers may have changed them.
+// differ, and the attributes in always, which other writers may have changed.
 func Changes[T any](read, next T, always ...string) (update expression.UpdateBuilder, _ error) {
 	before, err := db.Encode(read)
 	if err != nil {
@@ -286,10 +287,10 @@ func Changes[T any](read, next T, always ...string) (update expression.UpdateBui
 	return update, nil
 }
 
-// change stores the version of a delivery that next returns. If another writer changed the delivery, change reads it
-// and calls next again. If retryUnavailable is set, it does so even if storage is unavailable: a write that seemed to
-// fail may have been executed, so next must recognize its own change. It reports false if next reports no change.
-// Errors: db.ErrNotFound, db.ErrConflict.
+// change stores the version of a delivery that next returns. operation is the name of the change in the log. If another
+// writer changed the delivery, change reads it and calls next again. If retryUnavailable is set, it does so even if
+// storage is unavailable: a write that seemed to fail may have been executed, so next must recognize its own change. It
+// reports false if next reports no change. Errors: db.ErrNotFound, db.ErrConflict.
 func (s Store) change(
 	ctx context.Context, operation string, d Delivery, retryUnavailable bool, next func(Delivery) (Delivery, bool),
 ) (result Delivery, changed bool, _ error) {
@@ -350,7 +351,7 @@ func (s Store) List(
 		q.Limit, calls = max(limit, filterPage), filterCalls
 	}
 	for range calls {
-		deliveries, next, err := db.List(ctx, s.Table, q, db.DecodeByID(func(d Delivery) string { return d.ID }))
+		deliveries, position, err := db.List(ctx, s.Table, q, db.DecodeByID(func(d Delivery) string { return d.ID }))
 		if err != nil {
 			return nil, "", err
 		}
@@ -362,10 +363,10 @@ func (s Store) List(
 				return found, d.ID, nil
 			}
 		}
-		if next.IsZero() {
+		if position.IsZero() {
 			return found, "", nil
 		}
-		q.After = next
+		q.After = position
 	}
 	return found, prefix.Rest(q.After), nil
 }

@@ -57,12 +57,12 @@ func (e dueEntry) isWebhook() bool { return strings.HasPrefix(e.key.SK, "WEBHOOK
 // the entry. It also counts the wake, and returns the item. The version of a delivery does not change, so that the
 // write of a worker that has read the delivery does not become stale. Error: db.ErrStale.
 func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (db.Item, error) {
-	by := rand.Text()
+	wakeID := rand.Text()
 	update := expression.Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(next).String())).
-		Set(expression.Name(attrWokenBy), expression.Value(by)).
+		Set(expression.Name(attrWokenBy), expression.Value(wakeID)).
 		Add(expression.Name(attrWakes), expression.Value(1))
 	write := s.Table.Update(e.key, update).If(s.Table.Exists()).
-		If(expression.Name(attrDueAt).Equal(expression.Value(e.dueAt))).Recognize(hasText(attrWokenBy, by))
+		If(expression.Name(attrDueAt).Equal(expression.Value(e.dueAt))).Recognize(hasText(attrWokenBy, wakeID))
 	item, err := s.Client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
 		return nil, db.ErrStale

@@ -25,9 +25,9 @@ const (
 )
 
 // makeDue makes a webhook due, because deliveries to its endpoint are added to the slow lane. It reports whether a
-// message for a turn must be sent after that. The stored webhook decides this, because w may be out of date. If
-// leaveFastLane is set, the endpoint leaves the fast lane, unless the webhook has a new endpoint. makeDue does nothing
-// if the webhook was deleted, or if its endpoint is due after a rest.
+// message for a turn must then be sent. The stored webhook decides this, because w may be out of date. If leaveFastLane
+// is set, the endpoint leaves the fast lane, unless the webhook has a new endpoint. makeDue does nothing if the webhook
+// was deleted, or if the endpoint rests and is already due after its rest.
 func (s Store) makeDue(ctx context.Context, w Webhook, leaveFastLane bool, now time.Time) (mustSend bool, _ error) {
 	if w.isDueAfterRest(now) && w.DrainedAt == nil && !leaveFastLane {
 		return false, nil

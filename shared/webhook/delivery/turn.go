@@ -93,8 +93,8 @@ func (t *turn) returnMessage(ctx context.Context) error {
 	return t.worker.returnTo(ctx, t.worker.Slow, t.received, wait)
 }
 
-// work attempts the deliveries that are due, t.window of them at a time. It returns when all attempts made at the same
-// time failed, no delivery is due, or the time ends.
+// work attempts the deliveries that are due, t.end.window of them at a time. It returns when all attempts made at the
+// same time failed, no delivery is due, or the time ends.
 func (t *turn) work(ctx context.Context) error {
 	for {
 		ids, err := t.next(ctx)
@@ -106,7 +106,7 @@ func (t *turn) work(ctx context.Context) error {
 			return nil //nolint:nilerr // the time of the turn has ended
 		}
 		targets, err := t.read(ctx, ids)
-		if err != nil || targets[0].webhook == nil { // deleted
+		if err != nil || targets[0].webhook == nil { // deleted, or the workspace may not act
 			return err
 		}
 		attempts, err := t.attemptAll(ctx, targets)
@@ -219,7 +219,7 @@ func (t *turn) conclude(attempts []*attempt) (isOver bool) {
 		if d := a.delivery; a.err == nil && d != nil && d.waitsInSlowLane() {
 			t.noteDue(d.dueInSlowLane())
 		}
-		if !a.hasBegun || a.endedAt.IsZero() { // it panicked
+		if !a.hasBegun || a.endedAt.IsZero() { // not made, or it panicked
 			continue
 		}
 		made++
@@ -248,7 +248,7 @@ func (t *turn) finish(ctx context.Context) error {
 		condition = ifSameEndpoint
 	}
 	for ; ; condition++ {
-		turns, wait, returnsMessage := t.nextTurns(t.worker.Clock(), t.worker.jitter())
+		turns, wait, returnsMessage := t.planEnd(t.worker.Clock(), t.worker.jitter())
 		hasEnded, err := t.worker.Store.endTurn(ctx, t.webhook, t.token, turns, condition)
 		switch {
 		case err != nil: // the lease expires, and the webhook stays due
@@ -266,9 +266,9 @@ func (t *turn) finish(ctx context.Context) error {
 	}
 }
 
-// nextTurns decides when the next turn is. If it is soon, the message returns to the queue for a wait. While it is
-// there, the retry job sends another message only if this one is lost.
-func (t *turn) nextTurns(now time.Time, jitter float64) (next Turns, wait time.Duration, returnsMessage bool) {
+// planEnd decides when the next turn is. If it is soon, the message returns to the queue for a wait. While the message
+// is there, the retry job sends another one only if this message is lost.
+func (t *turn) planEnd(now time.Time, jitter float64) (next Turns, wait time.Duration, returnsMessage bool) {
 	next = t.end.nextTurns(t.webhook, now, jitter)
 	if next.DueAt == nil {
 		return next, 0, false
