@@ -107,8 +107,8 @@ func (f *fixture) handlers() map[string]func(context.Context, []lambdafn.QueueMe
 	}
 }
 
-// handleMessages handles all visible messages of all queues. It returns their number and the errors of those that were
-// not completed.
+// handleMessages handles all visible messages of all queues. It returns the number of messages, and the errors of the
+// messages that were not completed.
 func (f *fixture) handleMessages() (n int, errs []error) {
 	f.t.Helper()
 	for {

@@ -12,14 +12,14 @@ import (
 	"devplatform/shared/id"
 )
 
-// The messages of both lanes, as they are in the queues.
+// The messages of the three queues.
 const (
 	workspaceField  = `"workspaceId":"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	webhookField    = `"webhookId":"` + webhookA + `"`
 	deliveryField   = `"deliveryId":"` + deliveryA + `"`
 	deliveryMessage = `{` + workspaceField + `,` + webhookField + `,` + deliveryField + `,"event":{"id":"evt_1"}}`
 	turnMessage     = `{` + workspaceField + `,` + webhookField + `,"deliveries":["` + deliveryA + `"]}`
-	expandMessage   = `{` + workspaceField + `,"webhooks":["` + webhookA + `"],` +
+	creationMessage = `{` + workspaceField + `,"webhooks":["` + webhookA + `"],` +
 		`"events":[{"id":"evt_1","projectId":"prj_1"}]}`
 )
 
@@ -34,7 +34,7 @@ func TestParseMessage(t *testing.T) {
 		{"delivery without its event", `{` + workspaceField + `,` + webhookField + `,` + deliveryField + `}`, false, true},
 		{"turn", turnMessage, false, true},
 		{"turn without deliveries", `{` + workspaceField + `,` + webhookField + `}`, false, true},
-		{"events", expandMessage, false, true},
+		{"events", creationMessage, false, true},
 		{"no events", `{` + workspaceField + `,"webhooks":["` + webhookA + `"],"events":[]}`, false, false},
 		{"events without workspace", `{"webhooks":["` + webhookA + `"],"events":[{"id":"evt_1"}]}`, false, false},
 		{"no webhook", `{` + workspaceField + `,` + deliveryField + `}`, false, false},
@@ -63,7 +63,7 @@ func TestParseMessage(t *testing.T) {
 // not change it.
 func FuzzMessage(f *testing.F) {
 	for _, seed := range []string{
-		deliveryMessage, turnMessage, expandMessage, `{` + workspaceField + `,"events":[{}],"webhooks":[""]}`,
+		deliveryMessage, turnMessage, creationMessage, `{` + workspaceField + `,"events":[{}],"webhooks":[""]}`,
 		deliveryMessage[:len(deliveryMessage)-1] + `,"x":[1]}`, `{"deliveryId":null}`, `[]`, ``,
 		`{"webhookId":"` + webhookA + `#"}`, turnMessage[:len(turnMessage)-1] + `,"event":{}}`,
 	} {
@@ -144,10 +144,10 @@ func FuzzDecodeStored(f *testing.F) {
 		}
 		next, _ := d.withLease(w, noon, 0)
 		if next.Status != Pending || next.DueAt == nil || !next.hasLease(noon) {
-			t.Fatalf("got %+v after a claim, want it pending, in the index and leased", next)
+			t.Fatalf("got %+v with a lease, want it pending, in the index and leased", next)
 		}
 		if next.waitsInSlowLane() && next.dueInSlowLane().Before(next.LeaseUntil.Time()) {
-			t.Fatalf("got %+v after a claim, want it due after its lease", next)
+			t.Fatalf("got %+v with a lease, want it due after its lease", next)
 		}
 	})
 }

@@ -240,8 +240,8 @@ func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	f.wantDelivery(Succeeded, 2)
 }
 
-// A delivery whose attempt always panics, or which is too large to be changed or cannot be decoded, does not keep a
-// turn from the others.
+// A delivery whose attempt always panics, that is too large to be changed, or that cannot be decoded does not prevent
+// the attempts of the other deliveries.
 func TestDeliveryThatCannotBeAttempted(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(f *fixture, first Delivery){

@@ -48,10 +48,10 @@ func TestSlots(t *testing.T) {
 		t.Helper()
 		if f.loseResponses(lost); account == accountA && at == 0 { // all requests read the slots before the first write
 			var reads sync.WaitGroup
-			reads.Add(16)
+			reads.Add(concurrentCalls)
 			var writes atomic.Int32
 			f.breakCalls(func(operation, _ string) callOutcome {
-				if operation == "UpdateItem" && writes.Add(1) <= 16 {
+				if operation == "UpdateItem" && writes.Add(1) <= concurrentCalls {
 					reads.Done()
 					reads.Wait()
 				}

@@ -12,11 +12,14 @@ import (
 	"devplatform/shared/db"
 )
 
-// concurrently calls do 16 times at the same time, and returns how many calls reported success.
+// concurrentCalls is the number of calls that concurrently makes.
+const concurrentCalls = 16
+
+// concurrently calls do several times at the same time, and returns how many calls reported success.
 func concurrently(do func() bool) (successes int32) {
 	var n atomic.Int32
 	var group sync.WaitGroup
-	for range 16 {
+	for range concurrentCalls {
 		group.Go(func() {
 			if do() {
 				n.Add(1)
@@ -27,11 +30,10 @@ func concurrently(do func() bool) (successes int32) {
 	return n.Load()
 }
 
-// Adding deliveries makes the webhook due, and counts. The endpoint leaves the fast lane only if leaveFastLane is set.
+// Adding deliveries makes the webhook due. The endpoint leaves the fast lane only if leaveFastLane is set.
 func TestMakeDue(t *testing.T) {
 	t.Parallel()
 	f, now := newFixture(t), midnight
-	partition := func(w Webhook) string { return duePartition(w.ID) }
 	for _, tc := range []struct {
 		name          string
 		before        Turns
@@ -83,7 +85,7 @@ func TestMakeDue(t *testing.T) {
 				t.Errorf("got message %t, %v, want %t", send, err, tc.wantSend)
 			}
 			want := w
-			want.Turns, want.Due, want.Prompt = tc.want, partition(w), !tc.leaveFastLane
+			want.Turns, want.Due, want.Prompt = tc.want, duePartition(w.ID), !tc.leaveFastLane
 			if diff := cmp.Diff(want, f.storedWebhook(w)); diff != "" {
 				t.Errorf("the webhook (-want +got):\n%s", diff)
 			}
@@ -277,7 +279,7 @@ func TestEndTurn(t *testing.T) {
 	}
 }
 
-// changeEndpoint stores a new endpoint of a webhook, as its owners do.
+// changeEndpoint stores a new endpoint of a webhook, as a user does.
 func (f *fixture) changeEndpoint(w Webhook, url string) {
 	f.t.Helper()
 	update := expression.Set(expression.Name("url"), expression.Value(url)).
