@@ -26,12 +26,12 @@ type attempt struct {
 	worker     *worker
 	invocation *invocation
 	received   lambdafn.QueueMessage // in the fast lane
+	messageErr *error                // in the fast lane: receives the error of the message
 	target                           // as read, without an error; after prepare, delivery is the stored version
 
 	// toSlowLane is not nil if the delivery must move to the slow lane. It returns the moved delivery, and false if
 	// another worker changed the delivery so that it must not move. See FastWorker.moveDeliveries.
 	toSlowLane func(Delivery) (Delivery, bool)
-	moveErr    error
 	// Set by prepare and begin.
 	hasBegun  bool
 	isLeased  bool
