@@ -23,8 +23,7 @@ type turn struct {
 	named      []string // IDs of deliveries that messages name
 	err        *error   // receives the error of the message
 
-	now   time.Time // when the turn began
-	token string
+	now   time.Time       // when the turn began
 	after db.IndexKey     // position in the index
 	seen  map[string]bool // IDs of the deliveries that were read
 	end   turnEnd
@@ -72,11 +71,11 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 	if w.hasTurn(t.now) {
 		return false, nil
 	}
-	fresh, token, isTaken, err := t.worker.Store.takeTurn(ctx, w, t.now, t.now.Add(leaseTime))
+	fresh, isTaken, err := t.worker.Store.takeTurn(ctx, w, t.now, t.now.Add(leaseTime))
 	if err != nil || !isTaken {
 		return false, err
 	}
-	t.webhook, t.token, t.end.window = fresh, token, fresh.window()
+	t.webhook, t.end.window = fresh, fresh.window()
 	return true, nil
 }
 
@@ -249,7 +248,7 @@ func (t *turn) finish(ctx context.Context) error {
 	}
 	for ; ; condition++ {
 		turns, wait, returnsMessage := t.planEnd(t.worker.Clock(), t.worker.jitter())
-		hasEnded, err := t.worker.Store.endTurn(ctx, t.webhook, t.token, turns, condition)
+		hasEnded, err := t.worker.Store.endTurn(ctx, t.webhook, turns, condition)
 		switch {
 		case err != nil: // the lease expires, and the webhook stays due
 			t.worker.Logger.ErrorContext(ctx, "turn was not ended", "webhook", t.webhook.ID, "cause", err.Error())

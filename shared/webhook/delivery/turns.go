@@ -13,8 +13,10 @@ type Turns struct {
 	Due   string           `dynamodbav:"due,omitempty"`
 	DueAt *clock.Timestamp `dynamodbav:"dueAt,omitempty"`
 	Wakes int              `dynamodbav:"wakes,omitempty"`
-	// TurnUntil is the end of the lease of the turn in progress; nil if no turn is in progress.
+	// TurnUntil is the end of the lease of the turn in progress, and TurnBy is a random ID of the turn. They are absent if
+	// no turn is in progress.
 	TurnUntil *clock.Timestamp `dynamodbav:"turnUntil,omitempty"`
+	TurnBy    string           `dynamodbav:"turnBy,omitempty"`
 	// NotBefore is the earliest time of the next turn; nil unless the latest turn failed.
 	NotBefore *clock.Timestamp `dynamodbav:"notBefore,omitempty"`
 	// Window is the number of concurrent attempts with which the next turn begins; 0 stands for 1. It is the number that
