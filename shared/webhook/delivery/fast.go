@@ -89,9 +89,9 @@ func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) {
 // are stored, so that a crash in between loses nothing. moveDeliveries returns the message for the turn, if one must be
 // sent.
 func (w FastWorker) moveDeliveries(ctx context.Context, attempts []*attempt) (turn []queue.Message, _ error) {
-	first := attempts[max(0, slices.IndexFunc(attempts, func(a *attempt) bool { return a.hasBegun }))]
-	webhook := *first.webhook
-	mustSend, err := w.Store.makeDue(ctx, webhook, first.hasBegun, w.Clock())
+	timedOut := slices.IndexFunc(attempts, func(a *attempt) bool { return a.hasBegun })
+	webhook := *attempts[max(0, timedOut)].webhook
+	mustSend, err := w.Store.makeDue(ctx, webhook, timedOut >= 0, w.Clock())
 	if err != nil {
 		return nil, err
 	}

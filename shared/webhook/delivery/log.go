@@ -75,24 +75,23 @@ type Recovery struct {
 // Recover sends the deliveries again that failed, or that wait after a failed attempt, and whose events occurred
 // between since and until. It begins with the oldest event and stops after recoverTime.
 func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Time) (result Recovery, _ error) {
-	begin := l.Clock()
-	for after := lastIDBefore(since); ; {
-		page, more, err := l.listOldest(ctx, webhookID, after, recoverPage)
+	begin, prefix := l.Clock(), db.DeliveriesOf(webhookID)
+	q := db.Query{Prefix: prefix, After: prefix.After(lastIDBefore(since)), Limit: recoverPage}
+	for {
+		page, next, err := db.List(ctx, l.Table, q, decodeDelivery)
 		if err != nil {
 			return result, err
 		}
-		selected := page
+		selected, isLast := page, next.IsZero()
 		if i := slices.IndexFunc(page, func(d Delivery) bool { return d.eventTime().After(until) }); i >= 0 {
-			selected, more = page[:i], false
+			selected, isLast = page[:i], true
 		}
 		n, err := l.recoverAll(ctx, selected)
-		if result.Count += n; err != nil || !more {
+		if result.Count += n; err != nil || isLast {
 			return result, err
 		}
-		last := page[len(page)-1]
-		after = last.ID
-		if l.Clock().Sub(begin) >= recoverTime {
-			result.ContinueFrom = stamp(last.eventTime())
+		if q.After = next; l.Clock().Sub(begin) >= recoverTime {
+			result.ContinueFrom = stamp(page[len(page)-1].eventTime()) // only the last page can be empty
 			return result, nil
 		}
 	}

@@ -370,14 +370,3 @@ func (s Store) List(
 	}
 	return found, prefix.Rest(q.After), nil
 }
-
-// listOldest reads at most limit deliveries of a webhook, oldest first, whose IDs are greater than after. more reports
-// whether there may be more deliveries.
-func (s Store) listOldest(
-	ctx context.Context, webhookID, after string, limit int,
-) (all []Delivery, more bool, _ error) {
-	prefix := db.DeliveriesOf(webhookID)
-	q := db.Query{Prefix: prefix, After: prefix.After(after), Limit: limit}
-	all, next, err := db.List(ctx, s.Table, q, decodeDelivery)
-	return all, !next.IsZero() && len(all) > 0, err
-}
