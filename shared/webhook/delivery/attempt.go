@@ -225,7 +225,7 @@ func (a *attempt) requeue(ctx context.Context) error {
 		d.NextAttemptAt != nil && d.NextAttemptAt.Equal(clock.Stamp(a.decision.at))
 	switch {
 	case a.worker.lane == slowLane && isManual:
-		if err := a.worker.Fast.Send(ctx, d.message().queueMessage(d.AccountID, 0)); err != nil {
+		if err := a.worker.Fast.Send(ctx, d.message().queueMessage(0)); err != nil {
 			a.worker.Logger.WarnContext(ctx, "message was not sent, the retry job sends it",
 				"delivery", d.ID, "cause", err.Error())
 		}

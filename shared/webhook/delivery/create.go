@@ -118,7 +118,7 @@ func (w SlowWorker) makeAllDue(ctx context.Context, webhooks []Webhook, items []
 			return nil, err
 		}
 		if mustSend {
-			turns = append(turns, webhook.turnMessage(waiting[webhook.ID]...).queueMessage(webhook.AccountID, 0))
+			turns = append(turns, webhook.turnMessage(waiting[webhook.ID]...).queueMessage(0))
 		}
 	}
 	return turns, nil

@@ -98,7 +98,7 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 func (f *Fanout) sendCreations(ctx context.Context, creations []creation, errs []error) {
 	messages := make([]queue.Message, len(creations))
 	for i, c := range creations {
-		messages[i] = c.message.queueMessage(c.account, 0)
+		messages[i] = c.message.queueMessage(0)
 	}
 	err := f.Creations.Send(ctx, messages...)
 	for i, c := range creations {
@@ -171,7 +171,6 @@ func newItems(occurrences []occurrence, webhooks []Webhook, now time.Time) []new
 // creation is a message that asks for the creation of deliveries, or several such messages together.
 type creation struct {
 	indexes []int // in Fanout: of the stream records with the events; in SlowWorker: of the messages
-	account string
 	message message
 }
 
@@ -194,11 +193,11 @@ func divide(wanted [][]newItem) (direct []newItem, creations []creation) {
 			}
 			d := n.delivery
 			c := slices.IndexFunc(creations, func(c creation) bool {
-				return c.message.WorkspaceID == d.WorkspaceID && c.account == d.AccountID
+				return c.message.WorkspaceID == d.WorkspaceID && c.message.AccountID == d.AccountID
 			})
 			if c < 0 {
 				c = len(creations)
-				creations = append(creations, creation{account: d.AccountID, message: message{WorkspaceID: d.WorkspaceID}})
+				creations = append(creations, creation{message: message{AccountID: d.AccountID, WorkspaceID: d.WorkspaceID}})
 			}
 			m := &creations[c].message
 			if !slices.Contains(m.Webhooks, d.WebhookID) {
@@ -234,7 +233,7 @@ func sendFast(ctx context.Context, fast queue.Queue, items []newItem) {
 			delay = replayDelay
 		}
 		indexes = append(indexes, i)
-		messages = append(messages, n.delivery.message().queueMessage(n.delivery.AccountID, delay))
+		messages = append(messages, n.delivery.message().queueMessage(delay))
 	}
 	err := fast.Send(ctx, messages...)
 	for sent, i := range indexes {

@@ -108,7 +108,7 @@ func (w FastWorker) moveDeliveries(ctx context.Context, attempts []*attempt) (tu
 		}
 	}
 	if mustSend {
-		turn = []queue.Message{webhook.turnMessage(waiting...).queueMessage(webhook.AccountID, 0)}
+		turn = []queue.Message{webhook.turnMessage(waiting...).queueMessage(0)}
 	}
 	return turn, nil
 }

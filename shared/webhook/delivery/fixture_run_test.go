@@ -81,7 +81,7 @@ func (f *fixture) deleteFrom(url string, m lambdafn.QueueMessage) {
 // sendMessage sends a message that names a delivery of the fast lane.
 func (f *fixture) sendMessage(d Delivery) {
 	f.t.Helper()
-	if err := f.fast.Fast.Send(f.t.Context(), d.message().queueMessage(d.AccountID, 0)); err != nil {
+	if err := f.fast.Fast.Send(f.t.Context(), d.message().queueMessage(0)); err != nil {
 		f.t.Fatal(err)
 	}
 }

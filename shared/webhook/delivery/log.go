@@ -49,7 +49,7 @@ func (l Log) Redeliver(ctx context.Context, d Delivery) (Delivery, error) {
 func (l Log) enqueue(ctx context.Context, deliveries ...Delivery) {
 	messages := make([]queue.Message, len(deliveries))
 	for i, d := range deliveries {
-		messages[i] = d.message().queueMessage(d.AccountID, 0)
+		messages[i] = d.message().queueMessage(0)
 	}
 	if err := l.Fast.Send(ctx, messages...); err != nil {
 		l.Logger.ErrorContext(ctx, "messages were not sent, the retry job sends them", "cause", err.Error())

@@ -113,13 +113,15 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 		return nil, err
 	}
 	var m message
-	var account string
 	if e.isWebhook() {
 		w, decodeErr := DecodeWebhook(item)
-		m, account, err = w.turnMessage(), w.AccountID, decodeErr
+		m, err = w.turnMessage(), decodeErr
 	} else {
 		d, decodeErr := decodeDelivery(item)
-		m, account, err = d.message(), d.AccountID, decodeErr
+		m, err = d.message(), decodeErr
+		if err == nil {
+			counts.count(metricDue)
+		}
 		if err == nil && d.NextAttemptAt != nil {
 			counts.highest(metricOldest, metric.Seconds, now.Sub(d.NextAttemptAt.Time()).Seconds())
 		}
@@ -128,14 +130,12 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 		j.Logger.ErrorContext(ctx, "item of the index cannot be decoded", "key", e.key.SK, "cause", err.Error())
 		return nil, nil
 	}
-	if !e.isWebhook() {
-		counts.count(metricDue)
-	}
-	queued := m.queueMessage(account, max(0, e.at.Sub(now)))
+	queued := m.queueMessage(max(0, e.at.Sub(now)))
 	return &queued, nil
 }
 
-// wakeWait returns the time until the next wake. wakes is the number of wakes since the latest attempt or turn.
+// wakeWait returns the time until the next wake. wakes is the number of wakes since the latest change of the delivery,
+// or since the latest turn.
 func wakeWait(wakes int) time.Duration {
 	const maxDoublings = 5 // more than an hour
 	return min(messageTimeout<<min(max(wakes, 0), maxDoublings), maxWakeWait)

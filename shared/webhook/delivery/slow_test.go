@@ -200,7 +200,7 @@ func TestMessagesReturnIfNoSlotIsFree(t *testing.T) {
 	all := f.allDeliveries()
 	messages := f.receiveFrom(f.slowDeliveries)
 	for _, d := range all {
-		m := w.turnMessage(d.ID).queueMessage(w.AccountID, 0)
+		m := w.turnMessage(d.ID).queueMessage(0)
 		messages = append(messages, lambdafn.QueueMessage{
 			ID: d.ID, ReceiptHandle: messages[0].ReceiptHandle, Body: m.Body, Group: m.Group, Receives: 1,
 		})
