@@ -13,6 +13,7 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
+	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
 )
 
@@ -58,6 +59,9 @@ func (f *fixture) receiveFrom(url string) []lambdafn.QueueMessage {
 		receives, err := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
 		if err != nil {
 			f.t.Fatal(err)
+		}
+		if group := m.Attributes["MessageGroupId"]; !id.User.Valid(group) {
+			f.t.Errorf("got the group %q of message %s, want an account", group, *m.Body)
 		}
 		messages[i] = lambdafn.QueueMessage{
 			ID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Group: m.Attributes["MessageGroupId"],
