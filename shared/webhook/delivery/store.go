@@ -121,12 +121,11 @@ func (s Store) targets(ctx context.Context, messages ...message) ([]target, erro
 			continue
 		}
 		d, err := withPayload(*t.delivery, items[s.Events.Ref(t.delivery.eventKey())])
-		switch {
-		case errors.Is(err, db.ErrNotFound):
+		if errors.Is(err, db.ErrNotFound) {
 			targets[i].delivery = nil // the event has expired, and so has the delivery
-		default:
-			targets[i].payload, targets[i].err = d.Payload, err
+			continue
 		}
+		targets[i].payload, targets[i].err = d.Payload, err
 	}
 	return targets, nil
 }
