@@ -76,7 +76,8 @@ func (a *attempt) run(ctx context.Context) error {
 		return nil // the function ran out of time: the delivery stays in the index
 	}
 	// A result that is not recorded leads to another attempt, so the write is retried while storage is unavailable. If
-	// another writer changed the delivery during the attempt, as a redelivery does, it gets the result, too.
+	// another writer changed the delivery during the attempt, for example for a redelivery, the changed delivery gets the
+	// result, too.
 	stored, _, err := a.worker.Store.change(ctx, "record attempt", *a.delivery, true, func(d Delivery) (Delivery, bool) {
 		return d.withResult(newAttempt(a.at, a.result), a.isLeased, a.attempted.Manual > 0, a.decision, a.endedAt)
 	})
