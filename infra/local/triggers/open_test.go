@@ -36,7 +36,7 @@ func TestDamagedPosition(t *testing.T) {
 	}
 	p.begin("arn")
 	p.set("100")
-	if again, err := openProgress(saved, "FnEvents", logger); err != nil || again.now != (position{"arn", "100"}) {
+	if again, err := openProgress(saved, "FnEvents", logger); err != nil || again.current != (position{"arn", "100"}) {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	for _, damage := range []string{"", `{"stream":"arn"`, `{"more":1}`} {
