@@ -213,7 +213,8 @@ func (o object) decodeText(p property, v reflect.Value, text string) {
 	problem := func(format string, args ...any) { o.e.add(o.at, o.line, format, args...) }
 	switch v.Interface().(type) {
 	case string:
-		if v.SetString(text); p.required && text == "" {
+		v.SetString(text)
+		if p.required && text == "" {
 			problem("must not be empty")
 		} else if p.oneOf != nil && !slices.Contains(p.oneOf, text) {
 			last := len(p.oneOf) - 1
@@ -230,7 +231,8 @@ func (o object) decodeText(p property, v reflect.Value, text string) {
 		}
 		v.SetInt(int64(number))
 	case bool:
-		if v.SetBool(text == "true"); text != "true" && text != "false" {
+		v.SetBool(text == "true")
+		if text != "true" && text != "false" {
 			problem("%q must be true or false", text)
 		}
 	default:
