@@ -202,7 +202,7 @@ func (l *ledger) check(t *testing.T, s *Store, later *ledger) {
 			t.Errorf("%s was deleted and is back", body)
 		case m != nil && int(m.receives) < l.received[body]:
 			t.Errorf("%s was received %d times, but its count is %d", body, l.received[body], m.receives)
-		case m != nil && l.received[body] > 0 && !m.inFlight():
+		case m != nil && l.received[body] > 0 && !m.isInFlight():
 			t.Errorf("%s was received and is not in flight", body)
 		}
 	}

@@ -64,8 +64,8 @@ func (m *model) find(body string) *modelMessage {
 	return nil
 }
 
-// received checks the messages of a response, and updates the model.
-func (m *model) received(t *rapid.T, dead bool, most int, visibility int64, got []any) {
+// checkReceived checks the messages of a response, and updates the model.
+func (m *model) checkReceived(t *rapid.T, dead bool, most int, visibility int64, got []any) {
 	m.expire()
 	var due []*modelMessage // can be received
 	for _, x := range m.messages {
@@ -145,12 +145,12 @@ func TestModel(t *testing.T) {
 				got := must(t, s, "ReceiveMessage", fmt.Sprintf(`{URL(q),"MaxNumberOfMessages":%d,"VisibilityTimeout":%d,"AttributeNames":["All"]}`, most, visibility))
 				messages, _ := got.body["Messages"].([]any)
 				m.movedToDead(s)
-				m.received(r, false, most, visibility, messages)
+				m.checkReceived(r, false, most, visibility, messages)
 			},
 			"receive the dead": func(r *rapid.T) {
 				got := must(t, s, "ReceiveMessage", `{URL(dead),"MaxNumberOfMessages":10,"VisibilityTimeout":5,"AttributeNames":["All"]}`)
 				messages, _ := got.body["Messages"].([]any)
-				m.received(r, true, 10, 5, messages)
+				m.checkReceived(r, true, 10, 5, messages)
 			},
 			"delete": func(r *rapid.T) {
 				h := handle(r)

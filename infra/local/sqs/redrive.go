@@ -52,8 +52,8 @@ func setRedrivePolicy(s *Store, owner string, to *settings, value string) error 
 	return nil
 }
 
-// moveToDead moves a message to the dead-letter queue, where it is visible. It keeps its ID, its receive count and the
-// time at which it was sent, from which the retention is computed.
+// moveToDead moves a message to the dead-letter queue, where it is visible. The message keeps its ID, its receive count
+// and the time at which it was sent, from which the retention is computed.
 func (s *Store) moveToDead(batch *pebble.Batch, q *queue, m *message, dead *queue, now int64) error {
 	if err := batch.Delete(messageKey(q.ID, m.number), nil); err != nil {
 		return fmt.Errorf("moving a message: %w", err)
