@@ -55,7 +55,7 @@ type Mail struct {
 	Text    string   `json:"text"`
 	HTML    string   `json:"html"`
 	Links   []string `json:"links"` // of the text, or of the HTML if there is no text
-	Code    *string  `json:"code"`
+	Code    *string  `json:"code"`  // the first code in the text, nil if there is none
 	SentAt  string   `json:"sentAt"`
 }
 
