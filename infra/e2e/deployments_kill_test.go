@@ -183,7 +183,7 @@ func expire(t *testing.T, p *platformtest.Platform) {
 func (p *publisher) check() {
 	p.T.Helper()
 	for _, d := range p.deployments() {
-		if ended := p.ended(fmt.Sprint(d["id"])); ended["status"] == "failed" {
+		if ended := p.awaitEnd(fmt.Sprint(d["id"])); ended["status"] == "failed" {
 			p.T.Errorf("got deployment %v, want it not to fail", ended)
 		}
 	}
@@ -221,11 +221,11 @@ func (p *publisher) check() {
 	if last := slices.Max(slices.Collect(maps.Keys(deployed))); deployed[last] != live {
 		p.T.Errorf("the last event project.deployed is about %s, want an event about the live %s", deployed[last], live)
 	}
-	p.arrived(want)
+	p.wantEvents(want)
 }
 
-// arrived checks that the webhook received the events with these IDs, and no others.
-func (p *publisher) arrived(want []string) {
+// wantEvents checks that the webhook received the events with these IDs, and no others.
+func (p *publisher) wantEvents(want []string) {
 	p.T.Helper()
 	slices.Sort(want)
 	var got []string

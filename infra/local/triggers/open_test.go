@@ -62,7 +62,7 @@ func TestPositionThatCannotBeSaved(t *testing.T) {
 		r.saved.fail(nil)
 		r.fake.put("c")
 		after(time.Second)
-		equal(t, "position", r.stored(t), "102")
+		equal(t, "position", r.savedPosition(t), "102")
 	})
 }
 
