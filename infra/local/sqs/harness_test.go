@@ -246,13 +246,3 @@ func arnOf(name string) string { return "arn:aws:sqs:us-east-1:000000000000:" + 
 func redriveTo(name string, receives int) string {
 	return `{"deadLetterTargetArn":"` + arnOf(name) + `","maxReceiveCount":` + strconv.Itoa(receives) + `}`
 }
-
-// eventually waits for a condition.
-func eventually(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out: %s", what)
-		}
-	}
-}

@@ -87,7 +87,7 @@ func TestBatchesOfSixMegabytes(t *testing.T) {
 	})
 }
 
-func TestFiltersPassOver(t *testing.T) {
+func TestFilters(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *resources.EventSourceMapping) {
 			s.Filters = []string{`{"dynamodb": {"NewImage": {"id": {"S": ["a"]}}}}`, `{"eventName": ["INSERT"], "dynamodb": {"Keys": {"id": {"S": ["bb"]}}}}`}
@@ -117,7 +117,7 @@ func failOn(sequences ...string) func(context.Context, []string) (string, error)
 	}
 }
 
-// A record that fails is isolated, and retried until it is too old.
+// A record that fails (102) is isolated, and retried until it is too old. Then the record behind it is too old, too.
 func TestBisectIsolates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.MaximumRecordAge = time.Minute }), func(r *rig) { r.backoff = 25 * time.Second })

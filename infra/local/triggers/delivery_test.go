@@ -105,7 +105,7 @@ func TestThrottles(t *testing.T) {
 			equal(t, "log", r.logs.count("WARN the function can't be invoked"), 1)
 		})
 	})
-	t.Run("until its messages are visible", func(t *testing.T) {
+	t.Run("the messages become visible before the function can be invoked", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := newQueueRig(t)
 			r.worker.handle = throttledFor(40 * time.Second)
@@ -117,7 +117,7 @@ func TestThrottles(t *testing.T) {
 			equal(t, "left", r.fake.remaining(), []string(nil))
 		})
 	})
-	t.Run("or until there is an end", func(t *testing.T) {
+	t.Run("the platform stops before the function can be invoked", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := newQueueRig(t)
 			r.worker.handle = throttledFor(time.Hour)
