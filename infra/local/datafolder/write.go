@@ -52,7 +52,7 @@ func (f *Folder) CommitLater(batch *pebble.Batch) error {
 	return nil
 }
 
-// Update commits the batch that fill has filled, unless it is empty, and waits until it is durable. It returns the error
+// Update commits the batch that fill has filled, unless it is empty, and waits until it is durable. It returns an error
 // of fill unchanged.
 func (f *Folder) Update(fill func(batch *pebble.Batch) error) error {
 	batch := f.DB.NewBatch()

@@ -97,8 +97,8 @@ func (s source) selection(hash values.Value, term *expressions.KeyTerm) span {
 	return termSpan(appendPartition(s.prefix(), hash), term)
 }
 
-// keyEndBytes is the length of the mark at the end of an encoded string or binary key. Without the mark, the encoding of
-// a value is a prefix of the encodings of all values that begin with this value.
+// keyEndBytes is the length of the mark at the end of an encoded string or binary key. Without the mark, the encoding
+// of a value is a prefix of the encodings of all values that begin with this value.
 const keyEndBytes = 2
 
 // termSpan returns the keys with a prefix that satisfy the condition of the range key. No encoded key is a prefix of

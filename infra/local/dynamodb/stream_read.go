@@ -48,8 +48,8 @@ func parseSequence(text string) (uint64, error) {
 	return number, nil
 }
 
-// read returns the changes after one number and up to another that fit into a response. Their AWSRegion is empty. end is
-// the number of the last change in the response, or after if there is none.
+// read returns the changes after one number and up to another that fit into a response. Their AWSRegion is empty. end
+// is the number of the last change in the response, or after if there is none.
 func (s *stream) read(
 	reader pebble.Reader, after, last uint64, limit int,
 ) (records []streamRecord, end uint64, err error) {

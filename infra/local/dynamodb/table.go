@@ -106,7 +106,7 @@ func (s keySchema) of(item values.Item) values.Item {
 	return key
 }
 
-// covers reports whether an item has a valid value for each key attribute. Otherwise an index does not contain the item.
+// covers reports whether an item has a valid value for each key attribute. If not, an index does not contain the item.
 func (s keySchema) covers(item values.Item) bool {
 	for _, key := range s {
 		if value, _ := item.Get(key.Name); value.Kind != key.Kind || isEmpty(value) {

@@ -2,8 +2,9 @@
 //
 // A pattern is a JSON object in the shape of the event. All of its fields must match. Each leaf is an array, and one
 // element of this array must match: a string, a number, true, false or null, which must be equal, or {"exists": true}
-// or {"exists": false}. If the event has an array, one of its elements must match. exists applies to leaves only: for an
-// object, {"exists": false} matches. Numbers are compared as they are written, as Lambda documents: 300 and 300.0 differ.
+// or {"exists": false}. If the event has an array, one of its elements must match. exists applies to leaves only: for
+// an object, {"exists": false} matches. Numbers are compared as they are written, as Lambda documents: 300 and 300.0
+// differ.
 // Other operators of AWS (prefix, numeric, anything-but, $or and others), and objects in arrays of the event, are not
 // supported: a pattern with another operator is an error.
 //
