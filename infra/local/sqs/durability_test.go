@@ -1,12 +1,8 @@
 package sqs
 
 import (
-	"errors"
-
-	"devplatform/infra/local/datafolder"
-	"devplatform/infra/local/datafolder/disktest"
-
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -21,6 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/datafolder/disktest"
 )
 
 func openIn(t *testing.T, dir string, files vfs.FS, clock *testClock) *Store {

@@ -19,7 +19,7 @@ import (
 )
 
 // A shard has as many batches in flight as its factor allows, with different partition keys. Its position waits for the
-// slowest.
+// slowest batch.
 func TestLanesRunTogether(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 4, 2 }))
@@ -299,7 +299,7 @@ func TestDecide(t *testing.T) {
 		{"success", all, result{}, brief{Done: 4}},
 		{"unavailable", all, result{outcome: unavailable}, brief{Next: []string{"abcd"}, Failures: 2, Pause: true}},
 		{"split", all, result{outcome: failed}, brief{Next: []string{"ab", "cd"}}},
-		{"split at the record", all, result{outcome: failed, first: 1}, brief{Done: 1, Next: []string{"bcd"}, Failures: 2, Pause: true}},
+		{"the second record failed", all, result{outcome: failed, first: 1}, brief{Done: 1, Next: []string{"bcd"}, Failures: 2, Pause: true}},
 		{"nothing to split", one, result{outcome: failed}, brief{Next: []string{"a"}, Failures: 2, Pause: true}},
 	} {
 		v := decide(tc.in, tc.r)

@@ -162,7 +162,7 @@ func TestCloseOfQueues(t *testing.T) {
 			equal(t, "released", locked(&r.fake.mu, &r.fake.released), []string{"a"})
 		})
 	})
-	t.Run("a batch is cut", func(t *testing.T) {
+	t.Run("a batch is interrupted", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := newQueueRig(t)
 			r.worker.handle = func(ctx context.Context, _ []string) (string, error) {
