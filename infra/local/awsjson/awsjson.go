@@ -18,11 +18,11 @@ import (
 	"strings"
 	"sync"
 
-	"devplatform/infra/local/datafolder"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // Content types of the two versions of the protocol, and of REST services, whose errors also have a header.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"devplatform/infra/local/datafolder"
-
 	"github.com/cockroachdb/pebble/v2"
+
+	"devplatform/infra/local/datafolder"
 )
 
 const (

@@ -19,11 +19,11 @@ import (
 	"sync"
 	"time"
 
-	"devplatform/infra/local/awsjson"
-	"devplatform/infra/local/datafolder"
-
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
+
+	"devplatform/infra/local/awsjson"
+	"devplatform/infra/local/datafolder"
 )
 
 // maxMails is the maximum number of stored mails. After that, each new mail replaces the oldest one.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode"
 
-	"devplatform/infra/local/awsjson"
-
 	"github.com/google/uuid"
+
+	"devplatform/infra/local/awsjson"
 )
 
 const (

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/resources"
-
-	"github.com/google/uuid"
 )
 
 // Limits of AWS.

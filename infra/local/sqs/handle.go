@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 
-	"devplatform/infra/local/awsjson"
-
 	"github.com/cockroachdb/pebble/v2"
+
+	"devplatform/infra/local/awsjson"
 )
 
 // handleInput identifies the message of a deletion or of a change of visibility.

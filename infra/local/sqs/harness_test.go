@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/awshttp"
-	"devplatform/infra/local/awsjson"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"devplatform/infra/local/awshttp"
+	"devplatform/infra/local/awsjson"
 )
 
 // testClock is a clock that tests advance.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/datafolder"
-
 	"pgregory.net/rapid"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // modelMessage is a message in the model.

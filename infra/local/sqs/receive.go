@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"devplatform/infra/local/datafolder"
-
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
+
+	"devplatform/infra/local/datafolder"
 )
 
 type receiveInput struct {
