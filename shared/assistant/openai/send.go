@@ -27,24 +27,21 @@ const (
 // response when the server has sent its headers. Its errors are *model.Errors.
 func (s *server) send(ctx context.Context, b body, key string) (*http.Response, error) {
 	useCompletionTokens := s.useCompletionTokens.Load()
-	response, err := s.post(ctx, b, useCompletionTokens, key)
-	if err != nil || response.StatusCode == http.StatusOK {
-		return response, err
+	for attempt := 1; ; attempt++ {
+		response, err := s.post(ctx, b, useCompletionTokens, key)
+		if err != nil || response.StatusCode == http.StatusOK {
+			return response, err
+		}
+		failure, text := readError(response)
+		// An example of the message is "Unsupported parameter: 'max_tokens' is not supported with this model. Use
+		// 'max_completion_tokens' instead.".
+		if attempt == 2 || response.StatusCode != http.StatusBadRequest || failure.Fault != model.Misconfigured ||
+			!strings.Contains(text, "max_tokens") || !strings.Contains(text, "max_completion_tokens") {
+			return nil, failure
+		}
+		s.useCompletionTokens.CompareAndSwap(useCompletionTokens, !useCompletionTokens) // also for later requests
+		useCompletionTokens = !useCompletionTokens
 	}
-	failure, text := readError(response)
-	// An example of the message is "Unsupported parameter: 'max_tokens' is not supported with this model. Use
-	// 'max_completion_tokens' instead.".
-	if response.StatusCode != http.StatusBadRequest || failure.Fault != model.Misconfigured ||
-		!strings.Contains(text, "max_tokens") || !strings.Contains(text, "max_completion_tokens") {
-		return nil, failure
-	}
-	s.useCompletionTokens.CompareAndSwap(useCompletionTokens, !useCompletionTokens) // also for later requests
-	response, err = s.post(ctx, b, !useCompletionTokens, key)
-	if err != nil || response.StatusCode == http.StatusOK {
-		return response, err
-	}
-	failure, _ = readError(response)
-	return nil, failure
 }
 
 // post sends the request. The name of its token limit is max_completion_tokens or max_tokens.
