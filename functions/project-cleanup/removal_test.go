@@ -256,7 +256,7 @@ func TestLargeRemoval(t *testing.T) {
 	w.wantGone(before)
 	got := counter.calls.Load()
 	t.Logf("%d projects, %d files and %d deliveries: %d calls", projects, projects*files, deliveries, got)
-	// A project needs about 30 calls, and 25 items of a project or deliveries another one. The limit has one for each 20.
+	// A project needs about 30 calls, and one more call for each 25 items. The limit allows one call for each 20 items.
 	if limit := int64(60 + 30*projects + (2*projects*files+deliveries)/20); got > limit {
 		t.Errorf("got %d calls, want at most %d", got, limit)
 	}

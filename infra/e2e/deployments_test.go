@@ -61,8 +61,8 @@ func (d *deployer) deploy(fields platformtest.Object) map[string]any {
 	return d.awaitEnd(fmt.Sprint(requested["id"]))
 }
 
-// awaitEnd waits until a deployment has ended, and returns it. An interrupted build begins again at the latest after the
-// time of its lease and a minute.
+// awaitEnd waits until a deployment has ended, and returns it. An interrupted build begins again at the latest after
+// the time of its lease and a minute.
 func (d *deployer) awaitEnd(id string) (deployment map[string]any) {
 	d.T.Helper()
 	platformtest.EventuallyWithin(d.T, deploymentLimit, "the end of the deployment", func() bool {

@@ -145,8 +145,8 @@ func (w *watched) redeliveredMeanwhile(ada *platformtest.Client, workspace, proj
 	}
 }
 
-// disableWebhook uses an endpoint of the fast lane that responds with 410. So the function disables the webhook, and stores a
-// mail.
+// disableWebhook uses an endpoint of the fast lane that responds with 410. So the function disables the webhook, and
+// stores a mail.
 func (w *watched) disableWebhook(ada *platformtest.Client, workspace, project string) {
 	w.t.Helper()
 	fields := platformtest.Object{"workspaceId": workspace, "projectId": project}

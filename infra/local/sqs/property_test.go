@@ -96,8 +96,8 @@ func (m *model) checkReceived(t *rapid.T, dead bool, most int, visibility int64,
 	}
 }
 
-// markMovedToDead marks the messages that a receive has moved to the dead-letter queue. The model does not know the order
-// of messages, so it looks at the engine.
+// markMovedToDead marks the messages that a receive has moved to the dead-letter queue. The model does not know the
+// order of messages, so it looks at the engine.
 func (m *model) markMovedToDead(s *Store) {
 	for _, e := range s.queues["dead"].messages {
 		for _, x := range m.messages {

@@ -12,8 +12,8 @@ import (
 	"devplatform/shared/deployment/npm"
 )
 
-// cacheKey returns the key of the object with the files of a tarball.
-func cacheKey(tarball []byte) string {
+// objectKey returns the key of the object with the files of a tarball.
+func objectKey(tarball []byte) string {
 	sum := sha512.Sum512(tarball)
 	return "packages/2/" + hex.EncodeToString(sum[:])
 }
@@ -22,7 +22,7 @@ func TestCache(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.registry.publish("a", "1.0.0", nil, map[string]string{"index.js": strings.Repeat("a", 10_000), "empty.js": ""})
-	key := cacheKey(f.registry.tarballs["/a/-/a-1.0.0.tgz"])
+	key := objectKey(f.registry.tarballs["/a/-/a-1.0.0.tgz"])
 
 	first, report, err := f.install(t, `"a":"1"`, "")
 	if report.Downloaded != 1 || err != nil {

@@ -131,7 +131,7 @@ func TestRecentVersionsExpire(t *testing.T) {
 	install("a")
 	const path = "/a/-/a-1.0.0.tgz"
 	data := f.registry.tarballs[path]
-	if err := f.deps.Bucket.DeleteAll(t.Context(), cacheKey(data)); err != nil {
+	if err := f.deps.Bucket.DeleteAll(t.Context(), objectKey(data)); err != nil {
 		t.Fatal(err)
 	}
 	f.registry.on[path] = func(w http.ResponseWriter, _ *http.Request) {

@@ -66,7 +66,7 @@ type streamedResponse struct {
 	maxUnread int                // the size of body above which Write waits
 	cancel    context.CancelFunc // cancels the context of the request
 	finish    func()             // waits for the work beside the invocation
-	begun     chan struct{}      // closed when the status and the headers are final, or if the handler panics before
+	begun     chan struct{}      // closed when the status and the headers are final, or if the handler panics before that
 	ended     chan struct{}      // closed when the handler has returned
 
 	mu     sync.Mutex

@@ -142,7 +142,7 @@ func (s store) tryAddress(ctx context.Context, address, mailID string) error {
 	return err
 }
 
-// setUndeliverable records that mail does not arrive at an address since a time, unless an earlier time is stored.
+// setUndeliverable records the time since which mail does not arrive at an address, unless an earlier time is stored.
 func (s store) setUndeliverable(ctx context.Context, address string, at time.Time) error {
 	since := expression.IfNotExists(nameSince, expression.Value(clock.Stamp(at).String()))
 	update := expression.Set(nameSince, since).

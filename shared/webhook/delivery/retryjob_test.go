@@ -47,7 +47,7 @@ func TestRetryJobLooksAhead(t *testing.T) {
 	if d := f.onlyDelivery(); d.Wakes != 1 || !d.DueAt.Time().Equal(due.Add(messageTimeout)) {
 		t.Fatalf("got %d wakes, due at %v, want 1 and %v", d.Wakes, d.DueAt, due.Add(messageTimeout))
 	}
-	f.wantLog(`"OldestUndelivered":[0]`)
+	f.wantLog(`"OldestUndelivered":[0]`, `"DeliveriesDue":[1]`)
 	f.advance(44 * time.Second)
 	if n, _ := f.handleMessages(); n != 0 {
 		t.Errorf("got %d messages a second before the attempt, want none", n)

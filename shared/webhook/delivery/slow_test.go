@@ -13,8 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/webhook/signature"
@@ -238,6 +240,22 @@ func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	}
 	f.handleMessages()
 	f.wantDelivery(Succeeded, 2)
+}
+
+// An entry of the slow lane that is not a delivery does not prevent the attempts of the deliveries behind it.
+func TestSlowEntryOfAWebhook(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
+	f.publish(f.newEvents(workspaceID, maxWindow+1)...)
+	f.createDeliveries()
+	f.putItem(db.WebhookKey(workspaceID, f.ids.New(id.Webhook)), db.Item{
+		attrDue:   &types.AttributeValueMemberS{Value: db.SlowPartition(w.ID)},
+		attrDueAt: &types.AttributeValueMemberS{Value: clock.Stamp(f.now().Add(-time.Hour)).String()},
+	})
+	f.handleMessages()
+	f.wantRequests(maxWindow + 1)
 }
 
 // A delivery whose attempt always panics, that is too large to be changed, or that cannot be decoded does not prevent

@@ -150,9 +150,8 @@ func (t *turn) next(ctx context.Context) ([]string, error) {
 				t.noteDue(e.at)
 				return t.takeUnseen(due), nil
 			}
-			if !e.isWebhook() { // always, unless another program wrote the entry
-				due = append(due, db.DeliveriesOf(t.webhook.ID).Rest(e.key))
-			}
+			// An entry that is not a delivery has no valid ID. It is read like a delivery that has expired.
+			due = append(due, db.DeliveriesOf(t.webhook.ID).Rest(e.key))
 		}
 		t.after = after
 		if ids := t.takeUnseen(due); len(ids) > 0 || after.IsZero() {
