@@ -42,7 +42,7 @@ func RetryUpTo(ctx context.Context, attempts int, operation string, attempt func
 		}
 		if n == warnAttempts {
 			slog.WarnContext(ctx, "an operation keeps conflicting with other writers",
-				"operation", operation, "attempts", n, "error", err)
+				"operation", operation, "attempts", n, "cause", err.Error())
 		}
 		if n == attempts || !retry.Take(ctx) || !retry.Sleep(ctx, retry.Jitter(n-1)) {
 			return fmt.Errorf("%w: %s: %d attempts: %w", ErrConflict, operation, n, err)

@@ -80,7 +80,7 @@ func (s *Service) updateLastOpened(ctx context.Context, p projectRecord) clock.T
 	defer cancel()
 	if err := s.store.updateLastOpened(ctx, p, now); err != nil {
 		if !errors.Is(err, db.ErrConditionFailed) { // db.ErrConditionFailed: a concurrent read has updated it
-			s.logger.WarnContext(ctx, "lastOpenedAt of a project was not stored", "project", p.ID, "error", err)
+			s.logger.WarnContext(ctx, "lastOpenedAt of a project was not stored", "project", p.ID, "cause", err.Error())
 		}
 		return last
 	}

@@ -112,7 +112,7 @@ func (s *Service) renew(ctx context.Context, session Session, now time.Time) *ht
 	}
 	if err != nil {
 		if !errors.Is(err, db.ErrStale) { // another request has renewed or ended the session
-			s.logger.WarnContext(ctx, "session was not renewed", "session", session.ID, "error", err)
+			s.logger.WarnContext(ctx, "session was not renewed", "session", session.ID, "cause", err.Error())
 		}
 		return nil
 	}
