@@ -152,7 +152,7 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 		return err
 	case !isRepeated:
 		actions := a.draft.Actions()
-		accepted := actions[len(actions)-1] // differs from parsed if the draft changed the line endings
+		accepted := actions[len(actions)-1] // differs from parsed if the draft changed line endings or packages
 		a.noteWritten(accepted)
 		a.round.actions = append(a.round.actions, accepted)
 		_ = a.stream.Data("action", accepted)

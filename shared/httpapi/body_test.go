@@ -83,6 +83,9 @@ func TestStrictBodyDecoding(t *testing.T) {
 		`{"` + strings.Repeat("x", 999) + `":1}`: "body: must not contain a field name of more than 1000 bytes",
 		// A text that is too long even if all of its characters were escapes of 12 bytes.
 		`{"email":"` + strings.Repeat("x", 254*12+1) + `",` + rest + `}`: "email: must be at most 254 characters long",
+		// The longest JSON of a text of the maximum length.
+		`{"email":"` + strings.Repeat(`\ud83d\ude00`, 254) + `",` + rest + `}`: `{"email":"` +
+			strings.Repeat("😀", 254) + `","size":14}`,
 		`{email:"hunter2"}`:                        notJSON,
 		`{"email":"a",` + rest + `,}`:              notJSON,
 		`{"email":"a",/* */` + rest + `}`:          notJSON,

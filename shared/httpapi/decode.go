@@ -224,7 +224,7 @@ func (d *decoder) readText(s *schema, into reflect.Value) error {
 	if err != nil || s == nil {
 		return d.syntaxError(err)
 	}
-	if limit := s.maxText(); int64(len(raw)) > maxCharacter*limit { // not even decoded
+	if limit := s.maxText(); int64(len(raw)-len(`""`)) > maxCharacter*limit { // not even decoded
 		d.addProblem(fmt.Sprintf("must be at most %d characters long", limit))
 		return nil
 	}

@@ -245,7 +245,7 @@ func (s *schema) parse(text string, into reflect.Value) string {
 const defaultMaxText = 4096
 
 // maxText returns the limit, in code points, that decides whether a text in a body is decoded. The JSON of the text
-// must have at most maxCharacter times as many bytes.
+// must have at most maxCharacter times as many bytes between its quotes.
 func (s *schema) maxText() int64 {
 	switch {
 	case s.maxLength != nil:

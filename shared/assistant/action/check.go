@@ -81,6 +81,13 @@ func (d *Draft) addDependency(ctx context.Context, a *Action) error {
 	if err != nil {
 		return problemf("%s could not be changed: %s.", a.Path, err.Error())
 	}
+	a.Packages = make([]string, len(packages))
+	for i, d := range packages {
+		a.Packages[i] = d.name + "@" + d.version
+		if len(a.Packages[i]) > maxPackage {
+			return problemf("The package %s is too long.", shortQuote(a.Packages[i]))
+		}
+	}
 	return d.setText(a.Path, &after)
 }
 

@@ -38,7 +38,7 @@ func NewDraft(stored Files) *Draft {
 }
 
 // Actions returns the applied actions in order. The search and replacement texts of an edit have CR LF line endings if
-// the file has them.
+// the file has them. A package without a range has the range that the manifest has after the action.
 func (d *Draft) Actions() []Action { return d.actions }
 
 // Operations returns the batch of operations that has the same effect as all actions. No path occurs twice. The batch
@@ -78,7 +78,7 @@ func (d *Draft) Apply(ctx context.Context, a Action) (err error) {
 	case RenameFile:
 		err = d.rename(&a)
 	case AddDependency:
-		err = d.addDependency(ctx, &a)
+		err = d.addDependency(ctx, &a) // may add ranges to the packages
 	default:
 		err = problemf("There is no action %s.", shortQuote(string(a.Type)))
 	}

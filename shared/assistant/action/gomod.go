@@ -42,12 +42,14 @@ func editGoMod(content string, packages []dependency) (string, error) {
 		required[r.Mod.Path] = &modfile.Require{Mod: r.Mod, Indirect: r.Indirect}
 	}
 	isChanged := false
-	for _, d := range packages {
+	for i := range packages {
+		d := &packages[i]
 		existing := required[d.name]
 		switch {
 		case file.Module != nil && file.Module.Mod.Path == d.name:
 			return "", fmt.Errorf("%s is the module itself", d.name)
 		case existing != nil && (d.version == "" || d.version == existing.Mod.Version):
+			d.version = existing.Mod.Version
 			continue
 		case existing != nil:
 			existing.Mod.Version = d.version

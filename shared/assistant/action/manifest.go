@@ -11,8 +11,9 @@ type manifest struct {
 	// read parses a text of the form name@range. It also returns the rule that the text violates, or "".
 	read func(text string) (d dependency, rule string)
 	// edit sets the requested versions of the packages, and returns the new content of the file. It adds the packages
-	// that are missing, and may format the file. Its error says what is wrong with the content, as the end of the
-	// sentence "/go.mod could not be changed: …".
+	// that are missing, and may format the file. It also sets the versions in packages that are empty, to the versions in
+	// the new content. Its error says what is wrong with the content, as the end of the sentence "/go.mod could not be
+	// changed: …".
 	edit func(content string, packages []dependency) (string, error)
 }
 
@@ -32,16 +33,18 @@ func manifestAt(path string) (manifest, error) {
 		"it supports package.json and go.mod. Change others with edit_file.", path)
 }
 
+// maxPackage is the maximum number of bytes of a package, as name@range.
+const maxPackage = 300
+
 // packages parses texts of the form name@range. It returns a *Problem if one of them is not valid.
 func (m manifest) packages(texts []string) ([]dependency, error) {
-	const maxLength = 300 // bytes of a text
 	if len(texts) == 0 {
 		return nil, problemf("The list of packages is empty.")
 	}
 	packages := make([]dependency, len(texts))
 	seen := map[string]bool{}
 	for i, text := range texts {
-		if len(text) > maxLength {
+		if len(text) > maxPackage {
 			return nil, problemf("The package %s is too long.", shortQuote(text))
 		}
 		d, rule := m.read(text)

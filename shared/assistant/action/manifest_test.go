@@ -78,6 +78,37 @@ func TestManifestProblems(t *testing.T) {
 	const tooLarge = " is larger than 256 KiB, so add_dependency cannot change it: use edit_file."
 	check("/package.json", "{}"+strings.Repeat(" ", 256<<10), "a@1", "/package.json"+tooLarge)
 	check("/go.mod", strings.Repeat("\n", 256<<10+1), "example.com/a@v1.0.0", "/go.mod"+tooLarge)
+	longRange := strings.Repeat("1", 299)
+	check("/package.json", `{"dependencies":{"a":"`+longRange+`"}}`, "a",
+		`The package "a@`+longRange[:78]+`…" is too long.`)
+}
+
+// A package that is requested without a range gets the range that the manifest has after the action.
+func TestPackagesWithoutRange(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		path, content  string
+		packages, want []string
+	}{
+		{
+			"/package.json", `{"devDependencies":{"a":"^1","@x/b":"\u007e2"}}`,
+			[]string{"a", "@x/b", "c", "d@^4"},
+			[]string{"a@^1", "@x/b@~2", "c@latest", "d@^4"},
+		},
+		{
+			"/go.mod", "module m\n\nrequire github.com/b/b v1.0.0\n",
+			[]string{"github.com/b/b", "github.com/c/c@v1.2.0"},
+			[]string{"github.com/b/b@v1.0.0", "github.com/c/c@v1.2.0"},
+		},
+	} {
+		d := action.NewDraft(newFiles(map[string]string{tc.path: tc.content}))
+		if err := d.Apply(t.Context(), add(tc.path, tc.packages...)); err != nil {
+			t.Fatalf("%s: %v", tc.path, err)
+		}
+		if diff := cmp.Diff(tc.want, d.Actions()[0].Packages); diff != "" {
+			t.Errorf("%s: packages of the action (-want +got):\n%s", tc.path, diff)
+		}
+	}
 }
 
 // A manifest of brackets alone would exceed the stack of a parser without a limit of the nesting, which ends the

@@ -72,15 +72,23 @@ func editPackageJSON(content string, packages []dependency) (string, error) {
 	}
 	var missing []member
 	isChanged := false
-	for _, d := range packages {
-		found, version := existing[d.name], jsontext.Value(quote(cmp.Or(d.version, "latest")))
-		switch {
+	for i := range packages {
+		d := &packages[i]
+		found := existing[d.name]
+		if found != nil && found.value.Kind() != '"' {
+			return "", errors.New("it has a range that is not a string, for " + d.name)
+		}
+		if found != nil && d.version == "" {
+			version, _ := jsontext.AppendUnquote(nil, found.value) // the content is valid JSON
+			d.version = string(version)
+			continue
+		}
+		d.version = cmp.Or(d.version, "latest")
+		switch version := jsontext.Value(quote(d.version)); {
 		case found == nil:
 			missing = append(missing, member{d.name, jsontext.Value(quote(d.name)), version})
-		case d.version == "" || bytes.Equal(found.value, version):
+		case bytes.Equal(found.value, version):
 			continue
-		case found.value.Kind() != '"':
-			return "", errors.New("it has a range that is not a string, for " + d.name)
 		default:
 			found.value = version
 		}
