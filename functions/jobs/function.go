@@ -51,13 +51,13 @@ type settings struct {
 	Registry string `env:"NPM_REGISTRY"`
 	// AllowPrivate allows a registry with http or a private address, as on a laptop.
 	AllowPrivate bool `env:"NPM_ALLOW_PRIVATE"`
-	// BuildsAccount is the number of builds of an account that can be in progress.
+	// BuildsAccount is the maximum number of builds of an account in progress.
 	BuildsAccount int `env:"LIMIT_BUILDS_ACCOUNT" envDefault:"3" min:"1"`
 	Storage       deployment.StorageSettings
 }
 
-// memoryLimit is the size of the heap, in bytes, at which the garbage collector works harder. The function has
-// 1,769 MB, and the process of a build can use 900 MiB of them.
+// memoryLimit is the memory of the Go runtime, in bytes, above which the garbage collector works harder. The function
+// has 1,769 MB, and the process of a build can use 900 MiB of them.
 const memoryLimit = 600 << 20
 
 // newHandler builds the function's handler. It does no I/O.
@@ -81,20 +81,20 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 		}),
 		Bucket: bucket, Clock: now, Logger: logger,
 	})
-	exports := export.NewKind(export.WorkerDeps{
+	projectExports := export.NewKind(export.WorkerDeps{
 		DB: client, Projects: projects, Files: files, Bucket: bucket, Clock: now, Logger: logger,
 	})
 	tables := accountexport.Tables{
 		Accounts: client.Table(cfg.Tables.Accounts), Projects: projects, Webhooks: client.Table(cfg.Webhooks.Webhooks),
 		Conversations: client.Table(cfg.Conversations.Conversations), Sites: client.Table(cfg.Sites),
 	}
-	accounts := accountexport.NewKind(accountexport.WorkerDeps{
+	accountExports := accountexport.NewKind(accountexport.WorkerDeps{
 		DB: client, Tables: tables, Users: user.NewStore(client, cfg.Tables), Bucket: bucket, Clock: now, Logger: logger,
 		Questions: conversation.NewStore(client, tables.Conversations).Questions,
 	})
 	w := job.NewWorker(job.Deps{
 		Jobs:  job.Store{DB: client, Projects: projects},
-		Kinds: append(deployments.Kinds(), exports, accounts),
+		Kinds: append(deployments.Kinds(), projectExports, accountExports),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now), ReturnAfter: jobs.ReturnAfter,
 		Send: jobs.SendOne,
 	})

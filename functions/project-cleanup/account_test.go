@@ -87,7 +87,7 @@ func (a *accounts) hasRemovals() bool {
 // LIMITS.md says.
 func (a *accounts) checkGone(u *accounttest.User) {
 	a.T.Helper()
-	remains := func(table string, key db.Key, item db.Item) bool {
+	mayRemain := func(table string, key db.Key, item db.Item) bool {
 		isCounter := strings.HasPrefix(key.PK, "RATE#") || strings.HasPrefix(key.PK, "OPERATIONS#") // they expire
 		switch table {
 		case a.Events, a.Tables.Mail: // events and mails expire
@@ -108,7 +108,7 @@ func (a *accounts) checkGone(u *accounttest.User) {
 		for key, item := range slicetest.Dump(a.T, a.SDK, table) {
 			text := fmt.Sprint(key, plain(item))
 			isAbout := strings.Contains(text, u.ID) || strings.Contains(text, u.UserEmail) || strings.Contains(text, u.Personal)
-			if isAbout && !remains(table, key, item) {
+			if isAbout && !mayRemain(table, key, item) {
 				a.T.Errorf("%s: the item %v remains: %v", table, key, plain(item))
 			}
 		}
@@ -142,13 +142,13 @@ func TestAccountIsRemoved(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	ada, grace := a.NewUser("ada"), a.NewUser("grace")
-	team, left := grace.Workspace("Team"), grace.Workspace("Left")
+	team, former := grace.Workspace("Team"), grace.Workspace("Former")
 	ada.Join(grace, team, workspace.Admin)
-	ada.Join(grace, left, workspace.Member)
-	project, old := grace.Project(team, "Shared"), grace.Project(left, "Old")
+	ada.Join(grace, former, workspace.Member)
+	project, old := grace.Project(team, "Shared"), grace.Project(former, "Old")
 	work(ada, project)
 	ada.Comment(old, "before leaving")
-	ada.Do(http.MethodDelete, "/api/workspaces/"+left+"/members/"+ada.ID, nil).Want(t, http.StatusOK)
+	ada.Do(http.MethodDelete, "/api/workspaces/"+former+"/members/"+ada.ID, nil).Want(t, http.StatusOK)
 	hook := ada.Hook(team, "http://127.0.0.1/ada")
 	heidi := a.NewUser("heidi")
 	ada.Do(http.MethodPost, "/api/workspaces/"+team+"/invitations",
@@ -310,17 +310,20 @@ func TestDeletionRaces(t *testing.T) {
 				client, _ := a.Through(p)
 				err := a.Deletion(client).Delete(t.Context(), ada.ID)
 				_, userErr := a.World.Accounts().Get(t.Context(), db.UserKey(ada.ID))
-				if isEnded := errors.Is(userErr, db.ErrNotFound); !isEnded {
+				if !errors.Is(userErr, db.ErrNotFound) {
 					if err == nil {
 						t.Error("the deletion succeeded, and the user exists")
 					}
 					return // such as CONFLICT, because the other owner has left
 				}
 				ada.Get("/api/auth/me").Want(t, http.StatusUnauthorized)
-				left, err := workspace.Access{Projects: a.World.Projects()}.UserWorkspaces(t.Context(), ada.ID)
-				for _, d := range left {
+				remaining, err := workspace.Access{Projects: a.World.Projects()}.UserWorkspaces(t.Context(), ada.ID)
+				if err != nil {
+					t.Error(err)
+				}
+				for _, d := range remaining {
 					if d.Workspace.Members == 1 {
-						t.Errorf("the workspace %s of the user alone has not ended, error %v", d.Workspace.Name, err)
+						t.Errorf("the workspace %s of the user alone has not ended", d.Workspace.Name)
 					}
 				}
 				a.finish()

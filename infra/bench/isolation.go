@@ -12,7 +12,7 @@ import (
 	"devplatform/infra/hooktest"
 )
 
-// patience is the time after which a series of lone deliveries ends.
+// patience is the time after which a series of lone deliveries, one after the other, ends.
 const patience = 70 * time.Second
 
 // noise describes a tenant that makes many events for endpoints that hang, are slow or fail.
@@ -27,9 +27,18 @@ type noise struct {
 }
 
 var noises = []noise{
-	{"400 endpoints hang, 300 changes at once", 4, 5, 20, "/hang/%d", false, 15, 15, 0},
-	{"1 endpoint takes 14 s, 20 changes/s", 1, 1, 1, "/slow/%d?ms=14000", false, 1400, 1, time.Second / 20},
-	{"20 endpoints fail at once, 5000 changes", 1, 20, 1, "/ok/%d", true, 250, rig.MaxBatch, 0},
+	{
+		name: "400 endpoints hang, 300 changes at once", path: "/hang/%d",
+		accounts: 4, workspaces: 5, webhooks: 20, events: 15, batch: 15,
+	},
+	{
+		name: "1 endpoint takes 14 s, 20 changes/s", path: "/slow/%d?ms=14000",
+		accounts: 1, workspaces: 1, webhooks: 1, events: 1400, batch: 1, interval: time.Second / 20,
+	},
+	{
+		name: "20 endpoints fail at once, 5000 changes", path: "/ok/%d", fails: true,
+		accounts: 1, workspaces: 20, webhooks: 1, events: 250, batch: rig.MaxBatch,
+	},
 }
 
 // isolation measures the lone deliveries of one tenant while another tenant makes noise, each case on its own platform.
@@ -89,9 +98,9 @@ func (b *bench) loneDuring(
 	ctx context.Context, name string, quiet *subscriber, noisy *noisyTenant,
 ) ([]time.Duration, error) {
 	stop := noisy.begin(ctx)
-	patient, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	times, missing, err := quiet.changeOneByOne(patient, b.lone)
+	times, missing, err := quiet.changeOneByOne(limited, b.lone)
 	if err := errors.Join(err, stop()); err != nil {
 		return nil, err
 	}
@@ -192,7 +201,7 @@ func (t *noisyTenant) activate(ctx context.Context) error {
 func (t *noisyTenant) begin(ctx context.Context) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	begun, errs := make(chan struct{}), make(chan error, 1)
-	first := sync.OnceFunc(func() { close(begun) })
+	reportBegun := sync.OnceFunc(func() { close(begun) })
 	go func() {
 		_, err := parallel(len(t.workspaces), func(i int) (struct{}, error) {
 			next := time.Now()
@@ -200,13 +209,13 @@ func (t *noisyTenant) begin(ctx context.Context) (stop func() error) {
 				if err := t.workspaces[i].create(min(t.batch, t.events-made)); err != nil {
 					return struct{}{}, err
 				}
-				first()
+				reportBegun()
 				next = next.Add(t.interval)
 				time.Sleep(time.Until(next))
 			}
 			return struct{}{}, nil
 		})
-		first()
+		reportBegun()
 		errs <- err
 	}()
 	<-begun
@@ -216,7 +225,7 @@ func (t *noisyTenant) begin(ctx context.Context) (stop func() error) {
 	}
 }
 
-// create creates new files with one batch.
+// create creates new files of 64 bytes with one batch.
 func (w *noisyWorkspace) create(files int) error {
 	var paths []string
 	for range files {

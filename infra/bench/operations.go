@@ -62,13 +62,13 @@ func (b *bench) operations(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		began := process.CPU(local.PID())
+		before := process.CPU(local.PID())
 		many, err := drive(clients, loadTime, func(client int) error { return here[client].do(i)(client) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		// drive also sends requests for a tenth of loadTime before it counts them.
-		cpu := time.Duration(float64(process.CPU(local.PID())-began) / (many.perSecond * 1.1 * loadTime.Seconds()))
+		cpu := time.Duration(float64(process.CPU(local.PID())-before) / (many.perSecond * 1.1 * loadTime.Seconds()))
 		row(name, calls, depth, cpu, at(single.Histogram, 50), at(onAWS.Histogram, 50), many.perSecond,
 			at(many.Histogram, 99))
 	}
@@ -169,7 +169,7 @@ func requestsOf(c *rig.Client, project, shared string, client int) []operation {
 		{"create 4 KiB, in one project", "POST " + files, func(n int) error {
 			return c.Save(shared, fmt.Sprintf("/new/%d-%d.ts", client, n), 4<<10)
 		}},
-		{"delete, and create again", "DELETE " + files, func(int) error {
+		{"create, and delete", "DELETE " + files, func(int) error {
 			if err := c.Save(project, "/gone.ts", 100); err != nil {
 				return err
 			}

@@ -87,8 +87,8 @@ func (o others) print() {
 	}
 }
 
-// machine prints the measured version and the machine.
-func machine(ctx context.Context) {
+// printMachine prints the measured version and the machine.
+func printMachine(ctx context.Context) {
 	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
 	if err != nil {
 		commit = []byte("unknown commit")

@@ -20,7 +20,8 @@ import (
 	"devplatform/infra/process"
 )
 
-// webhookLoad is a row of the section webhooks. A batch of 0 means lone events.
+// webhookLoad is a row of the section webhooks. If batch is 0, each event is made after the previous one has arrived:
+// these are lone events.
 type webhookLoad struct {
 	name                    string
 	webhooks, events, batch int
@@ -39,7 +40,7 @@ func (b *bench) webhooks(ctx context.Context) error {
 	return b.deliver(ctx, "WEBHOOKS, to a receiver on the same machine", 0, webhookLoads...)
 }
 
-// deliveries measures the same while other users have many webhooks.
+// deliveries measures two of the loads while other users have many webhooks.
 func (b *bench) deliveries(ctx context.Context) error {
 	const others = 100_000
 	title := fmt.Sprintf("WEBHOOKS, while other users have %d (compare with the section webhooks)", others)
@@ -94,12 +95,13 @@ func populate(ctx context.Context, endpoint string, n int) error {
 	if err != nil {
 		return err
 	}
-	table := slices.IndexFunc(s.Tables, func(t resources.Table) bool { return t.LogicalID == "WebhooksTable" })
+	i := slices.IndexFunc(s.Tables, func(t resources.Table) bool { return t.LogicalID == "WebhooksTable" })
 	client := dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", BaseEndpoint: &endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	table := s.Tables[i].Name
 	for range n / 20 {
 		workspace, requests := "ws_"+ulid.Make().String(), make([]types.WriteRequest, 20)
 		for i := range requests {
@@ -111,7 +113,7 @@ func populate(ctx context.Context, endpoint string, n int) error {
 			}}
 		}
 		if _, err := client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
-			RequestItems: map[string][]types.WriteRequest{s.Tables[table].Name: requests},
+			RequestItems: map[string][]types.WriteRequest{table: requests},
 		}); err != nil {
 			return fmt.Errorf("populate: %w", err)
 		}

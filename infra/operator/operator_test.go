@@ -180,7 +180,7 @@ func TestActsAreRecorded(t *testing.T) {
 		entry         activity.Type // "" if nothing changes
 	}{
 		{"lift", "ada", ""}, {"suspend", "ada", activity.Suspended}, {"suspend", "ada", ""},
-		{"lift", "ada", activity.SuspensionEnded}, {"send-reset", "ada", activity.ResetSent},
+		{"lift", "ada", activity.SuspensionLifted}, {"send-reset", "ada", activity.ResetSent},
 		{"block-site", "shop", activity.SiteBlocked}, {"block-site", "shop", ""},
 		{"unblock-site", "shop", activity.SiteUnblocked}, {"block-project", projectID, activity.SiteBlocked},
 		{"unblock-project", projectID, activity.SiteUnblocked}, {"delete", "ada", activity.AccountDeleted},

@@ -100,7 +100,7 @@ func TestInvitationByAddress(t *testing.T) {
 		t.Errorf("invitations mismatch (-want +got):\n%s", diff)
 	}
 
-	// Whoever has the link can accept the invitation, once. Admins see that the address is another one.
+	// Any user with the link can accept the invitation, once. Admins see that the address is another one.
 	preview := f.preview(token).Want(t, http.StatusOK)
 	wantPreview := map[string]any{
 		"workspace": map[string]any{"name": "Team"}, "invitedBy": map[string]any{"username": "Ada"}, "role": "member",

@@ -64,8 +64,8 @@ func (o *operation) allows(name string) bool {
 	return slices.Contains(strings.Fields(o.marker+" "+o.options+everywhere), name)
 }
 
-// hoist moves the x-amz parameters of a presigned URL that do not belong to the signature to the headers. SDKs move
-// these headers to the query when they presign a request.
+// hoist undoes a step of SDKs, which move x-amz headers to the query when they presign a request. It moves them back to
+// the headers, except the parameters of the signature.
 func (q *request) hoist() error {
 	for name, values := range q.query {
 		if !strings.HasPrefix(strings.ToLower(name), "x-amz-") || slices.Contains(strings.Fields(signing), name) {
@@ -80,8 +80,8 @@ func (q *request) hoist() error {
 	return nil
 }
 
-// operation returns the operation of the request. It returns an error if the local platform does not support the
-// operation, or one of the request's parameters and headers.
+// operation hoists the headers, and returns the operation of the request. It returns an error if the local platform
+// does not support the operation, or one of the request's parameters and headers.
 func (q *request) operation() (*operation, error) {
 	level := "object"
 	switch {
@@ -109,7 +109,8 @@ func (q *request) operation() (*operation, error) {
 	isRead := op.method == get || op.method == head
 	for name := range q.Header {
 		name = strings.ToLower(name)
-		if name == "if-match" && !isRead || strings.HasPrefix(name, "x-amz-") && !op.allows(name) {
+		isConditionalWrite := name == "if-match" && !isRead
+		if isConditionalWrite || strings.HasPrefix(name, "x-amz-") && !op.allows(name) {
 			return nil, errUnsupported.with("The local platform does not support the header %s of %s.", name, op.name)
 		}
 	}

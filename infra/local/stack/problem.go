@@ -67,7 +67,7 @@ const unsupported = "not supported by the local platform"
 type problems struct {
 	file  string
 	seen  map[string]bool
-	list  []Problem
+	found []Problem
 	muted bool // problems are ignored
 }
 
@@ -84,13 +84,13 @@ func (p *problems) add(at place, line int, format string, args ...any) {
 		p.seen = map[string]bool{}
 	}
 	p.seen[key] = true
-	p.list = append(p.list, Problem{File: p.file, Line: line, Subject: at.subject, Path: at.path, Message: message})
+	p.found = append(p.found, Problem{File: p.file, Line: line, Subject: at.subject, Path: at.path, Message: message})
 }
 
 func (p *problems) err() error {
-	if len(p.list) == 0 {
+	if len(p.found) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(p.list, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	return &Error{Problems: p.list}
+	slices.SortStableFunc(p.found, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return &Error{Problems: p.found}
 }

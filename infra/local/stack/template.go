@@ -14,7 +14,7 @@ var (
 		"AWSTemplateFormatVersion", "Description", "Metadata", "Transform", "Parameters", sectionRules,
 		sectionConditions, "Globals", "Resources", "Outputs",
 	}
-	// resourceAttributes may be beside Type and Properties. Most of them have no effect here.
+	// resourceAttributes are the fields of a resource. Most of them have no effect here.
 	resourceAttributes = []string{
 		"Type", "Properties", "Metadata", "Condition", "DependsOn", "DeletionPolicy", "UpdateReplacePolicy", "CreationPolicy",
 		"UpdatePolicy",
@@ -35,7 +35,7 @@ func (e *evaluator) loadSections() {
 	e.loadConditions()
 	e.loadGlobals()
 	e.loadResources()
-	if len(e.resources) == 0 && len(e.list) == 0 {
+	if len(e.resources) == 0 && len(e.found) == 0 {
 		e.add(place{subject: "Resources"}, e.root.line, "is missing or empty")
 	}
 }

@@ -103,7 +103,7 @@ var (
 
 // setUser changes the account. Error: db.ErrStale.
 func (s *Service) setUser(ctx context.Context, u user.User, suspended bool, record db.Write) error {
-	after, entry := u, activity.SuspensionEnded
+	after, entry := u, activity.SuspensionLifted
 	mark := func() expression.UpdateBuilder { return expression.Remove(attrSuspended) } // Set changes a builder
 	if suspended {
 		mark = func() expression.UpdateBuilder { return expression.Set(attrSuspended, expression.Value(true)) }

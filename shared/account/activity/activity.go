@@ -34,11 +34,11 @@ const (
 	AccountDeleted  Type = "account.deleted"
 
 	// Acts of operators. Their entries have no IP address and no User-Agent.
-	Suspended       Type = "operator.suspended"
-	SuspensionEnded Type = "operator.suspension-lifted"
-	ResetSent       Type = "operator.reset-sent"
-	SiteBlocked     Type = "operator.site-blocked"
-	SiteUnblocked   Type = "operator.site-unblocked"
+	Suspended        Type = "operator.suspended"
+	SuspensionLifted Type = "operator.suspension-lifted"
+	ResetSent        Type = "operator.reset-sent"
+	SiteBlocked      Type = "operator.site-blocked"
+	SiteUnblocked    Type = "operator.site-unblocked"
 )
 
 // Retention is the time for which an entry is stored.
@@ -64,7 +64,7 @@ type Entry struct {
 	Detail    Detail          `json:"detail" dynamodbav:"detail" doc:"More about the entry. Which fields it has depends on the type"`
 
 	ID        string `json:"-" dynamodbav:"id"`
-	Failures  int    `json:"-" dynamodbav:"failures,omitempty"` // Detail.Count, which only responses have
+	Failures  int    `json:"-" dynamodbav:"failures,omitempty"` // stored; responses have Detail.Count
 	ExpiresAt int64  `json:"-" dynamodbav:"expiresAt"`          // in seconds since 1970
 }
 

@@ -139,8 +139,8 @@ func messageStop(reason string) []byte {
 	return event("messageStop", fmt.Sprintf(`{"stopReason":%s}`, quote(reason)))
 }
 
-// metadata returns the event with the usage: the tokens of input and output, and those read from and written to the
-// cache.
+// metadata returns the event with the usage: the numbers of tokens of the input and the output, and of tokens read from
+// and written to the cache. The provider does not use cacheReadInputTokenCount.
 func metadata(in, out, read, write int) []byte {
 	payload := fmt.Sprintf(`{"metrics":{"latencyMs":12},"usage":{"cacheReadInputTokenCount":1,`+
 		`"cacheReadInputTokens":%d,"cacheWriteInputTokens":%d,"inputTokens":%d,"outputTokens":%d,`+
@@ -172,4 +172,7 @@ func generateFor(
 }
 
 // multibyteText returns text of about n bytes, with characters of several bytes.
-func multibyteText(n int) string { return strings.Repeat("Grüße, \"Welt\"\n", n/15) }
+func multibyteText(n int) string {
+	const line = "Grüße, \"Welt\"\n"
+	return strings.Repeat(line, n/len(line))
+}

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -22,7 +21,7 @@ func TestRoot(t *testing.T) {
 		"one package.json":           {[]string{"/README.md", "/client/package.json", "/other/index.html"}, "", "/client"},
 		"two package.json":           {[]string{"/client/package.json", "/server/package.json"}, "", ""},
 		"one page":                   {[]string{"/README.md", "/site/index.html", "/site/a.html"}, "", "/site"},
-		"pages of parts":             {[]string{"/node_modules/p/package.json", "/a/public/index.html"}, "", ""},
+		"folders that are no roots":  {[]string{"/node_modules/p/package.json", "/a/public/index.html"}, "", ""},
 		"settings":                   {[]string{"/package.json", "/client/package.json"}, "client", "/client"},
 		"settings with the root":     {[]string{"/package.json"}, "/", ""},
 		"settings above the root":    {[]string{"/package.json"}, "../..", ""},
@@ -40,14 +39,19 @@ func TestRoot(t *testing.T) {
 			}
 		})
 	}
-	_, err := Run(context.Background(), Input{Files: files("/client/package.json", "{}", "/client/index.html",
+}
+
+// An error names the path in the project. The paths of the output are relative to the built folder.
+func TestRunBuildsFolder(t *testing.T) {
+	t.Parallel()
+	_, err := Run(t.Context(), Input{Files: files("/client/package.json", "{}", "/client/index.html",
 		"<script type=module src=a.js></script>", "/client/a.js", "let = =")})
 	if f, ok := errors.AsType[*failure.Error](err); !ok || f.Path != "/client/a.js" {
 		t.Errorf("got %v, want an error in /client/a.js", err)
 	}
-	out, err := Run(context.Background(), Input{Files: files("/site/index.html", "<p>", "/README.md", "")})
+	out, err := Run(t.Context(), Input{Files: files("/site/index.html", "<p>", "/README.md", "")})
 	if err != nil || len(out.Files) != 1 || out.Files[0].Path != "/index.html" ||
 		out.Notes[0] != "Built the folder /site." {
-		t.Errorf("got %v, %v", out, err)
+		t.Errorf("got %v, error %v, want /index.html and a note about /site", out, err)
 	}
 }

@@ -21,11 +21,11 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// functionTime is the time limit of a function that leaves one second for a build: five seconds are reserved.
+// functionTime is a time limit that leaves one second for a build. The worker reserves the other five seconds.
 const functionTime = 6 * time.Second
 
 // If storage is unavailable, or the function's time ends, the worker releases its lease and returns the message. The
-// next attempt succeeds at once, and no build counts as interrupted.
+// next attempt succeeds at once, and the interrupted attempt is not counted.
 func TestTransient(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -45,13 +45,13 @@ func TestTransient(t *testing.T) {
 	} {
 		p := ada.newProject(small("Hello"))
 		id := p.request()
-		began, hasFailed := false, false
+		isBuilding, hasFailed := false, false
 		var mu sync.Mutex // uploads are concurrent
 		failing := f.through(func(r *http.Request) (*http.Response, error) {
 			target := r.Header.Get("X-Amz-Target")
 			mu.Lock()
-			began = began || strings.HasSuffix(target, ".TransactWriteItems")
-			fails := began && !hasFailed && tc.isAt(r, target)
+			isBuilding = isBuilding || strings.HasSuffix(target, ".TransactWriteItems")
+			fails := isBuilding && !hasFailed && tc.isAt(r, target)
 			hasFailed = hasFailed || fails
 			mu.Unlock()
 			if fails {
@@ -75,7 +75,7 @@ func TestTransient(t *testing.T) {
 		p.checkLive("Hello")
 	}
 	if n := strings.Count(f.Log.String(), "a job was interrupted"); n != 4 {
-		t.Errorf("the log has %d lines about interrupted builds, want 4", n)
+		t.Errorf("the log has %d lines about interrupted attempts, want 4", n)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestFilesKeepChanging(t *testing.T) {
 	p.checkLive("Reading 5")
 }
 
-// checkInterrupted checks that a deployment whose build always fails with a bug ends after the second attempt.
+// checkInterrupted checks that a deployment ends after two attempts that failed with an internal error.
 func (p *published) checkInterrupted(attempt func([]lambdafn.QueueMessage) error) {
 	p.f.T.Helper()
 	id := p.request()
@@ -134,8 +134,8 @@ func (p *published) checkInterrupted(attempt func([]lambdafn.QueueMessage) error
 	}
 }
 
-// A content that does not match its record is reported for each attempt, and ends the deployment.
-func TestCorruptContent(t *testing.T) {
+// A missing content fails each attempt, and ends the deployment.
+func TestMissingContent(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.newUser("ada").newProject(small("Hello"))
@@ -173,7 +173,7 @@ func TestPanic(t *testing.T) {
 		if err != nil || !strings.Contains(string(response), received[0].ID) {
 			t.Errorf("got the response %s, error %v, want the message to be reported", response, err)
 		}
-		return errors.New(log.String())
+		return errors.New("the message was returned")
 	})
 	if !strings.Contains(log.String(), "a bug") {
 		t.Errorf("got the log %q, want the cause", &log)

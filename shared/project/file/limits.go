@@ -15,7 +15,7 @@ import (
 // The limits of a batch. They keep its transaction within DynamoDB's 100 actions and 4 MB.
 const (
 	maxOperations   = 20
-	maxBatchContent = 3 << 20
+	maxBatchContent = 3 << 20 // bytes, decoded
 	// maxFolders limits the number of parent folders of the paths that a batch creates, because each folder is read.
 	maxFolders = 500
 )

@@ -47,7 +47,7 @@ type simAttempt struct {
 	lane     lane
 	record   *simRecord
 	message  *simMessage   // in the fast lane
-	startEnd time.Duration // when too little time remains to begin an attempt
+	startEnd time.Duration // no attempt begins at or after this time
 	tooLate  bool
 	end      func()
 }

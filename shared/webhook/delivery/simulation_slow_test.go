@@ -7,7 +7,7 @@ type simTurn struct {
 	*turn
 	endpoint *simEndpoint
 	message  *simMessage
-	startEnd time.Duration // when too little time remains to begin an attempt
+	startEnd time.Duration // no attempt begins at or after this time
 	after    simKey        // position in the index
 	done     func()
 }
@@ -103,7 +103,7 @@ func (s *simulation) runTurns(account *simAccount, turns []*simTurn, slot int, b
 // later does what turn.returnMessage does.
 func (s *simulation) later(t *simTurn) {
 	if t.received.Receives < quickReceives {
-		s.slow.hide(t.message, time.Duration((3+2*s.jitter())*float64(time.Second)))
+		s.slow.hide(t.message, time.Duration((3+2*s.jitter())*float64(time.Second))) // 1 to 5 s
 	}
 	t.done()
 }
@@ -234,20 +234,20 @@ func (s *simulation) finishTurn(t *simTurn) {
 	next, wait, soon := t.planEnd(s.now(), s.jitter())
 	s.after(storageTime, func() {
 		if s.endTurn(t, next, !t.end.hasMore) {
-			s.endedTurn(t, wait, soon)
+			s.acknowledge(t, wait, soon)
 			return
 		}
 		t.end.hasMore = true // deliveries were added
 		next, wait, soon := t.planEnd(s.now(), s.jitter())
 		s.after(storageTime, func() {
 			s.endTurn(t, next, false)
-			s.endedTurn(t, wait, soon)
+			s.acknowledge(t, wait, soon)
 		})
 	})
 }
 
-// endedTurn returns the message to the queue if the next turn is soon.
-func (s *simulation) endedTurn(t *simTurn, wait time.Duration, soon bool) {
+// acknowledge ends a turn, and returns its message to the queue if the next turn is soon.
+func (s *simulation) acknowledge(t *simTurn, wait time.Duration, soon bool) {
 	t.endpoint.account.turns--
 	if soon {
 		s.slow.hide(t.message, wait)
@@ -319,18 +319,18 @@ func (s *simulation) makeAllDue(webhooks []Webhook, items []newItem, turns []*si
 	})
 }
 
-// retryJob does what RetryJob.Run does. The shards have dueWrites concurrent writes each.
+// retryJob does what RetryJob.Run does, with simConcurrentWakes writes at a time.
 func (s *simulation) retryJob() {
 	s.after(time.Minute, s.retryJob)
 	until, writes, now := s.now().Add(lookAhead), 0, s.now()
 	for len(s.due.items) > 0 && !s.due.items[0].at.After(until) {
 		d := s.due.pop()
-		if d.stale() {
+		if d.isStale() {
 			continue
 		}
 		writes++
 		s.after(time.Duration(1+writes/simConcurrentWakes)*storageTime, func() {
-			if !d.stale() {
+			if !d.isStale() {
 				s.wake(d, now)
 			}
 		})

@@ -166,7 +166,7 @@ func (s *simulation) nextDue() uint64 {
 	return s.keys
 }
 
-func (d simDue) stale() bool {
+func (d simDue) isStale() bool {
 	if d.endpoint != nil {
 		return d.endpoint.stored.DueAt == nil || !d.endpoint.stored.DueAt.Time().Equal(d.at)
 	}
