@@ -22,8 +22,8 @@ import (
 	"devplatform/shared/removal"
 )
 
-// endedWorld is a world with two workspaces that have data of the same kinds. The owner of one of them has deleted it, or
-// will delete it. The other one is kept.
+// endedWorld is a world with two workspaces that have data of the same kinds. One of them is deleted by its owner. The
+// other one is kept.
 type endedWorld struct {
 	*world
 	ada, grace  *projecttest.User // own the ended and the kept workspace

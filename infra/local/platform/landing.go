@@ -62,7 +62,8 @@ var landing = template.Must(template.New("").Parse(`<!doctype html>
 th{text-align:left;padding-right:2rem;font-weight:normal;vertical-align:top}td{word-break:break-word}</style>
 <h1>Local platform</h1>
 <table>{{range .}}
-<tr><th>{{.Name}}<td>{{if .IsPage}}<a href="{{.Address}}">{{.Address}}</a>{{else}}{{.Address}}{{end}}{{with .Note}} ({{.}}){{end}}
+<tr><th>{{.Name}}<td>{{if .IsPage}}<a href="{{.Address}}">{{.Address}}</a>{{else}}{{.Address}}{{end}}
+{{- with .Note}} ({{.}}){{end}}
 {{- end}}
 </table>
 `))

@@ -177,8 +177,10 @@ func checkSameIndex(
 	wantTable resources.Table, want resources.Index,
 	haveTable *types.TableDescription, have types.GlobalSecondaryIndexDescription,
 ) error {
-	wanted := describeKey(keySchema(want.Key), definitions(wantTable.Attributes)) + describeProjection(projection(want))
-	return checkSame(wanted, describeKey(have.KeySchema, haveTable.AttributeDefinitions)+describeProjection(have.Projection))
+	return checkSame(
+		describeKey(keySchema(want.Key), definitions(wantTable.Attributes))+describeProjection(projection(want)),
+		describeKey(have.KeySchema, haveTable.AttributeDefinitions)+describeProjection(have.Projection),
+	)
 }
 
 func keySchema(parts []resources.KeyPart) []types.KeySchemaElement {

@@ -14,7 +14,8 @@ const appManifest = `{"devDependencies":{"vite":"7"}}`
 func TestSecretsStayUnpublished(t *testing.T) {
 	t.Parallel()
 	all := files("/index.html", `<p><a href="/linked.key">`, "/linked.key", "")
-	secrets, public := []string{"/linked.key", "/id_rsa.pub"}, []string{"/index.html", "/keys.json", "/monkey", "/settings.json"}
+	secrets := []string{"/linked.key", "/id_rsa.pub"}
+	public := []string{"/index.html", "/keys.json", "/monkey", "/settings.json"}
 	for name := range strings.FieldsSeq(`credentials credentials.json service-account.json service-account-prod.json
 		serviceAccountKey.json my-app-firebase-adminsdk-x1.json appsettings.json appsettings.Production.json
 		application.properties application-prod.properties terraform.tfstate terraform.tfstate.backup prod.tfvars AuthKey.p8
