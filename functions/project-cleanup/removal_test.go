@@ -22,25 +22,25 @@ import (
 	"devplatform/shared/removal"
 )
 
-// endedWorld is a world with a workspace that its owner has deleted, and another one with the same data.
+// endedWorld is a world with two workspaces that have data of the same kinds. One of them is deleted by its owner. The
+// other one is kept.
 type endedWorld struct {
 	*world
-	ada, grace  *projecttest.User
-	kept, ended string
-	keptIDs     []string
-	gone        []string // the IDs of the ended workspace, its projects and webhooks
+	ada, grace  *projecttest.User // own the ended and the kept workspace
+	kept, ended string            // IDs of the workspaces
+	keptIDs     []string          // the IDs of the projects and webhooks of the kept workspace
+	gone        []string          // the IDs of the ended workspace, its projects and webhooks
 }
 
 func newEndedWorld(t *testing.T, projects, files, deliveries int) *endedWorld {
 	t.Helper()
-	w := newEndedWorldBefore(t, projects, files, deliveries)
-	w.login(w.ada)
+	w := newUndeletedWorld(t, projects, files, deliveries)
 	w.delete().Want(t, http.StatusAccepted)
 	return w
 }
 
-// newEndedWorldBefore is like newEndedWorld, before the deletion.
-func newEndedWorldBefore(t *testing.T, projects, files, deliveries int) *endedWorld {
+// newUndeletedWorld returns a world whose workspace is not deleted yet. newEndedWorld also deletes it.
+func newUndeletedWorld(t *testing.T, projects, files, deliveries int) *endedWorld {
 	t.Helper()
 	w := &endedWorld{world: newWorld(t)}
 	w.ada, w.grace = w.NewUser("ada"), w.NewUser("grace")
@@ -52,7 +52,9 @@ func newEndedWorldBefore(t *testing.T, projects, files, deliveries int) *endedWo
 	return w
 }
 
+// delete requests the deletion of the workspace, which requires a fresh login.
 func (w *endedWorld) delete() slicetest.Response {
+	w.login(w.ada)
 	return w.ada.Do(http.MethodDelete, "/api/workspaces/"+w.ended, projecttest.Object{"confirm": "Ended"})
 }
 
@@ -97,6 +99,7 @@ func (w *endedWorld) wantGone(before stored) {
 			}
 		}
 	}
+	// Each user has a personal workspace and the kept one.
 	for u, want := range map[*projecttest.User]int{w.ada: 2, w.grace: 2} {
 		item, err := w.Projects.Get(w.T.Context(), db.MembershipCountKey(u.UserID))
 		if err != nil {
@@ -187,15 +190,14 @@ func TestRacedRemoval(t *testing.T) {
 			if err := w.finishBuild(p); !errors.Is(err, job.ErrLost) {
 				w.T.Errorf("got error %v of the build, want ErrLost", err)
 			}
-			return http.StatusNotFound
+			return http.StatusNotFound // as for the requests
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newEndedWorldBefore(t, 1, 1, 2)
+			w := newUndeletedWorld(t, 1, 1, 2)
 			var before stored
 			w.wire.Before("TransactWriteItems", func() {
-				w.login(w.ada)
 				w.delete().Want(t, http.StatusAccepted)
 				before = w.dump()
 				w.Clock.Advance(removal.Delay)
@@ -221,13 +223,9 @@ func TestLargeRemoval(t *testing.T) {
 	if testmode.IsNightly() {
 		projects, files, deliveries = 200, 100, 100_000
 	}
-	w := newEndedWorld(t, 0, 0, 0)
-	w.keptIDs = nil
-	large := w.ada.Do(http.MethodPost, "/api/workspaces", projecttest.Object{"name": "Ended"}).
-		Want(t, http.StatusCreated).Text("id")
-	w.gone = []string{large, w.ended}
+	w := newUndeletedWorld(t, 0, 0, 0)
 	for i := range projects {
-		p := w.ada.Project(large, fmt.Sprintf("Large %d", i), "team")
+		p := w.ada.Project(w.ended, fmt.Sprintf("Large %d", i), "team")
 		w.gone = append(w.gone, p)
 		w.deploy(w.ada, p, true)
 		records, chunks := map[db.Key]db.Item{}, map[db.Key]db.Item{}
@@ -241,10 +239,8 @@ func TestLargeRemoval(t *testing.T) {
 		w.Put(w.cfg.Contents, chunks)
 	}
 	for range 10 {
-		w.gone = append(w.gone, w.addWebhook(large, deliveries/10))
+		w.gone = append(w.gone, w.addWebhook(w.ended, deliveries/10))
 	}
-	w.login(w.ada)
-	w.ended = large
 	w.delete().Want(t, http.StatusAccepted)
 	before := w.dump()
 	w.Clock.Advance(removal.Delay)
@@ -256,7 +252,8 @@ func TestLargeRemoval(t *testing.T) {
 	w.wantGone(before)
 	got := counter.calls.Load()
 	t.Logf("%d projects, %d files and %d deliveries: %d calls", projects, projects*files, deliveries, got)
-	// A project needs about 30 calls, and one more call for each 25 items. The limit allows one call for each 20 items.
+	// The removal needs about 30 calls for each project, and one call for each 25 records, chunks or deliveries. The limit
+	// allows one call for each 20 of them, and 60 other calls.
 	if limit := int64(60 + 30*projects + (2*projects*files+deliveries)/20); got > limit {
 		t.Errorf("got %d calls, want at most %d", got, limit)
 	}

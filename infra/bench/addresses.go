@@ -45,7 +45,7 @@ func (b *bench) addresses(ctx context.Context) error {
 		return err
 	}
 	section(fmt.Sprintf("ADDRESSES THAT AN ACCOUNT HAS, OR NONE, %d pairs in turns (goal: 0.90x to 1.10x)", addressPairs),
-		"known: p50", "p99", "unknown: p50", "p99", "p50")
+		"known: p50", "p99", "unknown: p50", "p99", "ratio of p50")
 	forgot := func(email string) ([]time.Duration, error) {
 		return timed(func() error { return account.Post("/api/auth/password/forgot", rig.Object{"email": email}) })
 	}

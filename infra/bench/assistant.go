@@ -31,9 +31,9 @@ func question(project string, n int) rig.Object {
 	}
 }
 
-// assistant measures what the platform adds to a model whose times are known.
+// assistant measures the time that the platform adds to the answers of a fake model.
 func (b *bench) assistant(ctx context.Context) error {
-	model := httptest.NewServer(http.HandlerFunc(speak))
+	model := httptest.NewServer(http.HandlerFunc(serveModel))
 	defer model.Close()
 	p, err := b.platform(ctx, "assistant", "AI_PROVIDER=openai", "AI_MODEL=bench", "OPENAI_BASE_URL="+model.URL+"/v1",
 		fmt.Sprintf("LAMBDA_CONCURRENCY=%d", 2*clients))
@@ -45,15 +45,15 @@ func (b *bench) assistant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	chat := p.URL + "/api/ai/chat/stream"
-	if err := oneAnswer(ctx, account, model.URL, chat); err != nil {
+	chatURL := p.URL + "/api/ai/chat/stream"
+	if err := oneAnswer(ctx, account, model.URL, chatURL); err != nil {
 		return err
 	}
-	return manyAnswers(ctx, p.URL, model.URL, chat)
+	return manyAnswers(ctx, p.URL, model.URL, chatURL)
 }
 
 // oneAnswer compares answers of one piece: from the model, and through the platform in small and large projects.
-func oneAnswer(ctx context.Context, account *rig.Client, model, chat string) error {
+func oneAnswer(ctx context.Context, account *rig.Client, modelURL, chatURL string) error {
 	section("AN ANSWER OF ONE PIECE (1 connection; goal for a piece: 5 ms)", "whole: p50", "p99", "piece: p50", "p99")
 	projects, err := account.Projects(2)
 	if err != nil {
@@ -65,8 +65,8 @@ func oneAnswer(ctx context.Context, account *rig.Client, model, chat string) err
 		}
 	}
 	for _, from := range []struct{ name, url, project string }{
-		{"the model itself", model, ""}, {"a chat about 10 files", chat, projects[0]},
-		{fmt.Sprintf("a chat about %d files", manyFiles), chat, projects[1]},
+		{"the model itself", modelURL, ""}, {"a chat about 10 files", chatURL, projects[0]},
+		{fmt.Sprintf("a chat about %d files", manyFiles), chatURL, projects[1]},
 	} {
 		whole, piece := newTimes(), newTimes()
 		for end := time.Now().Add(loadTime); time.Now().Before(end); {
@@ -83,10 +83,10 @@ func oneAnswer(ctx context.Context, account *rig.Client, model, chat string) err
 }
 
 // manyAnswers reads concurrent streams of many pieces.
-func manyAnswers(ctx context.Context, base, model, chat string) error {
-	section(fmt.Sprintf("%d ANSWERS AT ONCE of %d pieces, one every %v (goal: 2 %% slower than the model)", clients,
+func manyAnswers(ctx context.Context, platformURL, modelURL, chatURL string) error {
+	section(fmt.Sprintf("%d ANSWERS AT ONCE of %d pieces, one every %v (goal: at most 2 %% slower than the model)", clients,
 		pieces, pieceGap), "pieces/s", "piece: p50", "p99", "slower")
-	accounts, err := parallel(clients, func(int) (*rig.Client, error) { return rig.SignUp(ctx, base) })
+	accounts, err := parallel(clients, func(int) (*rig.Client, error) { return rig.SignUp(ctx, platformURL) })
 	if err != nil {
 		return err
 	}
@@ -99,12 +99,13 @@ func manyAnswers(ctx context.Context, base, model, chat string) error {
 			return ask(ctx, url, accounts[n], question(projects[n][0], pieces))
 		})
 	}
-	if _, err := read(chat, 1); err != nil { // it starts the functions
+	// The first request of each client starts a function.
+	if _, err := read(chatURL, 1); err != nil {
 		return err
 	}
-	var rates []float64
-	for i, url := range []string{model, chat} {
-		all, err := read(url, pieces)
+	modelRate := 0.0
+	for _, from := range []struct{ name, url string }{{"the model itself", modelURL}, {"through the platform", chatURL}} {
+		all, err := read(from.url, pieces)
 		if err != nil {
 			return err
 		}
@@ -113,16 +114,18 @@ func manyAnswers(ctx context.Context, base, model, chat string) error {
 			times.Merge(a.pieces)
 			slowest = max(slowest, a.took)
 		}
-		rates = append(rates, float64(pieces-1)/slowest.Seconds())
-		row([]string{"the model itself", "through the platform"}[i], rates[i], at(times, 50), at(times, 99),
-			fmt.Sprintf("%.1f %%", 100*(1-rates[i]/rates[0])))
+		rate := float64(pieces-1) / slowest.Seconds() // the first piece has no gap before it
+		if from.url == modelURL {
+			modelRate = rate
+		}
+		row(from.name, rate, at(times, 50), at(times, 99), fmt.Sprintf("%.1f %%", 100*(1-rate/modelRate)))
 	}
 	return nil
 }
 
-// speak is a model of the OpenAI API. The question "pieces:N" makes it send N pieces, one every pieceGap. Each
+// serveModel is a fake model with the API of OpenAI. It answers "pieces:N" with N pieces, one every pieceGap. Each
 // piece contains the time at which it was sent, in nanoseconds.
-func speak(w http.ResponseWriter, r *http.Request) {
+func serveModel(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	n := 1
 	if at := bytes.LastIndex(body, []byte("pieces:")); at >= 0 {

@@ -129,14 +129,14 @@ func newOperations(ctx context.Context, p *process.Process) ([]*connection, erro
 	if err := account.Fill(shared, 1000); err != nil {
 		return nil, err
 	}
-	open, err := dial(ctx, account, clients)
+	connected, err := dial(ctx, account, clients)
 	if err != nil {
 		return nil, err
 	}
 	return parallel(clients, func(i int) (*connection, error) {
-		c := &connection{requests: requestsOf(open[i], projects[i], shared, i)}
+		c := &connection{requests: requestsOf(connected[i], projects[i], shared, i)}
 		c.sent = make([]int, len(c.requests))
-		return c, open[i].Save(projects[i], "/read.ts", 4<<10)
+		return c, connected[i].Save(projects[i], "/read.ts", 4<<10)
 	})
 }
 

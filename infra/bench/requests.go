@@ -34,11 +34,11 @@ func (b *bench) warm(ctx context.Context) error {
 	}
 	section("GET /api/auth/me (goal with 16 connections: 2000 requests/s)", "requests/s", "p50", "p99")
 	for _, connections := range []int{1, 16, 64} {
-		open, err := dial(ctx, account, connections)
+		connected, err := dial(ctx, account, connections)
 		if err != nil {
 			return err
 		}
-		result, err := drive(connections, loadTime, func(client int) error { return open[client].Get("/api/auth/me") })
+		result, err := drive(connections, loadTime, func(client int) error { return connected[client].Get("/api/auth/me") })
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func concurrentFiles(ctx context.Context, account *rig.Client) error {
 	if err != nil {
 		return err
 	}
-	open, err := dial(ctx, account, clients)
+	connected, err := dial(ctx, account, clients)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func concurrentFiles(ctx context.Context, account *rig.Client) error {
 			func(c *rig.Client, project, path string) error { return c.Save(project, path, 4<<10) }, (*rig.Client).Read,
 		} {
 			result, err := drive(clients, loadTime, func(client int) error {
-				return op(open[client], projects[client%n], "/src/file"+strconv.Itoa(client)+".ts")
+				return op(connected[client], projects[client%n], "/src/file"+strconv.Itoa(client)+".ts")
 			})
 			if err != nil {
 				return err

@@ -153,7 +153,10 @@ func (f *coldFunction) start(ctx context.Context, services string) error {
 	select {
 	case askedAt := <-asked:
 		record(f.times, askedAt.Sub(begin))
-		return f.memory.RecordValue(process.Resident(command.Process.Pid) / 1000) //nolint:wrapcheck // it has context
+		if err := f.memory.RecordValue(process.Resident(command.Process.Pid) / 1000); err != nil {
+			return fmt.Errorf("memory: %w", err)
+		}
+		return nil
 	case <-ctx.Done():
 		return errors.New("the function did not ask for an event within 10 s")
 	}

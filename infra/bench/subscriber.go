@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -114,7 +113,7 @@ func (s *subscriber) changeOneByOne(ctx context.Context, events int) (times *hdr
 			}
 			return times, events - n, err
 		}
-		time.Sleep(50*time.Millisecond + rand.N(100*time.Millisecond))
+		pauseBriefly()
 	}
 	times, err = s.latencies()
 	return times, 0, err

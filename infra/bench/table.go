@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
@@ -60,7 +61,7 @@ func printf(format string, args ...any) { _, _ = fmt.Fprintf(os.Stdout, format, 
 // mb returns a number of bytes in millions.
 func mb(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
-// ratio returns how many times b is a.
+// ratio returns a divided by b.
 func ratio[T int64 | float64 | time.Duration](a, b T) string {
 	return fmt.Sprintf("%.2fx", float64(a)/float64(b))
 }
@@ -96,6 +97,9 @@ func printMachine(ctx context.Context) {
 	printf("%s/%s, %d cores, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(),
 		strings.TrimSpace(string(commit)))
 }
+
+// pauseBriefly waits 50 to 150 ms. A fixed pause would lock onto the polling interval of the local platform.
+func pauseBriefly() { time.Sleep(50*time.Millisecond + rand.N(100*time.Millisecond)) }
 
 // load is the result of clients that send requests as fast as they can.
 type load struct {

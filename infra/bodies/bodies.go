@@ -131,10 +131,10 @@ func unknownField(value func(n int) string) func(example string, n int) string {
 	return func(_ string, n int) string { return begin + value(n-len(begin)-len(end)) + end }
 }
 
-func isList(s *schema) bool   { return s.is("array") }
-func isText(s *schema) bool   { return s.is("string") }
-func isNumber(s *schema) bool { return s.is("integer") }
-func isObject(s *schema) bool { return s.is("object") }
+func isList(s *schema) bool   { return s.accepts("array") }
+func isText(s *schema) bool   { return s.accepts("string") }
+func isNumber(s *schema) bool { return s.accepts("integer") }
+func isObject(s *schema) bool { return s.accepts("object") }
 
 // repeat returns at most n bytes: begin, then the item as often as it fits, then end. separator is between two items.
 func repeat(begin, item, separator, end string, n int) string {

@@ -18,10 +18,10 @@ type schema struct {
 	Items      *schema            `json:"items"`
 }
 
-// is reports whether a value of this type conforms to the schema.
-func (s *schema) is(name string) bool {
+// accepts reports whether a value of a JSON type, such as "object", conforms to the schema.
+func (s *schema) accepts(jsonType string) bool {
 	list, _ := s.Type.([]any)
-	return s.Type == name || slices.Contains(list, any(name))
+	return s.Type == jsonType || slices.Contains(list, any(jsonType))
 }
 
 // document is the part of the OpenAPI document that describes requests.
@@ -83,7 +83,8 @@ func (d *document) positions(s *schema, path ...any) []position {
 	return all
 }
 
-// with returns a copy of a JSON value whose value at a path is replaced. It adds missing objects and lists.
+// with returns a copy of a JSON value whose value at a path is replaced. It adds missing objects and lists. Every index
+// of the path is 0, as in positions.
 func with(value any, path []any, replacement any) any {
 	if len(path) == 0 {
 		return replacement

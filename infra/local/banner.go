@@ -62,9 +62,9 @@ func routes(p *platform.Platform) (rows [][]string) {
 func addresses(p *platform.Platform) (rows [][]string) {
 	for _, link := range p.Links() {
 		if link.Note != "" {
-			link.URL += "  (" + link.Note + ")"
+			link.Address += "  (" + link.Note + ")"
 		}
-		rows = append(rows, []string{link.Name, link.URL})
+		rows = append(rows, []string{link.Name, link.Address})
 	}
 	return rows
 }

@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			err := check(t.Context(), []string{path}, &stdout, &stderr)
 			if tc.err == "" && (err != nil || stdout.String() != path+tc.out) {
-				t.Errorf("got %s, error %v, want %s", &stdout, err, tc.out)
+				t.Errorf("got %s, error %v, want %s", &stdout, err, path+tc.out)
 			}
 			if tc.err != "" && (!strings.HasPrefix(message(err), path+tc.err) || stdout.Len() > 0) {
 				t.Errorf("got %s, error %v, want %s", &stdout, err, path+tc.err)
@@ -56,11 +56,7 @@ func TestCheckSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := message(check(t.Context(), []string{path}, io.Discard, io.Discard))
-	for _, want := range []string{
-		"Docs: CodeUri g/f and f have the same last element",
-	} {
-		if !strings.Contains(err, want) {
-			t.Errorf("got the error %s, want %s", err, want)
-		}
+	if want := "Docs: CodeUri g/f and f have the same last element"; !strings.Contains(err, want) {
+		t.Errorf("got the error %s, want %s", err, want)
 	}
 }

@@ -17,7 +17,7 @@ const (
 	ring2 = `{"current":"k2","k2":"` + key2 + `"}`
 )
 
-// use returns the ID of the current key in an invocation of its own, after the end of the invocation.
+// use makes an invocation that reads the ID of the current key. It returns the ID when the invocation has ended.
 func use(t *testing.T, keys *config.Keys) (kid string, err error) {
 	t.Helper()
 	ctx, wait := async.WithInvocation(t.Context())
@@ -35,8 +35,8 @@ func want(t *testing.T, keys *config.Keys, secret *fakeSecret, kid string, fetch
 	}
 }
 
-// A request with a ring that is older than five minutes uses the ring, but ends after the read of the next one.
-func TestOldRingIsReadBesideTheRequest(t *testing.T) {
+// A request with an old ring uses it, and starts a read of the secret. The invocation ends after the read.
+func TestOldRingIsReadInTheBackground(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		keys, secret, clk := newRing(ring1)
@@ -128,12 +128,12 @@ func TestUnreadableRingIsUsedForAnHour(t *testing.T) {
 	}
 }
 
-// While there is a ring that can be used, a secret that cannot be read is read at most once a minute.
-func TestUnreadableRingIsReadOnceAMinute(t *testing.T) {
+// While there is a ring that can be used, an invalid secret is read at most once a minute.
+func TestInvalidRingIsReadOnceAMinute(t *testing.T) {
 	t.Parallel()
 	keys, secret, clk := newRing(ring1)
 	want(t, keys, secret, "k1", 1)
-	secret.set(`{"current":"k2"}`, nil)
+	secret.set(`{"current":"k2"}`, nil) // without the key k2
 	for age := time.Second; age <= time.Hour; age += time.Second {
 		clk.advance(time.Second)
 		if kid, err := use(t, keys); err != nil || kid != "k1" {
@@ -178,8 +178,8 @@ func TestRemovedKeyStopsVerifying(t *testing.T) {
 	}
 }
 
-// A panic of a read is the error of that read.
-func TestPanicOfARead(t *testing.T) {
+// A read that panics returns the panic as an error. The next read can succeed.
+func TestPanickingRead(t *testing.T) {
 	t.Parallel()
 	broken := true
 	clk := &fakeClock{}

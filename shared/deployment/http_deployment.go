@@ -110,7 +110,7 @@ func (d Deployment) item(live string, origin config.Origin) DeploymentItem {
 // DeploymentOutput is the response with a deployment.
 type DeploymentOutput struct{ Body DeploymentItem }
 
-// outputOf returns the response with the deployment of a change, or err.
+// outputOf returns the response with the deployment that c has read or changed, or err.
 func outputOf(c *change, err error) (*DeploymentOutput, error) {
 	if err != nil {
 		return nil, err
@@ -183,6 +183,7 @@ func (s *Service) CancelDeployment(ctx context.Context, caller httpapi.Caller, i
 			return errHasEnded
 		}
 		c.cancel(in.DeploymentID, workspace.ActorOf(caller))
+		// c.cancel changed the record. The response shows c.deployment.
 		c.deployment.Status, c.deployment.EndedAt = Canceled, new(clock.Stamp(c.now))
 		return nil
 	}))

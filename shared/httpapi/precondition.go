@@ -85,20 +85,23 @@ func (l tagList) isZero() bool { return !l.any && l.tags == nil }
 
 // has reports whether the list matches the current entity tag, which is "" if the resource does not exist. Weak tags
 // match only in a weak comparison (RFC 9110 §8.8.3.2).
-func (l tagList) has(current string, isWeak bool) bool {
-	if isWeak {
+func (l tagList) has(current string, compareWeakly bool) bool {
+	if compareWeakly {
 		current = strings.TrimPrefix(current, "W/")
 	}
 	return current != "" && (l.any || slices.ContainsFunc(l.tags, func(t entityTag) bool {
-		return (isWeak || !t.weak) && `"`+t.opaque+`"` == current
+		return (compareWeakly || !t.weak) && `"`+t.opaque+`"` == current
 	}))
 }
 
 // parseTags parses the value of a header. It returns the zero list if the header is absent, and false if it is invalid.
 func parseTags(header string) (tagList, bool) {
+	if header == "" {
+		return tagList{}, true
+	}
 	rest := strings.Trim(header, blanks)
-	if header == "" || rest == "*" {
-		return tagList{any: rest == "*"}, true
+	if rest == "*" {
+		return tagList{any: true}, true
 	}
 	var list tagList
 	for {

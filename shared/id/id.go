@@ -77,7 +77,8 @@ func (k Kind) Next(s string) (string, bool) {
 	}
 	u := ulid.MustParse(s[len(k)+1:])
 	for i := len(u) - 1; i >= timeBytes; i-- {
-		if u[i]++; u[i] != 0 {
+		u[i]++
+		if u[i] != 0 {
 			return string(k) + "_" + u.String(), true
 		}
 	}

@@ -20,8 +20,8 @@ type QueueMessage struct {
 	SentAt        time.Time // with a precision of milliseconds
 }
 
-// ErrLater reports that a message must be processed again later. It does not count as a failure. The message is
-// received again when its visibility timeout ends.
+// ErrLater reports that a message must be processed again later. It is not logged as a failure, but the queue's
+// maxReceiveCount includes it. The message is received again when its visibility timeout ends.
 var ErrLater = errors.New("later")
 
 // Queue returns a handler that calls handle once with all messages of an invocation. The event source mapping must have
@@ -100,7 +100,8 @@ func (h *QueueHandler) log(ctx context.Context, messages []QueueMessage, errs []
 		case errors.Is(err, ErrLater):
 			later++
 		case err != nil:
-			if failed++; failed <= maxLogged {
+			failed++
+			if failed <= maxLogged {
 				failures = append(failures, failure{messages[i].ID, err.Error()})
 			}
 		}

@@ -9,13 +9,13 @@ import (
 	"devplatform/infra/local/resources"
 )
 
-// Link is an address for people.
-type Link struct{ Name, URL, Note string }
+// Link is an address for people: a URL, or the folder of the data.
+type Link struct{ Name, Address, Note string }
 
 // Page is a page of the project. It is a link if the API has a route with exactly that path.
 type Page struct{ Name, Path string }
 
-// Links returns the platform's addresses, those to open in a browser last.
+// Links returns the platform's addresses. The pages of the project are the last ones.
 func (p *Platform) Links() []Link {
 	const stores = "DynamoDB and its streams, SQS, S3, Secrets Manager, SES"
 	links := []Link{{"data", p.config.DataDir, ""}, {"AWS", p.AWS, "Lambda, " + stores}}
@@ -62,7 +62,8 @@ var landing = template.Must(template.New("").Parse(`<!doctype html>
 th{text-align:left;padding-right:2rem;font-weight:normal;vertical-align:top}td{word-break:break-word}</style>
 <h1>Local platform</h1>
 <table>{{range .}}
-<tr><th>{{.Name}}<td>{{if .IsPage}}<a href="{{.URL}}">{{.URL}}</a>{{else}}{{.URL}}{{end}}{{with .Note}} ({{.}}){{end}}
+<tr><th>{{.Name}}<td>{{if .IsPage}}<a href="{{.Address}}">{{.Address}}</a>{{else}}{{.Address}}{{end}}
+{{- with .Note}} ({{.}}){{end}}
 {{- end}}
 </table>
 `))
@@ -70,7 +71,7 @@ th{text-align:left;padding-right:2rem;font-weight:normal;vertical-align:top}td{w
 // IsPage reports whether a browser can open the link.
 func (l Link) IsPage() bool { return l.Name != "data" && l.Name != "AWS" && l.Name != "sites" }
 
-// serveLanding responds with a page of the links, those to open in a browser first.
+// serveLanding responds with a page of the links in reverse order.
 func (p *Platform) serveLanding(w http.ResponseWriter, _ *http.Request) {
 	links := p.Links()
 	slices.Reverse(links)

@@ -29,7 +29,7 @@ func (p *provisioner) table(ctx context.Context, want resources.Table) error {
 	}
 	have := found.Table
 	wantKey := describeKey(keySchema(want.Key), definitions(want.Attributes))
-	if err := same(wantKey, describeKey(have.KeySchema, have.AttributeDefinitions)); err != nil {
+	if err := checkSame(wantKey, describeKey(have.KeySchema, have.AttributeDefinitions)); err != nil {
 		return err
 	}
 	if err := p.stream(ctx, want, have); err != nil {
@@ -99,7 +99,7 @@ func (p *provisioner) indexes(ctx context.Context, want resources.Table, have *t
 			return aws.ToString(existing.IndexName) == index.Name
 		})
 		if at >= 0 {
-			if err := sameIndex(want, index, have, have.GlobalSecondaryIndexes[at]); err != nil {
+			if err := checkSameIndex(want, index, have, have.GlobalSecondaryIndexes[at]); err != nil {
 				return fmt.Errorf("index %s: %w", index.Name, err)
 			}
 			continue
@@ -145,8 +145,8 @@ func (p *provisioner) timeToLive(ctx context.Context, want resources.Table) erro
 	return nil
 }
 
-// same compares the description of a table or an index in the template with the existing one, which can't be changed.
-func same(want, have string) error {
+// checkSame returns an error if the description of a table or an index in the template differs from the existing one.
+func checkSame(want, have string) error {
 	if want == have {
 		return nil
 	}
@@ -172,12 +172,15 @@ func describeProjection(p *types.Projection) string {
 	return fmt.Sprint(" and the projection ", p.ProjectionType, " ", slices.Sorted(slices.Values(p.NonKeyAttributes)))
 }
 
-// sameIndex compares an index of the template with the existing one, which can't be changed.
-func sameIndex(
-	table resources.Table, want resources.Index, have *types.TableDescription, index types.GlobalSecondaryIndexDescription,
+// checkSameIndex returns an error if an index of the template differs from the existing one.
+func checkSameIndex(
+	wantTable resources.Table, want resources.Index,
+	haveTable *types.TableDescription, have types.GlobalSecondaryIndexDescription,
 ) error {
-	wanted := describeKey(keySchema(want.Key), definitions(table.Attributes)) + describeProjection(projection(want))
-	return same(wanted, describeKey(index.KeySchema, have.AttributeDefinitions)+describeProjection(index.Projection))
+	return checkSame(
+		describeKey(keySchema(want.Key), definitions(wantTable.Attributes))+describeProjection(projection(want)),
+		describeKey(have.KeySchema, haveTable.AttributeDefinitions)+describeProjection(have.Projection),
+	)
 }
 
 func keySchema(parts []resources.KeyPart) []types.KeySchemaElement {

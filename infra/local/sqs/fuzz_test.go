@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzEntry checks that a record that can be read is written again as it was.
+// FuzzEntry checks that a decoded message is the same after it is encoded and decoded again.
 func FuzzEntry(f *testing.F) {
 	m := &message{sent: 1795176000000, first: 1, last: 2, visible: 3, receives: 4, generation: 5, source: arnOf("q")}
 	f.Add(m.encode("tenant"))
@@ -25,7 +25,7 @@ func FuzzEntry(f *testing.F) {
 	})
 }
 
-// FuzzReceipt checks that only one text is valid for each handle.
+// FuzzReceipt checks that a receipt has only one valid handle.
 func FuzzReceipt(f *testing.F) {
 	q := &queue{queueRecord: queueRecord{ID: 3}}
 	f.Add(receipt{3, 1 << 41, 9}.String())
@@ -40,13 +40,16 @@ func FuzzReceipt(f *testing.F) {
 
 // FuzzRequest checks that every operation returns JSON, and never an internal error, for any body.
 func FuzzRequest(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"QueueName":"q"}`, `{"QueueUrl":"http://h/000000000000/q","MessageBody":"x"}`,
-		`{"QueueUrl":"http://h/000000000000/q","Entries":[{"Id":"a","MessageBody":"x"}]}`, `{"QueueUrl":"http://h/000000000000/q","Attributes":{"RedrivePolicy":"{}"}}`} {
+	for _, seed := range []string{
+		`{}`, `{"QueueName":"q"}`, `{"QueueUrl":"http://h/000000000000/q","MessageBody":"x"}`,
+		`{"QueueUrl":"http://h/000000000000/q","Entries":[{"Id":"a","MessageBody":"x"}]}`,
+		`{"QueueUrl":"http://h/000000000000/q","Attributes":{"RedrivePolicy":"{}"}}`,
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		s := openTest(t, nil)
-		s.Drain()
+		s.Drain() // no receive waits for messages
 		for name := range s.api.Targets[targetPrefix] {
 			if got := call(t, s, name, body); got.body == nil || got.status >= 500 || !bytes.HasPrefix([]byte(got.raw), []byte("{")) {
 				t.Errorf("%s %q: %d %s", name, body, got.status, got.raw)

@@ -16,8 +16,8 @@ import (
 const maxBufferedMillis = 29_000
 
 type (
-	// apiProperties are the properties of an API. DefinitionBody, Cors, MinimumCompressionSize and others are missing:
-	// they would change the responses.
+	// apiProperties are the properties of an API. Properties that would change the responses are not supported, such as
+	// DefinitionBody, Cors and MinimumCompressionSize.
 	apiProperties struct {
 		object
 		_ struct{} `ignored:"AccessLogSetting AlwaysDeploy ApiKeySourceType CacheClusterEnabled CacheClusterSize"`
@@ -28,7 +28,7 @@ type (
 		StageName        string `cfn:",required"`
 		Name             string
 		BinaryMediaTypes []string `cfn:",oneof=*/*"`
-		GatewayResponses *node
+		GatewayResponses *node    // read by gatewayResponses
 		Auth             struct { // without an authorizer, these settings have no effect
 			object `ignored:"AddDefaultAuthorizerToCorsPreflight AddApiKeyRequiredToCorsPreflight"`
 		}
@@ -92,8 +92,9 @@ func (b *builder) gatewayResponses(all object) map[string]resources.GatewayRespo
 			}
 		}
 		response := resources.GatewayResponse{StatusCode: r.StatusCode, Headers: headers}
-		for response.MediaType, response.Body = range r.ResponseTemplates {
-			if strings.Contains(response.Body, "$") {
+		for mediaType, body := range r.ResponseTemplates {
+			response.MediaType, response.Body = mediaType, body
+			if strings.Contains(body, "$") {
 				r.problem("ResponseTemplates", "variables are %s", unsupported)
 			}
 		}

@@ -12,8 +12,8 @@ import (
 	"devplatform/infra/local/resources"
 )
 
-// functionProperties are the properties of a function. Layers, ImageUri, FunctionUrlConfig and others are missing: they
-// would change what a function sees, or who can call it.
+// functionProperties are the properties of a function. Properties that would change its environment or its callers are
+// not supported, such as Layers, ImageUri and FunctionUrlConfig.
 type functionProperties struct {
 	object
 	_ struct{} `ignored:"AutoPublishAliasAllProperties DeploymentPreference EphemeralStorage EventInvokeConfig"`
@@ -29,8 +29,8 @@ type functionProperties struct {
 	Timeout          time.Duration `cfn:",default=3,min=1,max=900"`
 	Environment      struct{ Variables map[string]string }
 	// ReservedConcurrentExecutions 0 would switch the function off.
-	ReservedConcurrentExecutions int `cfn:",min=1,max=100000"`
-	Events                       *node
+	ReservedConcurrentExecutions int   `cfn:",min=1,max=100000"`
+	Events                       *node // read by events
 }
 
 func (b *builder) function(res *resource) {

@@ -14,7 +14,7 @@ type batch struct {
 	entries           []*entry
 	invokes, failures int    // invocations, and failures in a row
 	last              result // of the last invocation
-	refused           bool   // the function could not be invoked at the last attempt
+	wasUnavailable    bool   // the outcome of the last attempt was unavailable
 }
 
 // outcome is how an invocation ended.
@@ -59,11 +59,11 @@ func decide(b batch, r result) verdict {
 		return verdict{done: len(b.entries)}
 	case unavailable:
 		b.failures++
-		b.refused = true
+		b.wasUnavailable = true
 		return verdict{next: []batch{b}, pause: true}
 	}
 	rest := b
-	rest.last, rest.refused = r, false
+	rest.last, rest.wasUnavailable = r, false
 	rest.entries = b.entries[r.first:]
 	rest.failures++
 	if n := len(rest.entries); n > 1 && r.first == 0 {

@@ -22,11 +22,11 @@ func (l *lane) run() {
 // last batch.
 func (l *lane) gather() []*entry {
 	var window <-chan time.Time
-	over := l.spec.BatchingWindow == 0
+	windowEnded := l.spec.BatchingWindow == 0
 	for !l.isStopped() {
 		l.mu.Lock()
 		n, full := l.fits()
-		if n > 0 && (full || over || l.ended) {
+		if n > 0 && (full || windowEnded || l.ended) {
 			entries := l.queue[:n:n]
 			l.queue = l.queue[n:]
 			l.mu.Unlock()
@@ -45,7 +45,7 @@ func (l *lane) gather() []*entry {
 		select {
 		case <-l.wake:
 		case <-window:
-			over = true
+			windowEnded = true
 		case <-l.stopping.Done():
 		}
 	}
@@ -123,7 +123,7 @@ func (l *lane) report(b batch, r result, v verdict) {
 	switch {
 	case r.outcome == succeeded || l.isStopped():
 		return
-	case r.outcome == unavailable && b.refused:
+	case r.outcome == unavailable && b.wasUnavailable:
 		return
 	case r.outcome == unavailable:
 		message = "the function can't be invoked: retrying until it can"
@@ -135,8 +135,8 @@ func (l *lane) report(b batch, r result, v verdict) {
 		"reason", r.reason)
 }
 
-// discard discards the records of a batch, which are too old. It returns false if it was stopped before the on-failure
-// queue has the message: then the records are not done.
+// discard sends a message about a batch to the on-failure queue, because its records are too old. The records are then
+// done. If the lane was stopped first, discard returns false, and the records are not done.
 func (l *lane) discard(b batch) bool {
 	if err := l.failures.send(l.newDiscarded(b)); err != nil {
 		return false

@@ -7,7 +7,8 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Generate returns the request for one block of code and a short explanation. Language and framework may be empty.
+// Generate returns the request for one block of code and a short explanation. language and framework may be empty.
+// maxOutput is in tokens.
 func Generate(prompt, language, framework string, maxOutput int) model.Request {
 	text := ""
 	if language != "" {

@@ -200,7 +200,7 @@ func TestProcess(t *testing.T) {
 	static := files("/index.html", `<script type=module src=main.js></script>`, "/main.js", "console.log(1)", "/a.py", "",
 		"/.env", "", "/public/.well-known/a.txt", "A", "/_redirects", "/a /b")
 	app := maps.Clone(static)
-	maps.Copy(app, files("/package.json", `{"devDependencies":{"vite":"7"}}`, "/vite.config.js",
+	maps.Copy(app, files("/package.json", appManifest, "/vite.config.js",
 		`export default { plugins: [], other: 1 }`, "/a.key", "", "/main.js", `import "p"; import "./worker.js?worker"`,
 		"/worker.js", "postMessage(1)"))
 	broken := maps.Clone(app)

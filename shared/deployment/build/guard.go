@@ -97,7 +97,8 @@ func join(dir, rel string) (joined string, ok bool) {
 		switch segment {
 		case "", ".":
 		case "..":
-			if depth--; depth < 0 {
+			depth--
+			if depth < 0 {
 				return "", false
 			}
 		default:

@@ -77,7 +77,7 @@ func TestPackagesReadPackagesOnly(t *testing.T) {
 	page := func(packages map[string][]byte) sources {
 		all := maps.Clone(project)
 		all["/index.html"] = []byte(`<script type=module src=/main.js></script>`)
-		all["/package.json"] = []byte(`{"devDependencies":{"vite":"7"}}`) // the sources are not published
+		all["/package.json"] = []byte(appManifest) // the sources are not published
 		return sources{Files: all, Packages: packages}
 	}
 	targets := []string{"../../../src/secret.js", "../../../src/secret.svg", "../../../src/secret.css", "/src/secret.js",

@@ -56,7 +56,8 @@ func Imports(files map[string][]byte) map[string]bool {
 				if m := importedName.Find(spec); m != nil && (!isStyle || !engineModules.Match(m)) {
 					names[string(m)] = true
 				}
-				if imports++; imports == maxImports {
+				imports++
+				if imports == maxImports {
 					return names
 				}
 			}

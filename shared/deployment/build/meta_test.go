@@ -11,7 +11,7 @@ import (
 
 // appFiles are files that the tests of this file import.
 func appFiles(main string) map[string][]byte {
-	return files("/main.js", main, "/package.json", `{"devDependencies":{"vite":"7"}}`,
+	return files("/main.js", main, "/package.json", appManifest,
 		"/src/a.svg", "<svg id='A'/>", "/src/img/b.png", "B", "/src/img/.c.png", "C", "/src/img/d.js", "",
 		"/src/img/e.key", "E",
 		"/src/pages/one.js", `export default "ONE"; export const title = "first"`, "/src/pages/two.ts",
@@ -168,7 +168,7 @@ func TestWorkersInWorkers(t *testing.T) {
 	in := withPage(files("/main.js", `import Outer from "./outer.js?worker&inline"; new Outer()`, "/outer.js",
 		`import Inner from "./inner.js?worker"; import a from "./a.png"; new Inner(); console.log("outer", a, import.meta.url)`,
 		"/a.png", "",
-		"/inner.js", `console.log("inner")`, "/package.json", `{"devDependencies":{"vite":"7"}}`), nil)
+		"/inner.js", `console.log("inner")`, "/package.json", appManifest), nil)
 	out := mustRun(t, in)
 	wantPaths(t, out, "/a.png", "/assets/a-HASH.png", "/assets/inner-HASH.js", "/assets/main-HASH.js", "/index.html")
 	for name, text := range out {

@@ -216,7 +216,7 @@ func TestStylesInPages(t *testing.T) {
 	t.Parallel()
 	out := mustRun(t, sources{Files: files("/index.html", `<style>a{b:url( 'src/a.png' )} c{d:url(/src/b.png)}</style>`+
 		`<p style="b:url(&quot;src/c.png&quot;)">`, "/src/a.png", "", "/src/b.png", "", "/src/c.png", "", "/src/d.png", "",
-		"/package.json", `{"devDependencies":{"vite":"7"}}`)})
+		"/package.json", appManifest)})
 	wantPaths(t, out, "/index.html", "/src/a.png", "/src/b.png", "/src/c.png")
 }
 

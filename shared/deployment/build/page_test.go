@@ -60,7 +60,7 @@ func TestPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.files["/package.json"] = []byte(`{"devDependencies":{"vite":"7"}}`)
+			c.files["/package.json"] = []byte(appManifest)
 			out := mustRun(t, sources{Files: c.files})
 			wantPaths(t, out, c.want...)
 			if page := hash.ReplaceAllString(out["/index.html"], "-HASH."); !strings.Contains(page, c.page) {

@@ -7,10 +7,15 @@ import (
 	"testing"
 )
 
+// appManifest is a package.json that makes a project an app.
+const appManifest = `{"devDependencies":{"vite":"7"}}`
+
+// An app does not publish its secrets. In the folder public, only the files that keyFiles matches are secrets.
 func TestSecretsStayUnpublished(t *testing.T) {
 	t.Parallel()
 	all := files("/index.html", `<p><a href="/linked.key">`, "/linked.key", "")
-	secrets, public := []string{"/linked.key"}, []string{"/index.html", "/keys.json", "/monkey", "/settings.json"}
+	secrets := []string{"/linked.key", "/id_rsa.pub"}
+	public := []string{"/index.html", "/keys.json", "/monkey", "/settings.json"}
 	for name := range strings.FieldsSeq(`credentials credentials.json service-account.json service-account-prod.json
 		serviceAccountKey.json my-app-firebase-adminsdk-x1.json appsettings.json appsettings.Production.json
 		application.properties application-prod.properties terraform.tfstate terraform.tfstate.backup prod.tfvars AuthKey.p8
@@ -25,10 +30,10 @@ func TestSecretsStayUnpublished(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"/keys.json", "/id_rsa.pub", "/monkey", "/public/settings.json"} {
+	for _, name := range []string{"/keys.json", "/monkey", "/public/settings.json", "/id_rsa.pub"} {
 		all[name] = []byte("{}")
 	}
-	all["/package.json"] = []byte(`{"devDependencies":{"vite":"7"}}`)
+	all["/package.json"] = []byte(appManifest)
 	out, err := run(t, sources{Files: all})
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +55,7 @@ func TestSecretsStayUnpublished(t *testing.T) {
 	}
 }
 
+// A static project publishes all its files. An app does not publish the files that it bundles.
 func TestStaticProjectKeepsItsFiles(t *testing.T) {
 	t.Parallel()
 	in := files("/index.html", `<link rel=stylesheet href=css/light.css><script type=module src=js/app.js></script>`,
@@ -65,7 +71,7 @@ func TestStaticProjectKeepsItsFiles(t *testing.T) {
 			t.Errorf("%s is missing or changed", name)
 		}
 	}
-	in["/package.json"] = []byte(`{"devDependencies":{"vite":"7"}}`)
+	in["/package.json"] = []byte(appManifest)
 	out = mustRun(t, sources{Files: in})
 	for _, name := range []string{"/css/light.css", "/js/app.js", "/js/lib.js"} {
 		if _, ok := out[name]; ok {
@@ -81,7 +87,8 @@ func TestScopesOfImportMap(t *testing.T) {
 		<script type=module>import "a"</script><script type=module src=/old/main.js></script>`
 	in := files("/index.html", page, "/old/main.js", `import "a"`, "/old/a.js", "", "/a.js", "")
 	out := mustRun(t, sources{Files: in})
-	if wantPaths(t, out, slices.Sorted(maps.Keys(in))...); out["/index.html"] != page {
+	wantPaths(t, out, slices.Sorted(maps.Keys(in))...)
+	if out["/index.html"] != page {
 		t.Errorf("got the page %s", out["/index.html"])
 	}
 	in["/old/main.ts"] = []byte(`import "a"; let x: number`)
@@ -91,14 +98,16 @@ func TestScopesOfImportMap(t *testing.T) {
 	}
 }
 
+// An app does not publish the documents of its project, such as README, unless they are pages or images.
 func TestDocumentsOfProjects(t *testing.T) {
 	t.Parallel()
 	out := mustRun(t, sources{Files: files("/index.html", "", "/license.html", "", "/sub/changelog.html", "",
 		"/readme.html", "", "/readme.png", "", "/README", "", "/LICENSE.txt", "", "/CHANGELOG.md", "", "/package.json",
-		`{"devDependencies":{"vite":"7"}}`)})
+		appManifest)})
 	wantPaths(t, out, "/index.html", "/license.html", "/readme.html", "/readme.png", "/sub/changelog.html")
 }
 
+// The link that preloads a bundled module is removed.
 func TestModulePreload(t *testing.T) {
 	t.Parallel()
 	out := mustRun(t, sources{Files: files("/index.html", `<head><link rel="modulepreload" href="/src/main.tsx"><link rel=preload href="/a.png"></head>`+

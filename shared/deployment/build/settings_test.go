@@ -53,7 +53,7 @@ import { fileURLToPath, URL } from "node:url";
 func TestSettingsOfFolders(t *testing.T) {
 	t.Parallel()
 	out := mustRun(t, sources{Files: files("/vite.config.js", `export default { root: "./client", publicDir: "static" }`,
-		"/package.json", `{"devDependencies":{"vite":"7"}}`, "/client/index.html",
+		"/package.json", appManifest, "/client/index.html",
 		`<link rel="icon" href="/a.svg"><script type="module" src="/src/main.js"></script>`, "/client/static/a.svg", "<svg/>",
 		"/client/src/main.js", `import "/src/other.js"; import "../../shared/x.js"; import logo from "/a.svg"; console.log(logo)`,
 		"/client/src/other.js", "", "/shared/x.js", `console.log("shared")`, "/server/a.json", "{}",

@@ -120,10 +120,10 @@ func TestTailwindReal(t *testing.T) {
 	for name, project := range projects {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file, sheet := "", ""
-			for _, file = range []string{"/src/index.css", "/src/app.css", "/src/style.css", "/a.css"} {
-				if data, ok := project[file]; ok {
-					sheet = otherImport.ReplaceAllString(string(data), "")
+			file, sheet := "/a.css", "" // if the project has none of these files
+			for _, name := range []string{"/src/index.css", "/src/app.css", "/src/style.css", "/a.css"} {
+				if data, ok := project[name]; ok {
+					file, sheet = name, otherImport.ReplaceAllString(string(data), "")
 					break
 				}
 			}

@@ -24,7 +24,8 @@ type lap struct {
 // start starts the stopwatch, and returns the function that stops it. Until then, the goroutine stays on its thread,
 // because the time is measured for each thread. If the stopwatch already runs, start and stop only count the depth.
 func (s *stopwatch) start() (stop func()) {
-	if s.depth++; s.depth > 1 {
+	s.depth++
+	if s.depth > 1 {
 		return func() { s.depth-- }
 	}
 	runtime.LockOSThread()

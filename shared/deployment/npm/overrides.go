@@ -38,7 +38,8 @@ func (r *overrideReader) read(parent *override, rules any) (problem string) {
 		return fmt.Sprintf("the rules of %.100q are not an object", parent.name)
 	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if r.rules++; r.rules > maxOverrides {
+		r.rules++
+		if r.rules > maxOverrides {
 			return fmt.Sprintf("there are more than %d rules", maxOverrides)
 		}
 		text, isText := all[key].(string)
