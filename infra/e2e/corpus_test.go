@@ -78,7 +78,7 @@ func TestCorpus(t *testing.T) {
 				folder = filepath.Join(corpus, name)
 			}
 			d.saveFolder(folder)
-			t.Logf("ready after %v ms", d.ready(nil)["durationMs"])
+			t.Logf("ready after %v ms", d.deployReady(nil)["durationMs"])
 			want.check(t, chromium, strings.TrimSuffix(d.siteURL(), "/")+want.Page)
 		})
 	}

@@ -76,7 +76,8 @@ func (p *publisher) run() {
 		}
 		accepted, alive := p.try("POST", p.at(), platformtest.Object{})
 		id, _ := accepted["id"].(string)
-		if p.requests = append(p.requests, request{id, alive}); !alive {
+		p.requests = append(p.requests, request{id, alive})
+		if !alive {
 			return
 		}
 		time.Sleep(rand.N(150 * time.Millisecond))
@@ -129,7 +130,8 @@ func (p *publisher) mayBeLive() map[string]bool {
 				}
 			}
 		case status[r.deployment] == "ready":
-			if may[r.deployment] = true; r.done {
+			may[r.deployment] = true
+			if r.done {
 				return may
 			}
 		}
@@ -153,7 +155,7 @@ func expire(t *testing.T, p *platformtest.Platform) {
 		must(t, err)
 		for _, item := range items.Items {
 			key := map[string]types.AttributeValue{"pk": item["pk"], "sk": item["sk"]}
-			if sk, _ := item["sk"].(*types.AttributeValueMemberS); sk.Value == "BUILDS" { // those in progress of an account
+			if sk, _ := item["sk"].(*types.AttributeValueMemberS); sk.Value == "BUILDS" { // the builds in progress of an account
 				_, err := sdk.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: key})
 				must(t, err)
 			}
@@ -183,7 +185,7 @@ func expire(t *testing.T, p *platformtest.Platform) {
 func (p *publisher) check() {
 	p.T.Helper()
 	for _, d := range p.deployments() {
-		if ended := p.ended(fmt.Sprint(d["id"])); ended["status"] == "failed" {
+		if ended := p.awaitEnd(fmt.Sprint(d["id"])); ended["status"] == "failed" {
 			p.T.Errorf("got deployment %v, want it not to fail", ended)
 		}
 	}
@@ -221,15 +223,15 @@ func (p *publisher) check() {
 	if last := slices.Max(slices.Collect(maps.Keys(deployed))); deployed[last] != live {
 		p.T.Errorf("the last event project.deployed is about %s, want an event about the live %s", deployed[last], live)
 	}
-	p.arrived(want)
+	p.wantEvents(want)
 }
 
-// arrived checks that the webhook received the events with these IDs, and no others.
-func (p *publisher) arrived(want []string) {
+// wantEvents checks that the webhook received the events with these IDs, and no others.
+func (p *publisher) wantEvents(want []string) {
 	p.T.Helper()
 	slices.Sort(want)
 	var got []string
-	for range 300 {
+	for range 300 { // five minutes
 		if got = slices.Sorted(maps.Keys(p.hooks.IDs("/ok"))); slices.Equal(got, want) {
 			return
 		}

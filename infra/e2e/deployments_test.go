@@ -58,12 +58,12 @@ func (d *deployer) deploy(fields platformtest.Object) map[string]any {
 		body = fields.String()
 	}
 	requested := d.Do("POST", d.at(), body).Want(d.T, http.StatusAccepted)
-	return d.ended(fmt.Sprint(requested["id"]))
+	return d.awaitEnd(fmt.Sprint(requested["id"]))
 }
 
-// ended waits until a deployment has ended, and returns it. An interrupted build begins again at the latest after the
+// awaitEnd waits until a deployment has ended, and returns it. An interrupted build begins again at the latest after the
 // time of its lease and a minute.
-func (d *deployer) ended(id string) (deployment map[string]any) {
+func (d *deployer) awaitEnd(id string) (deployment map[string]any) {
 	d.T.Helper()
 	platformtest.EventuallyWithin(d.T, deploymentLimit, "the end of the deployment", func() bool {
 		deployment = d.Do("GET", d.at("/", id), "").Want(d.T, http.StatusOK)
@@ -72,8 +72,8 @@ func (d *deployer) ended(id string) (deployment map[string]any) {
 	return deployment
 }
 
-// ready is like deploy, and fails the test if the deployment is not ready.
-func (d *deployer) ready(fields platformtest.Object) map[string]any {
+// deployReady is like deploy, and fails the test if the deployment is not ready.
+func (d *deployer) deployReady(fields platformtest.Object) map[string]any {
 	d.T.Helper()
 	deployment := d.deploy(fields)
 	if deployment["status"] != "ready" {
@@ -114,8 +114,8 @@ func (d *deployer) visit(address string) (status int, body string) {
 	return response.StatusCode, string(data)
 }
 
-// shows fails the test if a page does not have the status and the text. Changes are visible within two seconds.
-func (d *deployer) shows(address string, status int, text string) {
+// wantPage fails the test if a page does not have the status and the text. Changes are visible within two seconds.
+func (d *deployer) wantPage(address string, status int, text string) {
 	d.T.Helper()
 	var gotStatus int
 	var got string
@@ -146,36 +146,36 @@ func TestDeploy(t *testing.T) {
 	}
 	ada.Save(d.project, "/index.html", "<!doctype html><title>Todo</title><h1>First</h1>").Want(t, http.StatusCreated)
 	ada.Save(d.project, "/public/robots.txt", "User-agent: *\n").Want(t, http.StatusCreated)
-	first := d.ready(nil)
+	first := d.deployReady(nil)
 	home := d.siteURL()
 	if address, err := url.Parse(home); err != nil || !strings.HasPrefix(address.Host, "todo-list.localhost:") {
 		t.Errorf("got the URL %s, want todo-list.localhost", home)
 	}
-	d.shows(home, http.StatusOK, "First")
-	d.shows(home+"/robots.txt", http.StatusOK, "User-agent")
-	d.shows(fmt.Sprint(first["url"]), http.StatusOK, "First")
+	d.wantPage(home, http.StatusOK, "First")
+	d.wantPage(home+"/robots.txt", http.StatusOK, "User-agent")
+	d.wantPage(fmt.Sprint(first["url"]), http.StatusOK, "First")
 
 	ada.Save(d.project, "/index.html", "<!doctype html><title>Todo</title><h1>Second</h1>").Want(t, http.StatusOK)
-	preview := d.ready(platformtest.Object{"target": "preview"})
-	d.shows(home, http.StatusOK, "First")
-	d.shows(fmt.Sprint(preview["url"]), http.StatusOK, "Second")
+	preview := d.deployReady(platformtest.Object{"target": "preview"})
+	d.wantPage(home, http.StatusOK, "First")
+	d.wantPage(fmt.Sprint(preview["url"]), http.StatusOK, "Second")
 	d.Do("POST", d.at("/", fmt.Sprint(preview["id"]), "/promote"), "").Want(t, http.StatusOK)
-	d.shows(home, http.StatusOK, "Second")
+	d.wantPage(home, http.StatusOK, "Second")
 	d.Do("DELETE", d.at("/", fmt.Sprint(preview["id"])), "").WantError(t, http.StatusConflict, "CONFLICT")
 	d.Do("POST", d.at("/", fmt.Sprint(first["id"]), "/promote"), "").Want(t, http.StatusOK)
-	d.shows(home, http.StatusOK, "First")
+	d.wantPage(home, http.StatusOK, "First")
 
 	d.Do("PUT", "/api/projects/"+d.project+"/site", `{"label":"my-list"}`).Want(t, http.StatusOK)
 	renamed := d.siteURL()
-	d.shows(renamed, http.StatusOK, "First")
-	d.shows(home, http.StatusNotFound, "")
+	d.wantPage(renamed, http.StatusOK, "First")
+	d.wantPage(home, http.StatusNotFound, "")
 	d.Do("DELETE", "/api/projects/"+d.project+"/site", "").Want(t, http.StatusOK)
-	d.shows(renamed, http.StatusNotFound, "")
-	second := d.ready(nil)
-	d.shows(renamed, http.StatusOK, "Second")
+	d.wantPage(renamed, http.StatusNotFound, "")
+	second := d.deployReady(nil)
+	d.wantPage(renamed, http.StatusOK, "Second")
 	d.Do("DELETE", "/api/projects/"+d.project, "").Want(t, http.StatusOK)
-	d.shows(renamed, http.StatusNotFound, "")
-	d.shows(fmt.Sprint(second["url"]), http.StatusNotFound, "")
+	d.wantPage(renamed, http.StatusNotFound, "")
+	d.wantPage(fmt.Sprint(second["url"]), http.StatusNotFound, "")
 
 	want := map[string]int{"deployment.completed": 4, "project.deployed": 4}
 	platformtest.Eventually(t, "the events of all deployments", func() bool {
@@ -208,7 +208,7 @@ func TestStartersDeploy(t *testing.T) {
 		if answer := d.Do("POST", "/api/ai/chat", ask.String()).Want(t, http.StatusOK); answer["applied"] != true {
 			t.Fatalf("got answer %v, want an applied one", answer)
 		}
-		deployment := d.ready(nil)
+		deployment := d.deployReady(nil)
 		t.Logf("%s: ready after %v ms", framework, deployment["durationMs"])
 		must(t, chromedp.Do(ctx, chromedp.Navigate(d.siteURL()), chromedp.WaitVisible("h1")))
 	}
@@ -243,7 +243,7 @@ func keepOpen(ctx context.Context, t *testing.T, p *platformtest.Platform) {
 				r.Want(t, http.StatusOK)
 			}
 		}
-		d.ready(nil)
+		d.deployReady(nil)
 	}
 	deploy(1)
 	must(t, chromedp.Do(ctx, chromedp.Navigate(d.siteURL()), chromedp.WaitVisible("h1")))

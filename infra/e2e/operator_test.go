@@ -70,11 +70,11 @@ func TestOperatorProcedures(t *testing.T) {
 
 	victim, project := user("victim")
 	d := newDeployer(victim, project)
-	d.ready(platformtest.Object{})
+	d.deployReady(platformtest.Object{})
 	address := d.siteURL()
-	d.shows(address, http.StatusOK, "Shop")
+	d.wantPage(address, http.StatusOK, "Shop")
 	contains(procedure(t, p, "phishing", "victim", project), "Done: block-project", "Done: suspend")
-	d.shows(address, http.StatusUnavailableForLegalReasons, "Site blocked")
+	d.wantPage(address, http.StatusUnavailableForLegalReasons, "Site blocked")
 	contains(procedure(t, p, "attacked", "victim", project), "Done: the mail", "Done: lift", "Done: unblock-project")
 	link := p.Link("victim@example.com", "token=")
 	if link == "" {
@@ -82,7 +82,7 @@ func TestOperatorProcedures(t *testing.T) {
 	}
 	status(victim, "/api/auth/me", http.StatusUnauthorized)
 	victim.Login("victim").Want(t, http.StatusOK)
-	d.shows(address, http.StatusOK, "Shop")
+	d.wantPage(address, http.StatusOK, "Shop")
 
 	gone, project := user("gone")
 	contains(procedure(t, p, "erasure", "gone", project), "Done: the account of gone was deleted")

@@ -108,20 +108,20 @@ func (w *watched) deployments(ada *platformtest.Client) {
 	upload.put(ada)
 	ada.Do("POST", upload.path+"/complete", "").Want(w.t, http.StatusCreated)
 
-	first := fmt.Sprint(d.ready(platformtest.Object{})["id"])
+	first := fmt.Sprint(d.deployReady(platformtest.Object{})["id"])
 	script := d.script(first)
 	home := d.siteURL()
-	d.shows(home, http.StatusOK, "Hi")
-	d.shows(home+"/large.mp4", http.StatusOK, "video") // large enough that its traffic is always counted
+	d.wantPage(home, http.StatusOK, "Hi")
+	d.wantPage(home+"/large.mp4", http.StatusOK, "video") // large enough that its traffic is always counted
 	for _, part := range []string{"", "/log", "/files"} {
 		d.Do("GET", d.at("/", first, part), "").Want(w.t, http.StatusOK)
 	}
 	d.Do("GET", d.at(), "").Want(w.t, http.StatusOK)
 	w.damagePackages()
 	ada.Save(d.project, "/src/main.js", `import greeting from "greeting"; document.title = greeting + "!";`).Want(w.t, http.StatusOK)
-	preview := fmt.Sprint(d.ready(platformtest.Object{"target": "preview"})["id"])
+	preview := fmt.Sprint(d.deployReady(platformtest.Object{"target": "preview"})["id"])
 	d.Do("POST", d.at("/", preview, "/promote"), "").Want(w.t, http.StatusOK)
-	d.shows(home+script, http.StatusOK, "Hello")
+	d.wantPage(home+script, http.StatusOK, "Hello")
 	d.Do("POST", d.at("/", first, "/promote"), "").Want(w.t, http.StatusOK)
 	d.Do("DELETE", d.at("/", preview), "").Want(w.t, http.StatusOK)
 	site := "/api/projects/" + d.project + "/site"
@@ -155,12 +155,12 @@ func (w *watched) damagePackages() {
 func (w *watched) prune(d *deployer) {
 	w.t.Helper()
 	for range 5 {
-		d.ready(platformtest.Object{})
+		d.deployReady(platformtest.Object{})
 	}
 	for range 20 {
 		d.Do("POST", d.at(), `{"target":"preview"}`).Want(w.t, http.StatusAccepted)
 	}
-	d.ready(platformtest.Object{})
+	d.deployReady(platformtest.Object{})
 }
 
 // jobsLimit limits the wait for the end of all jobs. The schedule repeats an interrupted job after more than a minute.

@@ -44,7 +44,7 @@ func (w *watched) callRareOperations(ada *platformtest.Client, workspace, projec
 		}
 	}
 	w.redeliveredMeanwhile(ada, workspace, project)
-	w.disabled(ada, workspace, project)
+	w.disableWebhook(ada, workspace, project)
 	w.openAI()
 }
 
@@ -145,9 +145,9 @@ func (w *watched) redeliveredMeanwhile(ada *platformtest.Client, workspace, proj
 	}
 }
 
-// disabled uses an endpoint of the fast lane that responds with 410. So the function disables the webhook, and stores a
+// disableWebhook uses an endpoint of the fast lane that responds with 410. So the function disables the webhook, and stores a
 // mail.
-func (w *watched) disabled(ada *platformtest.Client, workspace, project string) {
+func (w *watched) disableWebhook(ada *platformtest.Client, workspace, project string) {
 	w.t.Helper()
 	fields := platformtest.Object{"workspaceId": workspace, "projectId": project}
 	w.makePrompt(ada.Subscribe(hooktest.New(w.t).URL("/gone"), fields))

@@ -270,7 +270,6 @@ func (w *watched) assistant(ada *platformtest.Client, project string) {
 	}
 }
 
-// exports calls all operations of exports: one becomes ready, and one fails.
 // accountExport exports the account of a user.
 func (w *watched) accountExport(ada *platformtest.Client) {
 	w.t.Helper()

@@ -249,7 +249,8 @@ func firstOf(feed map[string]json.RawMessage) string {
 	return first
 }
 
-// TestFailingEndpointsDoNotDelayOthers delivers events to an endpoint while other endpoints hang or fail.
+// TestFailingEndpointsDoNotDelayOthers delivers events to an endpoint while other endpoints hang or fail. Redirects are
+// not followed.
 func TestFailingEndpointsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	const saves = 15

@@ -66,7 +66,7 @@ func (c call) writes() bool {
 type fault struct {
 	name    string
 	affects func(call) bool // nil: every call of DynamoDB
-	// handle handles a call instead of the service, which is next. If it is nil, connections are refused.
+	// handle handles a call. The service gets the call only if handle calls next. nil: connections are refused.
 	handle faultHandler
 	// executes reports whether an affected call may be executed.
 	executes bool

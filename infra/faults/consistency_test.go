@@ -83,14 +83,14 @@ func changedKeys(before, after map[string]string) []string {
 // without an answer.
 func (w *world) checkConsistency() {
 	w.t.Helper()
-	at := "/api/projects/" + w.project
-	files := w.ada.Do("GET", at+"/files", "").List(w.t, "files")
+	projectPath := "/api/projects/" + w.project
+	files := w.ada.Do("GET", projectPath+"/files", "").List(w.t, "files")
 	size := 0
 	listed := map[string]string{}
 	for _, f := range files {
 		path, version := text(f, "path"), text(f, "version")
 		listed[path] = version
-		read := w.ada.Do("GET", at+"/files?path="+url.QueryEscape(path), "").Want(w.t, 200)
+		read := w.ada.Do("GET", projectPath+"/files?path="+url.QueryEscape(path), "").Want(w.t, 200)
 		content := text(read, "content")
 		sum := sha256.Sum256([]byte(content))
 		if hex.EncodeToString(sum[:]) != text(f, "sha256") || float64(len(content)) != f["size"] ||
@@ -98,7 +98,7 @@ func (w *world) checkConsistency() {
 			w.t.Errorf("the file %s is %v, and its content is %q with version %s", path, f, content, text(read, "version"))
 		}
 		size += len(content)
-		versions := w.ada.Do("GET", at+"/files/history?path="+url.QueryEscape(path), "").List(w.t, "versions")
+		versions := w.ada.Do("GET", projectPath+"/files/history?path="+url.QueryEscape(path), "").List(w.t, "versions")
 		if text(versions[0], "version") != version {
 			w.t.Errorf("the history of %s begins with %v, but the file is %v", path, versions[0], f)
 		}
@@ -138,8 +138,7 @@ func (w *world) checkReservedTokens() {
 	}
 }
 
-// filesFromEvents returns the version of each file that results from the events of the feed, from the oldest to the
-// newest.
+// filesFromEvents returns the version of each file that results from all events of the feed.
 func (w *world) filesFromEvents() map[string]string {
 	w.t.Helper()
 	feed := w.ada.Feed(w.project)

@@ -107,8 +107,8 @@ func TestFunctionsKilledDuringRequests(t *testing.T) {
 	}
 }
 
-// Functions that read a stream are killed repeatedly during their work, and complete it in the end. After a kill, the
-// functions of the delivery lanes wait for minutes until their leases expire, so their test is in package e2e.
+// Functions that read a stream are killed repeatedly during their work, and complete the work in the end. After a kill,
+// the functions of the delivery lanes wait for minutes until their leases expire, so their test is in package e2e.
 func TestBackgroundFunctionsKilled(t *testing.T) {
 	t.Parallel()
 	platformtest.Required(t, "pgrep")

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -34,7 +35,7 @@ func (w *world) changeDuring(t *testing.T, f fault) {
 	w.t, w.ada.T = t, t
 	w.cloud.inject(f)
 	for i := range 10 {
-		w.ada.Save(w.project, "/main.ts", f.name+string(rune('a'+i))).Want(t, http.StatusOK)
+		w.ada.Save(w.project, "/main.ts", fmt.Sprint(f.name, i)).Want(t, http.StatusOK)
 	}
 	w.ada.NewProject("During "+f.name, nil)
 	platformtest.Eventually(t, "an invocation fails because of the fault", func() bool {
@@ -48,7 +49,8 @@ func (w *world) changeDuring(t *testing.T, f fault) {
 	t.Logf("%d calls had the fault", hits)
 }
 
-// Without the keys, a function cannot authenticate users, and returns 503. It gets the keys later without a restart.
+// Without the keys, a function cannot authenticate users, and returns 503. It fetches the keys after the fault, without
+// a restart.
 func TestSecretsAreDownAtTheStart(t *testing.T) {
 	t.Parallel()
 	for _, f := range selectFaults(

@@ -38,14 +38,14 @@ func sendAll(requests []request) []outcome {
 }
 
 // requestDuring sends requests of every kind during a fault, and again after it. If allFail is set, every request must
-// fail during the fault. Otherwise a request may succeed. The requests change the same project at the same time, so
-// that a request may also end with a conflict if the fault leaves no time to try again.
+// fail during the fault. Otherwise a request may succeed, or end with a conflict: the requests change the same project
+// at the same time, and the fault may leave no time to try again.
 func (w *world) requestDuring(t *testing.T, f fault, allFail bool) {
 	t.Helper()
 	w.t, w.ada.T = t, t
 	requests := w.requests()
 	w.cloud.inject(f)
-	// Both are read during the fault, because the clean-up of replaced contents works before and after it.
+	// Both dumps are made during the fault, because the clean-up of replaced contents works before and after it.
 	before := w.dumpTables()
 	outcomes := sendAll(requests)
 	after := w.dumpTables()

@@ -24,7 +24,7 @@ type world struct {
 	hook     string               // the webhook that subscribes to the events of the project
 	team     string               // a workspace with the member grace
 	grace    string               // the ID of the user
-	rounds   int                  // the number of calls of requests
+	rounds   int                  // how often requests was called
 }
 
 func newWorld(t testing.TB, env ...string) *world {
@@ -73,14 +73,14 @@ type request struct {
 	again              []int // further statuses of a repeated request, if the first one made the change
 }
 
-// requests returns a request of every kind. It creates the data that the requests need. Each request has data of its
-// own, so it can be sent during a fault and again after it.
+// requests returns a request of every kind. It creates the data that the requests need. Each request that deletes or
+// ends something has data of its own, so it can be sent during a fault and again after it.
 func (w *world) requests() []request {
 	w.t.Helper()
 	w.rounds++
 	n := w.rounds
 	name := func(prefix string) string { return fmt.Sprintf("%s-%d", prefix, n) }
-	at := "/api/projects/" + w.project
+	projectPath := "/api/projects/" + w.project
 	ada, second, leaving := w.ada, w.client(), w.client()
 	ada.Login("ada").Want(w.t, http.StatusOK)
 	second.Login("ada").Want(w.t, http.StatusOK)
@@ -100,7 +100,7 @@ func (w *world) requests() []request {
 	doomed := ada.NewProject(name("Doomed"), nil)
 	spare := ada.Subscribe(w.receiver.URL("/ok/spare"), object{"projectId": doomed})
 	extra := ada.Subscribe(w.receiver.URL("/ok/extra"), object{"projectId": doomed})
-	comment := text(ada.Do("POST", at+"/comments", `{"body":"to delete"}`).Want(w.t, http.StatusCreated), "id")
+	comment := text(ada.Do("POST", projectPath+"/comments", `{"body":"to delete"}`).Want(w.t, http.StatusCreated), "id")
 	ada.Save(w.project, name("/old")+".ts", "old").Want(w.t, http.StatusCreated)
 	ada.Save(w.project, name("/kept")+".ts", "kept").Want(w.t, http.StatusCreated)
 	w.waitForDeliveries()
@@ -139,24 +139,24 @@ func (w *world) requests() []request {
 
 		{"projects", ada, "GET", "/api/projects", "", ok, nil},
 		{"create project", ada, "POST", "/api/projects", object{"name": name("P")}.String(), created, nil},
-		{"read project", ada, "GET", at, "", ok, nil},
-		{"change project", ada, "PUT", at, object{"description": name("d")}.String(), ok, nil},
-		{"variables", ada, "GET", at + "/variables", "", ok, nil},
-		{"set variables", ada, "PUT", at + "/variables", object{"variables": []object{{"name": "VITE_A", "value": name("v"), "target": "all"}}}.String(), ok, nil},
+		{"read project", ada, "GET", projectPath, "", ok, nil},
+		{"change project", ada, "PUT", projectPath, object{"description": name("d")}.String(), ok, nil},
+		{"variables", ada, "GET", projectPath + "/variables", "", ok, nil},
+		{"set variables", ada, "PUT", projectPath + "/variables", object{"variables": []object{{"name": "VITE_A", "value": name("v"), "target": "all"}}}.String(), ok, nil},
 		{"delete project", ada, "DELETE", "/api/projects/" + doomed, "", ok, []int{200, 404}},
-		{"feed", ada, "GET", at + "/events", "", ok, nil},
-		{"comment", ada, "POST", at + "/comments", `{"body":"Hm."}`, created, nil},
-		{"comments", ada, "GET", at + "/comments", "", ok, nil},
-		{"delete comment", ada, "DELETE", at + "/comments/" + comment, "", ok, []int{200, 404}},
+		{"feed", ada, "GET", projectPath + "/events", "", ok, nil},
+		{"comment", ada, "POST", projectPath + "/comments", `{"body":"Hm."}`, created, nil},
+		{"comments", ada, "GET", projectPath + "/comments", "", ok, nil},
+		{"delete comment", ada, "DELETE", projectPath + "/comments/" + comment, "", ok, []int{200, 404}},
 
-		{"files", ada, "GET", at + "/files", "", ok, nil},
-		{"files with content", ada, "GET", at + "/files?include=content", "", ok, nil},
-		{"read file", ada, "GET", at + "/files?path=/main.ts", "", ok, nil},
-		{"history", ada, "GET", at + "/files/history?path=/main.ts", "", ok, nil},
-		{"new file", ada, "POST", at + "/files", object{"path": name("/new") + ".ts", "content": "new"}.String(), created, []int{200, 201}},
-		{"save file", ada, "POST", at + "/files", object{"path": "/main.ts", "content": name("main")}.String(), ok, nil},
-		{"delete file", ada, "DELETE", at + "/files?path=" + name("/old") + ".ts", "", ok, []int{200, 404}},
-		{"batch", ada, "POST", at + "/files/batch", object{"operations": []object{
+		{"files", ada, "GET", projectPath + "/files", "", ok, nil},
+		{"files with content", ada, "GET", projectPath + "/files?include=content", "", ok, nil},
+		{"read file", ada, "GET", projectPath + "/files?path=/main.ts", "", ok, nil},
+		{"history", ada, "GET", projectPath + "/files/history?path=/main.ts", "", ok, nil},
+		{"new file", ada, "POST", projectPath + "/files", object{"path": name("/new") + ".ts", "content": "new"}.String(), created, []int{200, 201}},
+		{"save file", ada, "POST", projectPath + "/files", object{"path": "/main.ts", "content": name("main")}.String(), ok, nil},
+		{"delete file", ada, "DELETE", projectPath + "/files?path=" + name("/old") + ".ts", "", ok, []int{200, 404}},
+		{"batch", ada, "POST", projectPath + "/files/batch", object{"operations": []object{
 			{"op": "create", "path": name("/batch/a") + ".ts", "content": "a"}, {"op": "rename", "path": name("/kept") + ".ts", "to": name("/batch/b") + ".ts"},
 		}}.String(), ok, []int{200, 404, 409}},
 

@@ -24,8 +24,8 @@ type respondFunc func(r *Receiver, w http.ResponseWriter, req *http.Request)
 func behaviourOf(u *url.URL, attempt int) behaviour {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 	query := u.Query()
-	limited := query.Has("n") || name == "fail"
-	if limited && attempt > number(query.Get("n"), 1) {
+	isLimited := query.Has("n") || name == "fail"
+	if isLimited && attempt > number(query.Get("n"), 1) {
 		return plain(http.StatusOK)
 	}
 	switch name {
@@ -82,7 +82,7 @@ func withHeader(status int, name, value string) behaviour {
 	}}
 }
 
-// slow responds after a delay.
+// slow responds with 200 after a delay.
 func slow(delay time.Duration) respondFunc {
 	return func(r *Receiver, w http.ResponseWriter, req *http.Request) {
 		if !r.wait(req, delay) {

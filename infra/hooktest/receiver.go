@@ -100,8 +100,8 @@ func (r *Receiver) Certificates() *x509.CertPool {
 	return pool
 }
 
-// Handle makes a handler respond to later requests to a path. A nil handler restores the standard response. path is
-// the complete path, without the query. Requests are still recorded, with status 0.
+// Handle makes a handler respond to later requests to a path. A nil handler restores the standard response. path is the
+// complete path, without the query. The requests that the handler serves are recorded with status 0.
 func (r *Receiver) Handle(path string, handler http.Handler) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

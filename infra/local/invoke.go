@@ -12,7 +12,7 @@ import (
 )
 
 // invoke sends an event file ("-" is standard input) to a function of a running platform, as `aws lambda invoke` does,
-// and prints the response. An error of the function is an error.
+// and prints the response. It returns an error if the function fails.
 func invoke(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("invoke", "usage: local invoke [-endpoint URL] FUNCTION EVENT\n", stderr)
 	endpoint := flags.String("endpoint", "http://127.0.0.1:4566", "the platform's AWS port")

@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// errUsage is an error that was already printed together with the usage.
+// errUsage is the error for wrong arguments. parse has already printed the mistake.
 var errUsage = errors.New("usage")
 
 // newFlags returns the flag set of a command. printUsage writes the text before the list of flags.
@@ -70,8 +70,8 @@ func newFlags(name, usage string, stderr io.Writer) *flag.FlagSet {
 	return flags
 }
 
-// parse parses flags, and checks the number of the other arguments. For wrong arguments, it prints one line about the
-// mistake, and how to get the usage.
+// parse parses flags, and checks that there are want other arguments. For wrong arguments, it prints one line about
+// the mistake, and how to get the usage.
 func parse(flags *flag.FlagSet, args []string, want int) error {
 	usage := flags.Usage
 	flags.Usage = func() {} // Parse also calls it after an error: the long text would hide the error

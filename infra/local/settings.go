@@ -77,11 +77,11 @@ func loadSettings() (settings, error) {
 	s.Values = func(a platform.Addresses) platform.Values {
 		variables := variablesOf(environment, a, s.CodeHost)
 		variables["MAIL_ORIGIN"] = cmp.Or(variables["MAIL_ORIGIN"], s.PublicURL, a.URL)
-		// The bucket's CORS rule also allows the pages of the gateway. The functions must not get their origins. They come
+		// The bucket's CORS rule also allows the gateway's origins, which the functions must not allow. These origins come
 		// last, because the gateway's own responses allow the first origin.
 		origins := append(a.Origins(), s.PublicURL)
 		defaults := maps.Clone(parameters)
-		if from, isSet := environment["MAIL_FROM"]; isSet { // without it, the template has no mailer
+		if from, isSet := environment["MAIL_FROM"]; isSet { // if it is empty, the template has no mailer
 			defaults["MailFrom"] = from
 		}
 		defaults["AllowedOrigins"] = strings.Trim(variables["ALLOWED_ORIGINS"]+","+strings.Join(origins, ","), ",")

@@ -39,7 +39,7 @@ const maxBody = 1 << 20
 
 // serve responds to requests, and prints them to out, until ctx ends or the number of events was received. Then it
 // waits until the requests in flight have their responses. The status is 204 if the signature of a request is valid,
-// otherwise 401.
+// otherwise 401. If events is 0, serve responds until ctx ends.
 func serve(ctx context.Context, address, secret string, events int, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

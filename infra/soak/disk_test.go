@@ -20,7 +20,8 @@ import (
 	"devplatform/infra/testmode"
 )
 
-// small mounts a file system of that size until the test ends. It skips the test if the user may not mount.
+// small mounts a file system with a number of bytes until the test ends, and returns its folder. It skips the test if
+// the user may not mount file systems.
 func small(t *testing.T, bytes int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,7 +36,7 @@ func small(t *testing.T, bytes int) string {
 	return dir
 }
 
-// fill writes a file of that name until the disk is full.
+// fill writes a file with a name until the disk is full.
 func fill(t *testing.T, name string) {
 	t.Helper()
 	file, err := os.Create(name)
@@ -75,7 +76,7 @@ func TestDiskFull(t *testing.T) {
 	filler := filepath.Join(disk, "filler")
 	fill(t, filler)
 	tables := p.DynamoDB()
-	for n := 0; ; n++ { // the space that is reserved for the log takes some writes
+	for n := 0; ; n++ { // some writes still succeed, in the space that is reserved for the log
 		_, err := tables.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 			TableName: aws.String(fmt.Sprintf("full-%d", n)), BillingMode: types.BillingModePayPerRequest,
 			AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: "S"}},
@@ -85,7 +86,7 @@ func TestDiskFull(t *testing.T) {
 			break
 		}
 		if n == 10_000 {
-			t.Fatal("there is always room")
+			t.Fatal("the platform still writes to the full disk")
 		}
 	}
 	if !p.End(syscall.Signal(0), responseTimeout) {
@@ -114,7 +115,7 @@ func readAll(t *testing.T, c *platformtest.Client, project string, files map[str
 	for name, content := range files {
 		a := c.Do("GET", "/api/projects/"+project+"/files?path="+name, "")
 		if got := field(a, "content"); a.Status != http.StatusOK || got != content {
-			t.Fatalf("%s: %d, %d bytes, want %d", name, a.Status, len(got), len(content))
+			t.Fatalf("%s: got status %d and %d bytes, want 200 and %d bytes", name, a.Status, len(got), len(content))
 		}
 	}
 }

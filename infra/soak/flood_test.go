@@ -24,16 +24,20 @@ const (
 	connections = 10_000
 	// memoryOfConnection is the limit of the memory of an idle connection, in bytes.
 	memoryOfConnection = 100 << 10
+	// otherFiles is more than the number of files that a process needs besides the connections.
+	otherFiles = 5_000
+	// leftOver is the number of files and goroutines that may be left at the end: a tenth of the connections.
+	leftOver = connections / 10
 	// responseTimeout is longer than the time limits of the gateway: 10 s for an instance, 29 s for a response.
 	responseTimeout = time.Minute
 )
 
-// TestTenThousandConnections connects 10,000 clients. Each client sends a request, waits, and sends another one at
-// the same time as all others. Each request gets a response, another client is served at the same time, a connection
-// needs little memory, and its resources are released at the end.
+// TestTenThousandConnections connects 10,000 clients. Each client sends a request, waits, and sends another request at
+// the same time as all other clients. Each request gets a response. One more client is served at the same time. A
+// connection needs little memory, and its resources are released at the end.
 func TestTenThousandConnections(t *testing.T) {
 	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < connections+4096+1000 {
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < connections+otherFiles {
 		t.Skipf("this machine lets a process open %d files (%v): too few for %d connections", files.Cur, err, connections)
 	}
 	p := start(t)
@@ -46,19 +50,20 @@ func TestTenThousandConnections(t *testing.T) {
 	}
 	var first tally
 	clients := make([]*client, connections)
-	all := func(most int, do func(n int)) {
+	// forAll calls do for all clients, for at most limit of them at the same time.
+	forAll := func(limit int, do func(n int)) {
 		var wait sync.WaitGroup
-		room := make(chan struct{}, most)
+		slots := make(chan struct{}, limit)
 		for n := range clients {
-			room <- struct{}{}
+			slots <- struct{}{}
 			wait.Go(func() {
-				defer func() { <-room }()
+				defer func() { <-slots }()
 				do(n)
 			})
 		}
 		wait.Wait()
 	}
-	all(100, func(n int) {
+	forAll(100, func(n int) {
 		conn, err := (&net.Dialer{Timeout: responseTimeout}).DialContext(t.Context(), "tcp", "127.0.0.1:"+address.Port())
 		if err != nil {
 			t.Errorf("client %d can't connect: %v", n, err)
@@ -70,7 +75,7 @@ func TestTenThousandConnections(t *testing.T) {
 	if t.Failed() {
 		t.FailNow()
 	}
-	defer all(100, func(n int) { _ = clients[n].Close() })
+	defer forAll(100, func(n int) { _ = clients[n].Close() })
 	resting := look(t, p.pid)
 	if connected := resting.files - before.files; connected < connections {
 		t.Errorf("only %d connections are open at once", connected)
@@ -92,25 +97,25 @@ func TestTenThousandConnections(t *testing.T) {
 	}()
 	begin := time.Now()
 	var second tally
-	all(connections, func(n int) { second.add(clients[n].get()) })
+	forAll(connections, func(n int) { second.add(clients[n].get()) })
 	t.Logf("%d requests at once: %s within %v", connections, &second, time.Since(begin).Round(time.Millisecond))
 	<-other
 	if !served.Load() {
 		t.Error("another client was not served at the same time")
 	}
-	for _, a := range []*tally{&first, &second} {
-		if a.other != nil || a.served == 0 || a.served+a.refused != connections {
-			t.Errorf("%s; %v", a, a.other)
+	for _, responses := range []*tally{&first, &second} {
+		if responses.other != nil || responses.served == 0 || responses.served+responses.refused != connections {
+			t.Errorf("%s; %v", responses, responses.other)
 		}
 	}
 
-	all(100, func(n int) { _ = clients[n].Close() })
+	forAll(100, func(n int) { _ = clients[n].Close() })
 	platformtest.EventuallyWithin(t, patience, "the connections are closed", func() bool {
-		return look(t, p.pid).files <= before.files+1000
+		return look(t, p.pid).files <= before.files+leftOver
 	})
 	platformtest.EventuallyWithin(t, patience, "the resources of the connections are released", func() bool {
 		now, _ := p.probeProcess(t, p.pid)
-		return now.goroutines <= idle.goroutines+1000 && now.heap <= idle.heap+20<<20
+		return now.goroutines <= idle.goroutines+leftOver && now.heap <= idle.heap+20<<20
 	})
 	platformtest.NewClient(t, p.url).Do("GET", "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
 	after := look(t, p.pid)
@@ -119,6 +124,7 @@ func TestTenThousandConnections(t *testing.T) {
 		before, idle.goroutines, idle.heap>>10, resting, after, now.goroutines, now.heap>>10)
 }
 
+// client is an HTTP client with a connection of its own.
 type client struct {
 	net.Conn
 
@@ -147,22 +153,22 @@ func (c *client) get() (status int, err error) {
 type tally struct {
 	mu              sync.Mutex
 	served, refused int
-	other           error
+	other           error // the latest error, or response with another status
 }
 
-func (a *tally) add(status int, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (r *tally) add(status int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch {
 	case err != nil:
-		a.other = err
+		r.other = err
 	case status == http.StatusUnauthorized:
-		a.served++
+		r.served++
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
-		a.refused++
+		r.refused++
 	default:
-		a.other = fmt.Errorf("status %d", status)
+		r.other = fmt.Errorf("status %d", status)
 	}
 }
 
-func (a *tally) String() string { return fmt.Sprintf("%d served, %d refused", a.served, a.refused) }
+func (r *tally) String() string { return fmt.Sprintf("%d served, %d refused", r.served, r.refused) }

@@ -28,7 +28,7 @@ type platform struct {
 	probes map[int]probe
 	names  map[int]string // of functions by process id, as the log has them
 	errors []string       // lines of the log at level ERROR
-	tail   []string
+	tail   []string       // the last lines of the log
 }
 
 // probe is the state of a process after a garbage collection.
@@ -72,7 +72,7 @@ var build = sync.OnceValue(func() error {
 })
 
 // writeSmallBuffers writes a copy of the source file of the stores' settings, and returns its path. In the copy, the
-// buffers are so small that they are full after the first round. They are in the heap, where they would hide a leak.
+// buffers are so small that they are full after the first round. Buffers that grow in the heap would hide a leak.
 func writeSmallBuffers(source string) (path string, err error) {
 	text, err := os.ReadFile(source)
 	if err != nil {
@@ -189,13 +189,13 @@ func (p *platform) probeProcess(t *testing.T, pid int) (probe, bool) {
 	return state, state.goroutines > 0
 }
 
-// onDisk is the size of the data folder in bytes.
+// onDisk returns the size of the data folder in bytes.
 func (p *platform) onDisk() (bytes int64) {
 	_ = filepath.Walk(p.dir, func(_ string, info os.FileInfo, err error) error {
 		if err == nil && info.Mode().IsRegular() {
 			bytes += info.Size()
 		}
-		return nil // files come and go
+		return nil // a file may have been removed in the meantime
 	})
 	return bytes
 }

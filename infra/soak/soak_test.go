@@ -18,7 +18,7 @@ import (
 const (
 	// users is the number of concurrent users. The platform and the tests share two cores.
 	users = 6
-	// rounds is the number of measurements. The first round warms up.
+	// rounds is the number of measurements. The first round warms the caches up.
 	rounds = 6
 	// leak is the number of bytes that each request may leave in a process. slack is the number of bytes that may be left
 	// in all: caches are not full after the first rounds.
@@ -68,14 +68,14 @@ func TestSoak(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	served, watched := counts[rounds-1]-counts[1], 0
+	served, watched := counts[rounds-1]-counts[1], 0 // requests after the second sample; processes
 	for pid, samples := range history {
 		name := "platform"
 		if pid != p.pid {
 			name = fmt.Sprintf("%s (%d)", p.names[pid], pid)
 		}
 		if len(samples) < rounds {
-			continue // it did not run the whole time
+			continue // it did not run all the time
 		}
 		watched++
 		last := samples[rounds-1]

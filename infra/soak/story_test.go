@@ -14,8 +14,8 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// storyLimit limits the requests of one user in a round.
-const storyLimit = 2 * time.Minute
+// deliveryLimit limits the wait for the events of a user.
+const deliveryLimit = 2 * time.Minute
 
 // traffic is the traffic of all users.
 type traffic struct {
@@ -90,7 +90,7 @@ func (tr *traffic) day(ctx context.Context) {
 	u.do("GET", "/api/auth/me", "", http.StatusUnauthorized)
 }
 
-// work saves files, reads each of them, and returns the number of events that this creates.
+// work saves and reads files, and returns the number of events of files that it causes.
 func (u *user) work(project string) (events int) {
 	for n := range 5 {
 		path := fmt.Sprintf("/src/file%d.txt", n)
@@ -107,7 +107,7 @@ func (u *user) work(project string) (events int) {
 		u.do("GET", project+list, "", http.StatusOK)
 	}
 	u.do("GET", "/api/projects", "", http.StatusOK)
-	return events + 3
+	return events + 3 // the operations of the batch
 }
 
 // mistakes sends requests that are not valid, and one whose client does not wait for the response.
@@ -151,9 +151,9 @@ func (u *user) talk(ctx context.Context, id string) {
 	}
 }
 
-// delivered waits until that number of different events has arrived.
+// delivered waits until a number of different events has arrived at a path.
 func (tr *traffic) delivered(ctx context.Context, path string, events int) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storyLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliveryLimit)
 	defer cancel()
 	if err := tr.receiver.Wait(ctx, func(r *hooktest.Receiver) bool { return len(r.IDs(path)) >= events }); err != nil {
 		tr.t.Errorf("%s: %v", path, err)

@@ -22,10 +22,10 @@ func (s *Service) checkWorkspace(
 	return member.Check(action)
 }
 
-// checkNew returns the ID of the workspace of a new webhook: the project's workspace if the request names a project,
-// otherwise the requested workspace, or the caller's personal workspace if none is requested. It returns an error if
-// the caller may not manage webhooks there.
-func (s *Service) checkNew(
+// workspaceOfNew returns the ID of the workspace of a new webhook: the project's workspace if the request names a
+// project, otherwise the requested workspace, or the caller's personal workspace if none is requested. It returns an
+// error if the caller may not manage webhooks there.
+func (s *Service) workspaceOfNew(
 	ctx context.Context, caller httpapi.Caller, workspaceID, projectID *string,
 ) (string, error) {
 	if projectID == nil {

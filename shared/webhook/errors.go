@@ -19,7 +19,7 @@ var (
 	errOtherWorkspace = fault.Invalid(fault.Field("workspaceId", "must be the workspace of the project, or be absent"))
 	errFull           = fault.New(fault.CodeQuotaExceeded,
 		"The workspace has reached its limit of "+strconv.Itoa(maxWebhooks)+" webhooks. Delete one first.")
-	// errOften is the error after too many tests, redeliveries or recoveries.
+	// errOften documents the error after too many tests, redeliveries or recoveries. Its Retry-After is an example.
 	errOften     = limit.ErrTooMany.WithHeader("Retry-After", "40")
 	errBadSecret = fault.Invalid(fault.Field("secret", signature.CheckSecret("whsec_secret")))
 	errBadURL    = fault.Invalid(fault.Field("url", sender.CheckURL("http://example.com/hooks", false).Error()))

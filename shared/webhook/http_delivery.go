@@ -307,7 +307,8 @@ func (s *Service) testWebhook(ctx context.Context, caller httpapi.Caller, in *te
 	}
 	defer func() {
 		if err := test.End(ctx); err != nil {
-			s.logger.WarnContext(ctx, "a test counts as in progress until its lease expires", "webhook", w.ID, "error", err)
+			s.logger.WarnContext(ctx, "a test counts as in progress until its lease expires",
+				"webhook", w.ID, "cause", err.Error())
 		}
 	}()
 	now, e := s.now(), event.Record{ID: s.ids.New(id.Event), Type: kind}
@@ -346,7 +347,7 @@ func deliveryError(err error) error {
 	return err
 }
 
-// testsInProgress returns the tests of the caller and of the webhook's workspace that are in progress.
+// testsInProgress returns the limits of the tests that the caller and the webhook's workspace have in progress.
 func (s *Service) testsInProgress(caller httpapi.Caller, w delivery.Webhook) []limit.Operations {
 	ofUser := limit.OperationRule{
 		Name: "webhook-test-user", Limit: s.limits.UserTests, Lease: testLease, Full: s.limits.errUserTests(),

@@ -159,8 +159,8 @@ func (in *newWebhookInput) Validate(v *httpapi.Validation) {
 	v.Field("secret", secretRule(in.Body.Secret.Value))
 }
 
-// urlRule returns the rule that a URL violates; "" if none. It accepts http URLs and private addresses. If the service
-// does not, checkURL rejects them.
+// urlRule returns the rule that a URL violates; "" if none. It accepts http URLs and private addresses. checkURL
+// rejects them if the service does not allow them.
 func urlRule(url *string) string {
 	if url == nil {
 		return ""
@@ -219,7 +219,7 @@ func (s *Service) createWebhook(
 	if err := checkURL(in.Body.URL, s.allowPrivate); err != nil {
 		return nil, err
 	}
-	workspaceID, err := s.checkNew(ctx, caller, in.Body.WorkspaceID, in.Body.ProjectID)
+	workspaceID, err := s.workspaceOfNew(ctx, caller, in.Body.WorkspaceID, in.Body.ProjectID)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ func (s *Service) createWebhook(
 }
 
 // listWebhooks returns a page of the webhooks of a workspace in the order in which they were created. Without a
-// workspace, it lists the webhooks of all workspaces in which the caller may manage webhooks. It makes two calls to
+// workspace, it lists the webhooks of all workspaces whose webhooks the caller may read. It makes at most two calls to
 // storage, and then one query for each workspace, concurrently.
 func (s *Service) listWebhooks(
 	ctx context.Context, caller httpapi.Caller, in *webhookListInput,
@@ -260,7 +260,7 @@ func (s *Service) listWebhooks(
 	if err != nil {
 		return nil, err
 	}
-	workspaces, err := s.workspacesToManage(ctx, caller, in.WorkspaceID)
+	workspaces, err := s.workspacesToRead(ctx, caller, in.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}

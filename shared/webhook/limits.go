@@ -28,7 +28,7 @@ var DefaultLimits = sync.OnceValue(config.Defaults[Limits])
 const (
 	// maxWebhooks is the maximum number of webhooks of a workspace.
 	maxWebhooks = 20
-	// maxQueries is the number of workspaces that are read concurrently.
+	// maxQueries is the maximum number of workspaces that are read concurrently.
 	maxQueries = 16
 	// maxOperations is the number of tests of a webhook that are allowed in limitWindow. Redeliveries and recoveries
 	// have the same limit, and are counted separately. Limits.UserCalls is the number for one user in limitWindow.

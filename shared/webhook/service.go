@@ -24,10 +24,10 @@ type Deps struct {
 	Webhooks db.Table
 	Projects db.Table    // workspaces and projects; only read
 	Events   db.Table    // only read
-	Queue    queue.Queue // of the fast lane of deliveries; not used by tests
+	Queue    queue.Queue // of the fast lane of deliveries; testWebhook does not use it
 	Keys     *config.Keys
 	Cursors  *db.Cursors
-	Sender   *sender.Sender // only used by tests
+	Sender   *sender.Sender // only testWebhook uses it
 	IDs      *id.Generator
 	Clock    clock.Clock
 	Logger   *slog.Logger

@@ -54,8 +54,8 @@ func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error
 //
 // No item counts the webhooks of an account, because the count would have to change with the owners of workspaces.
 // Instead, create adds the counts of all workspaces of the account. A concurrent creation in another workspace must not
-// invalidate this sum. So every creation also changes the revision of the account, and create fails if the revision
-// is not the one that it read before the counts.
+// invalidate this sum. So every creation also changes the revision of the account. If the revision has changed since
+// create read it, create reads the counts again.
 func (s store) create(ctx context.Context, w delivery.Webhook, account accountLimit) error {
 	belowLimit := attrCount.AttributeNotExists().Or(attrCount.LessThan(expression.Value(maxWebhooks)))
 	writes := []db.Write{
@@ -83,8 +83,8 @@ func (s store) create(ctx context.Context, w delivery.Webhook, account accountLi
 }
 
 // countAccount returns the write that increments the revision of an account. Its condition is that no other webhook of
-// the account was created in the meantime. It makes two calls to storage, which must not be concurrent: the counts are
-// at least as new as the revision. Error: errAccountFull.
+// the account was created in the meantime. It makes two calls to storage. The revision must be read before the counts:
+// then the condition fails if a webhook was created after the counts were read. Error: errAccountFull.
 func (s store) countAccount(ctx context.Context, accountID string, limit accountLimit) (w db.Write, err error) {
 	key := db.WebhookAccountKey(accountID)
 	item, err := s.Table.Get(ctx, key)
@@ -139,9 +139,9 @@ func (s store) delete(ctx context.Context, workspaceID, webhookID string) error 
 	return nil
 }
 
-// deleteOrphans deletes the webhooks of workspaces whose projects no longer exist. It reports whether it deleted
-// one. Deleting a project does not delete its webhooks, so that its transaction stays small and the webhooks still
-// receive the event of the deletion.
+// deleteOrphans deletes the webhooks of workspaces whose projects no longer exist. It reports whether there were any.
+// Deleting a project does not delete its webhooks, so that its transaction stays small and the webhooks still receive
+// the event of the deletion.
 func (s store) deleteOrphans(ctx context.Context, workspaceIDs []string) (bool, error) {
 	var deleted atomic.Bool
 	group, groupCtx := async.WithContext(ctx)
@@ -192,7 +192,7 @@ func (s store) orphans(ctx context.Context, workspaceID string) (ids []string, e
 // revise stores the next revision of the settings and returns the stored webhook. It changes the health only if the
 // endpoint is a new one. Errors: workspace.ErrDenied if the revision activates the webhook and its new creator may no
 // longer manage webhooks; db.ErrStale if the webhook was changed or deleted after it was read, or if the response to
-// this write was lost. If it was lost, the caller's next try finds that the webhook already has the settings.
+// this write was lost. After a lost response, the caller's next try finds that the webhook already has the settings.
 func (s store) revise(ctx context.Context, read, next delivery.Webhook) (delivery.Webhook, error) {
 	var always []string // workers change these attributes without a new revision
 	if next.Generation != read.Generation {

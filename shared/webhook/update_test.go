@@ -106,7 +106,8 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 	}
 }
 
-// The times of the latest deactivation and of the activation after it are stored.
+// The times of the latest deactivation by a user and of the activation after it are stored. A webhook that the service
+// disabled receives the events of that time, so its times do not change.
 func TestTimesOfDeactivationAreStored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -135,6 +136,14 @@ func TestTimesOfDeactivationAreStored(t *testing.T) {
 	ada.Do("PUT", path, object{"active": false}).Want(t, http.StatusOK)
 	if got, want := times(), ([2]string{f.timestamp()}); got != want {
 		t.Errorf("deactivated again: got %v, want %v", got, want)
+	}
+	ada.Do("PUT", path, object{"active": true}).Want(t, http.StatusOK)
+	before := times()
+	f.changeWebhook(path, func(w *delivery.Webhook) { w.Active, w.DisabledReason = false, "it is gone" })
+	f.clock.Advance(time.Second)
+	ada.Do("PUT", path, object{"active": true}).Want(t, http.StatusOK)
+	if got := times(); got != before {
+		t.Errorf("activated after it was disabled: got %v, want %v", got, before)
 	}
 }
 
@@ -191,29 +200,29 @@ func TestConcurrentUpdates(t *testing.T) {
 // If the response to a write is lost, or storage throttles the write, the operation succeeds and takes effect once.
 func TestLostResponses(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []dynamotest.Fault{dynamotest.LostReply, dynamotest.Throttled} {
+	for _, injected := range []dynamotest.Fault{dynamotest.LostReply, dynamotest.Throttled} {
 		f := newFixture(t)
 		ada := f.user("ada")
 		wire := f.newWire()
-		wire.Break("TransactWriteItems", fault.Times(1))
+		wire.Break("TransactWriteItems", injected.Times(1))
 		path := ada.createWebhook("/ok", object{"secret": "old"})
 		if n := wire.Hits(); n != 1 {
-			t.Errorf("%s: got %d faults, want 1", fault.Name, n)
+			t.Errorf("%s: got %d faults, want 1", injected.Name, n)
 		}
-		wire.Break("UpdateItem", fault.Times(1))
+		wire.Break("UpdateItem", injected.Times(1))
 		ada.Do("PUT", path, object{"secret": "new", "description": "new"}).Want(t, http.StatusOK)
 		if w := f.storedWebhook(path); w.Revision != 2 || len(w.Previous) != 1 {
-			t.Errorf("%s: got %+v, want revision 2 and one previous secret", fault.Name, w)
+			t.Errorf("%s: got %+v, want revision 2 and one previous secret", injected.Name, w)
 		}
-		wire.Break("UpdateItem", fault.Times(1))
+		wire.Break("UpdateItem", injected.Times(1))
 		rotated := ada.Do("PUT", path, object{"secret": nil}).Want(t, http.StatusOK)
 		if rotated.Text("secret") == "" {
-			t.Errorf("%s: the response does not contain the generated secret: %s", fault.Name, rotated.Raw)
+			t.Errorf("%s: the response does not contain the generated secret: %s", injected.Name, rotated.Raw)
 		}
 		if got := f.storedWebhook(path).Revision; got != 3 {
-			t.Errorf("%s: got revision %d, want 3", fault.Name, got)
+			t.Errorf("%s: got revision %d, want 3", injected.Name, got)
 		}
-		wire.Break("TransactWriteItems", fault.Times(1))
+		wire.Break("TransactWriteItems", injected.Times(1))
 		ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
 	}
 }

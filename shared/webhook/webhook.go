@@ -21,8 +21,8 @@ import (
 // applyTo returns the webhook after the changes, except a change of the secret. changed reports whether a setting
 // changed. A new URL, or an activation, starts a new generation of the endpoint: it has to respond promptly again
 // before it is in the fast lane. A URL with another host, or an activation, also resets the series of failures. A
-// webhook that the service disabled stays disabled until its owners activate it. Until then, its events are stored, so
-// that they can be recovered.
+// webhook that the service disabled stays disabled until a user activates it. Until then, its deliveries are stored as
+// failed, so that they can be recovered.
 func (in *webhookSettingsInput) applyTo(w delivery.Webhook, now time.Time) (_ delivery.Webhook, changed bool) {
 	settings, startsGeneration, resetsHealth := in.Body, false, false
 	if settings.URL != nil && *settings.URL != w.URL {
@@ -53,7 +53,7 @@ func (in *webhookSettingsInput) applyTo(w delivery.Webhook, now time.Time) (_ de
 	return w, changed
 }
 
-// withActive returns the webhook after its owners activated or deactivated it.
+// withActive returns the webhook after a user activated or deactivated it.
 func withActive(w delivery.Webhook, active bool, now time.Time) delivery.Webhook {
 	at := clock.Stamp(now)
 	switch {
@@ -134,16 +134,16 @@ func (s *Service) webhookFor(
 	return w, err
 }
 
-// workspacesToManage returns workspaceID if the caller may manage the webhooks of this workspace, otherwise an error.
-// If workspaceID is "", it returns the IDs of all workspaces in which the caller may manage webhooks.
-func (s *Service) workspacesToManage(ctx context.Context, caller httpapi.Caller, workspaceID string) ([]string, error) {
+// workspacesToRead returns workspaceID if the caller may read the webhooks of this workspace, otherwise an error. If
+// workspaceID is "", it returns the IDs of all workspaces whose webhooks the caller may read.
+func (s *Service) workspacesToRead(ctx context.Context, caller httpapi.Caller, workspaceID string) ([]string, error) {
 	if workspaceID != "" {
 		return []string{workspaceID}, s.checkWorkspace(ctx, caller, workspaceID, workspace.ReadWebhooks)
 	}
 	members, err := s.store.Memberships(ctx, caller.UserID)
 	if err == nil {
 		members = slices.DeleteFunc(members, func(m workspace.Membership) bool {
-			return !m.Role.May(workspace.ManageWebhooks)
+			return !m.Role.May(workspace.ReadWebhooks)
 		})
 		members, err = s.store.Complete(ctx, members)
 	}

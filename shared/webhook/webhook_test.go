@@ -49,10 +49,10 @@ func TestSettingsAreApplied(t *testing.T) {
 		before := w
 		next, changed := in.applyTo(w, noon)
 		if diff := cmp.Diff(before, w); diff != "" {
-			t.Fatalf("applied changed its argument:\n%s", diff)
+			t.Fatalf("applyTo changed its argument:\n%s", diff)
 		}
 		if changed == cmp.Equal(w, next) {
-			t.Fatalf("applied reports a change: %t, the difference is:\n%s", changed, cmp.Diff(w, next))
+			t.Fatalf("applyTo reports a change: %t, the difference is:\n%s", changed, cmp.Diff(w, next))
 		}
 		if again, changes := in.applyTo(next, noon.Add(time.Second)); changes || !cmp.Equal(again, next) {
 			t.Fatal("applying the settings again changes the webhook")
@@ -95,29 +95,4 @@ func TestSettingsAreApplied(t *testing.T) {
 			t.Fatalf("got health %+v, want %+v", next.Health, w.Health)
 		}
 	})
-}
-
-// The time of a deactivation by the owners is kept until the next deactivation. A webhook that the service disabled
-// receives the events of that time.
-func TestTimesOfDeactivation(t *testing.T) {
-	t.Parallel()
-	early, now := clock.Stamp(noon.Add(-time.Hour)), clock.Stamp(noon)
-	for name, tc := range map[string]struct{ before, want delivery.Webhook }{
-		"deactivated": {delivery.Webhook{Active: true}, delivery.Webhook{DeactivatedAt: &now}},
-		"deactivated again": {
-			delivery.Webhook{Active: true, DeactivatedAt: &early, ActivatedAt: &early}, delivery.Webhook{DeactivatedAt: &now},
-		},
-		"activated": {
-			delivery.Webhook{DeactivatedAt: &early},
-			delivery.Webhook{Active: true, DeactivatedAt: &early, ActivatedAt: &now},
-		},
-		"activated after it was disabled": {
-			delivery.Webhook{DisabledReason: "gone", DeactivatedAt: &early, ActivatedAt: &early},
-			delivery.Webhook{Active: true, DisabledReason: "gone", DeactivatedAt: &early, ActivatedAt: &early},
-		},
-	} {
-		if diff := cmp.Diff(tc.want, withActive(tc.before, tc.want.Active, noon)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
 }

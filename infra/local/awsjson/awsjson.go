@@ -18,11 +18,11 @@ import (
 	"strings"
 	"sync"
 
-	"devplatform/infra/local/datafolder"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // Content types of the two versions of the protocol, and of REST services, whose errors also have a header.
@@ -48,8 +48,8 @@ type Service struct {
 	CRC32 bool
 	// Folder is the data folder that the operations use. May be nil.
 	Folder *datafolder.Folder
-	// Convert returns the response for an error, of decoding or of an operation, that is not an [*Error], or nil if it is
-	// an internal error. May be nil.
+	// Convert returns the response for an error that is not an [*Error], or nil for an internal error. The error comes
+	// from decoding or from an operation. May be nil.
 	Convert func(error) *Error
 }
 
@@ -59,7 +59,7 @@ type Operations map[string]Operation
 // Operation decodes a request's body, runs it, and appends the response's body.
 type Operation func(ctx context.Context, s *Service, body []byte, response *bytes.Buffer) error
 
-// Handle returns an operation with typed input and output. Requests with other members than the input has are rejected.
+// Handle returns an operation with typed input and output. A request with a member that In does not have is rejected.
 func Handle[In, Out any](run func(context.Context, *In) (*Out, error)) Operation {
 	return func(ctx context.Context, s *Service, body []byte, response *bytes.Buffer) error {
 		var in In
@@ -281,8 +281,8 @@ func (s *Service) asError(err error) *Error {
 	return nil
 }
 
-// decodingError returns the error response for a request that cannot be decoded. Errors of the values' own decoders
-// are the service's, if it converts them.
+// decodingError returns the error response for a request that cannot be decoded. An error of a value's own decoder has
+// the response that Convert returns.
 func (s *Service) decodingError(err error) error {
 	if refusal := s.asError(err); refusal != nil {
 		return refusal

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/local/datafolder"
-
 	awsxml "github.com/aws/aws-sdk-go-v2/aws/protocol/xml"
+
+	"devplatform/infra/local/datafolder"
 )
 
 const authorization = "AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/test/aws4_request, SignedHeaders=host, Signature=0"

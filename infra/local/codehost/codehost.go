@@ -108,7 +108,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// issue stores a grant under a new code or token, and deletes expired ones.
+// issue stores a grant under a new code or token, and deletes expired grants.
 func (s *Server) issue(all map[string]grant, g grant, life time.Duration) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,8 +271,8 @@ func (s *Server) isClient(r *http.Request, form url.Values) bool {
 		id, _ = url.QueryUnescape(user)
 		secret, _ = url.QueryUnescape(password)
 	}
-	isSecret := subtle.ConstantTimeCompare([]byte(secret), []byte(s.options.ClientSecret)) == 1
-	return id == s.options.ClientID && isSecret
+	hasSecret := subtle.ConstantTimeCompare([]byte(secret), []byte(s.options.ClientSecret)) == 1
+	return id == s.options.ClientID && hasSecret
 }
 
 // bearer returns the user of the request's token. Without a valid token, it responds with an error.

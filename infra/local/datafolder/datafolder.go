@@ -101,7 +101,7 @@ func (f *Folder) open() (*pebble.DB, error) {
 		},
 	}
 	// The default scheduler looks for compactions ten times a second, which is most of what an idle platform costs. This
-	// one has no timer, and misses none: a compaction waits only while another one runs, whose end starts it.
+	// scheduler has no timer. A compaction waits only while another one runs, whose end starts it.
 	settings.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	for i := range settings.Levels {
 		settings.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBitsPerKey)

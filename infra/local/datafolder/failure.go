@@ -24,7 +24,7 @@ func newFailure(dir string, options Options) *failure {
 	return &failure{happened: make(chan struct{}), dir: dir, options: options}
 }
 
-// report records the first reason. It ignores later ones, which are consequences of the first.
+// report records the first reason. It ignores later reasons, which are consequences of the first.
 func (f *failure) report(reason string) {
 	f.once.Do(func() {
 		f.err = fmt.Errorf("the data in %s cannot be written: %s; nothing that was acknowledged is lost", f.dir, reason)

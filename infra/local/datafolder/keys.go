@@ -72,7 +72,7 @@ func Each(reader pebble.Reader, prefix []byte, visit func(key, value []byte) err
 	})
 }
 
-// Range calls visit for the keys from lower to before upper, in order, until it returns false or an error.
+// Range calls visit for the keys from lower to before upper, in order, until visit returns false or an error.
 func Range(reader pebble.Reader, lower, upper []byte, visit func(key, value []byte) (more bool, err error)) error {
 	iterator, err := reader.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {

@@ -24,7 +24,8 @@ func (o *ServiceOptions) Complete() {
 
 // OrMemory completes the options, and returns the folder, or a new one in memory. The service calls [Folder.Leave].
 func (o *ServiceOptions) OrMemory() (*Folder, error) {
-	if o.Complete(); o.Folder != nil {
+	o.Complete()
+	if o.Folder != nil {
 		return o.Folder, nil
 	}
 	return Open(Options{})

@@ -52,8 +52,8 @@ func (f *Folder) CommitLater(batch *pebble.Batch) error {
 	return nil
 }
 
-// Update commits a batch that fill fills, unless it is empty, and waits until it is durable. It returns fill's errors
-// unchanged.
+// Update commits the batch that fill has filled, unless it is empty, and waits until it is durable. It returns an error
+// of fill unchanged.
 func (f *Folder) Update(fill func(batch *pebble.Batch) error) error {
 	batch := f.DB.NewBatch()
 	if err := fill(batch); err != nil || batch.Empty() {

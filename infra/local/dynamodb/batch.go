@@ -28,7 +28,7 @@ func (in *batchGetItemRequest) check() error {
 		}
 		total += len(get.Keys)
 		err = first(err, checkTable(name), length("Keys", len(get.Keys), 1, maxBatchGets),
-			get.parse(sources{projection: get.ProjectionExpression}))
+			get.parse(expressionTexts{projection: get.ProjectionExpression}))
 	}
 	return first(err, length("RequestItems", total, 1, maxBatchGets))
 }
@@ -85,6 +85,7 @@ var errDuplicateKeys = invalid("Provided list of item keys contains duplicates")
 
 type keySet map[string]bool
 
+// add adds a key. It returns false if the set has the key already.
 func (s keySet) add(key []byte) bool {
 	if s[string(key)] {
 		return false
@@ -118,7 +119,8 @@ func (db *DB) batchGetItem(in *batchGetItemRequest) (*batchGetItemResponse, erro
 			if err != nil {
 				return nil, err
 			}
-			if room -= item.Size(); room < 0 {
+			room -= item.Size()
+			if room < 0 {
 				rest := *get
 				rest.Keys = get.Keys[i:]
 				response.UnprocessedKeys[name] = &rest

@@ -1,17 +1,16 @@
 package dynamodb
 
 import (
-	"path/filepath"
-
-	"devplatform/infra/local/awsjson"
-	"devplatform/infra/local/datafolder/disktest"
-
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"devplatform/infra/local/awsjson"
+	"devplatform/infra/local/datafolder/disktest"
 )
 
 // BenchmarkWire measures requests without the network: decode, execute, encode.

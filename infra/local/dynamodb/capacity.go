@@ -14,7 +14,7 @@ type consumedCapacity struct {
 	GlobalSecondaryIndexes map[string]capacityUnits `json:",omitempty"`
 }
 
-// transactionFactor is the cost of a table's part of a transaction. Writing to an index costs the same as without one.
+// transactionFactor multiplies the units of a table in a transaction. It does not multiply the units of indexes.
 const transactionFactor = 2
 
 // consistency returns the factor of a read. An eventually consistent read costs half.
@@ -25,7 +25,7 @@ func consistency(consistent bool) float64 {
 	return 0.5
 }
 
-// usage adds up the capacity that a request consumes, for each table in the order in which they appear.
+// usage adds up the capacity that a request consumes for each table. The tables are in the order of their first use.
 type usage struct {
 	mode          string // ReturnConsumedCapacity
 	reads, writes bool   // the units that a transaction reports in addition to the total
@@ -43,6 +43,7 @@ func (u *usage) units(n float64) capacityUnits {
 	return units
 }
 
+// consumed is the number of units that a request consumed for a table and for its indexes.
 type consumed struct {
 	name    string
 	table   float64
@@ -67,7 +68,7 @@ func (c *consumed) addIndex(name string, units float64) {
 	c.indexes[name] += units
 }
 
-// addWrites adds what changes consumed. The factor is for the tables only.
+// addWrites adds the units that changes consumed. The factor multiplies the units of tables only.
 func (u *usage) addWrites(changes []change, factor float64) {
 	for _, change := range changes {
 		c := u.of(change.Table)
@@ -102,6 +103,7 @@ func (u *usage) report() []*consumedCapacity {
 	return reports
 }
 
+// single returns the report of a request that uses one table.
 func (u *usage) single() *consumedCapacity {
 	if reports := u.report(); len(reports) > 0 {
 		return reports[0]

@@ -7,9 +7,10 @@
 // positions in streams.
 //
 // The operations are in the files that are named after what they work on: batch.go, items.go, query.go, streams.go,
-// tables.go and transact.go. describe.go has the inputs and outputs of operations on tables, record.go and table.go the
-// definitions of tables, store.go, page.go and write.go the storage of items, and stream.go the storage of changes. The
-// packages values and expressions know nothing of tables. Nothing of a particular application belongs here.
+// tables.go and transact.go. requests.go has the checks that requests share, and errors. describe.go has the inputs and
+// outputs of operations on tables, record.go and table.go the definitions of tables, store.go, page.go and write.go the
+// storage of items, and stream.go and stream_read.go the storage of changes. The packages values and expressions know
+// nothing of tables. Nothing of a particular application belongs here.
 package dynamodb
 
 import (
@@ -100,6 +101,7 @@ func (db *DB) load() error {
 	})
 }
 
+// use makes a record the current definition of its table.
 func (db *DB) use(record tableRecord) *table {
 	t := newTable(record)
 	if record.StreamView != "" {

@@ -1,9 +1,6 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/datafolder"
-	"devplatform/infra/local/datafolder/disktest"
-
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +12,9 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/datafolder/disktest"
 )
 
 // shut closes a database and its folder.

@@ -1,8 +1,6 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/awsjson"
-
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/infra/local/awsjson"
 )
 
 // testClock is a clock that tests set.

@@ -17,7 +17,7 @@ type getItemRequest struct {
 func (in *getItemRequest) check() error {
 	return first(
 		checkTable(in.TableName), checkCapacity(in.ReturnConsumedCapacity), required("Key", in.Key != nil),
-		in.parse(sources{projection: in.ProjectionExpression}),
+		in.parse(expressionTexts{projection: in.ProjectionExpression}),
 	)
 }
 
@@ -47,7 +47,7 @@ func (in *itemWrite) check(member string, item values.Item, update *string, retu
 		checkFailureReturn(in.ReturnValuesOnConditionCheckFailure),
 		required(member, item != nil),
 		checkItemSize(item),
-		in.parse(sources{condition: in.ConditionExpression, update: update}),
+		in.parse(expressionTexts{condition: in.ConditionExpression, update: update}),
 	)
 }
 
@@ -94,7 +94,7 @@ func (db *DB) getItem(in *getItemRequest) (*getItemResponse, error) {
 	return &getItemResponse{Item: in.Parsed.Projection.Apply(item), ConsumedCapacity: used.single()}, nil
 }
 
-// locate returns the change, without the new item, of a request with a key.
+// locate returns the change of a request with a key. Its New item is not set.
 func (db *DB) locate(table string, key values.Item, e *parsedExpressions) (c change, err error) {
 	if c.Table, err = db.table(table); err != nil {
 		return c, err
@@ -145,14 +145,15 @@ func (db *DB) updateItem(in *updateItemRequest) (*itemWriteResponse, error) {
 	return db.write(&in.itemWrite, c, in.Key)
 }
 
-// write makes a change if the item meets the condition. If updated is not nil, it is the key of an item to update.
-func (db *DB) write(in *itemWrite, c change, updated values.Item) (*itemWriteResponse, error) {
+// write makes a change if the item meets the condition. updateKey is the key of an item to update. It is nil if the
+// change has its New item.
+func (db *DB) write(in *itemWrite, c change, updateKey values.Item) (*itemWriteResponse, error) {
 	var touched []expressions.Path
 	changes := []change{c}
 	err := db.store.write(changes, func() (err error) {
 		c := &changes[0]
-		if err = in.Parsed.require(c.Old, in.ReturnValuesOnConditionCheckFailure); err == nil && updated != nil {
-			c.New, touched, err = c.Table.update(in.Parsed.Update, updated, c.Old)
+		if err = in.Parsed.require(c.Old, in.ReturnValuesOnConditionCheckFailure); err == nil && updateKey != nil {
+			c.New, touched, err = c.Table.update(in.Parsed.Update, updateKey, c.Old)
 		}
 		return err
 	})

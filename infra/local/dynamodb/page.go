@@ -14,7 +14,7 @@ import (
 	"devplatform/infra/local/dynamodb/values"
 )
 
-// maxPageBytes is how much a page reads, before filters.
+// maxPageBytes is the maximum size of the items that a page reads, before filters.
 const maxPageBytes = 1 << 20
 
 // source is a table or one of its indexes.
@@ -97,8 +97,8 @@ func (s source) selection(hash values.Value, term *expressions.KeyTerm) span {
 	return termSpan(appendPartition(s.prefix(), hash), term)
 }
 
-// keyEndBytes is how many bytes end the encoding of a string or binary key. The encodings of all values that begin with
-// a value begin with its encoding without them.
+// keyEndBytes is the length of the mark at the end of an encoded string or binary key. Without the mark, the encoding
+// of a value is a prefix of the encodings of all values that begin with this value.
 const keyEndBytes = 2
 
 // termSpan returns the keys with a prefix that satisfy the condition of the range key. No encoded key is a prefix of
@@ -147,11 +147,11 @@ func (s *store) readPage(
 	if err != nil {
 		return page, fmt.Errorf("reading a page: %w", err)
 	}
-	valid, next := iterator.First, iterator.Next
+	begin, next := iterator.First, iterator.Next
 	if reverse {
-		valid, next = iterator.Last, iterator.Prev
+		begin, next = iterator.Last, iterator.Prev
 	}
-	for ok := valid(); ok && page.Ended && err == nil; ok = next() {
+	for ok := begin(); ok && page.Ended && err == nil; ok = next() {
 		var item values.Item
 		if item, err = values.DecodeStoredItem(iterator.Value()); err != nil {
 			break

@@ -32,7 +32,7 @@ func (in *pageRequest) check(key *string) error {
 		between("Limit", in.Limit, 1, 1<<31-1),
 		checkCapacity(in.ReturnConsumedCapacity),
 		oneOf("Select", in.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
-		in.parse(sources{key: key, filter: in.FilterExpression, projection: in.ProjectionExpression}),
+		in.parse(expressionTexts{key: key, filter: in.FilterExpression, projection: in.ProjectionExpression}),
 	)
 }
 

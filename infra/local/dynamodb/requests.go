@@ -137,7 +137,7 @@ var errItemTooLarge = invalid("Item size has exceeded the maximum allowed size")
 
 const arnPrefix = "arn:aws:dynamodb:"
 
-// tableName returns the name in a table's name or ARN.
+// tableName returns the name of a table. ref is the name or the ARN.
 func tableName(ref string) string {
 	if !strings.HasPrefix(ref, arnPrefix) {
 		return ref
@@ -200,6 +200,14 @@ func length(member string, n, least, most int) error {
 	return invalid("%s must have a length between %d and %d", member, least, most)
 }
 
+// limitOr returns a limit, or the fallback if the request has none.
+func limitOr(limit *int32, fallback int) int {
+	if limit == nil {
+		return fallback
+	}
+	return int(*limit)
+}
+
 func checkCapacity(mode string) error {
 	return oneOf("ReturnConsumedCapacity", mode, "INDEXES", "TOTAL", "NONE")
 }
@@ -219,7 +227,7 @@ func checkItemSize(item values.Item) error {
 	return nil
 }
 
-// parsedExpressions are the parsed expressions of a request. Those that the request does not have are nil.
+// parsedExpressions are the parsed expressions of a request. Expressions that the request does not have are nil.
 type parsedExpressions struct {
 	Condition  *expressions.Condition
 	Filter     *expressions.Condition
@@ -237,10 +245,11 @@ type placeholders struct {
 	Parsed parsedExpressions `json:"-"` // set by the request's check
 }
 
-type sources struct{ condition, filter, key, projection, update *string }
+// expressionTexts are the expressions of a request. Expressions that the request does not have are nil.
+type expressionTexts struct{ condition, filter, key, projection, update *string }
 
 // parse parses all expressions, and rejects placeholders that they do not use.
-func (p *placeholders) parse(s sources) error {
+func (p *placeholders) parse(s expressionTexts) error {
 	withValues := cmp.Or(s.condition, s.filter, s.key, s.update)
 	switch {
 	case p.ExpressionAttributeNames != nil && cmp.Or(withValues, s.projection) == nil:

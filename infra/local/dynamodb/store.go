@@ -82,7 +82,7 @@ func dropIndex(batch *pebble.Batch, number uint32) error {
 	return datafolder.DropRange(batch, numberedKey(datafolder.SpaceIndex, number))
 }
 
-// fillIndex adds the entries of a new index to a batch. Like on AWS, an index does not contain items whose attributes
+// fillIndex adds the entries of a new index to a batch. As on AWS, an index does not contain items whose attributes
 // have other types than its keys.
 func (s *store) fillIndex(batch *pebble.Batch, t *table, x *index) error {
 	return s.eachItem(t, func(key []byte, item values.Item) error {
@@ -125,7 +125,7 @@ func indexKey(t *table, x *index, item values.Item) []byte {
 	return appendValues(appendKeys(numberedKey(datafolder.SpaceIndex, x.ID), x.Key, item), t.Key, item)
 }
 
-// get reads an item. It is nil if it does not exist.
+// get returns an item, or nil if it does not exist.
 func (s *store) get(key []byte) (values.Item, error) { return get(s.DB, key) }
 
 // getAll sets the Old items of changes, as of one moment.
@@ -158,6 +158,7 @@ func get(reader pebble.Reader, key []byte) (values.Item, error) {
 // prefixBytes is the length of a space and a number.
 const prefixBytes = 1 + 4
 
+// partitionBytes is the length of the checksum of a hash key.
 const partitionBytes = 4
 
 // numberedKey returns the space and the number, with room for the rest of a key.
@@ -178,10 +179,10 @@ func appendPartition(dst []byte, hash values.Value) []byte {
 }
 
 const (
-	// oldestExpiry is how long ago an item can have expired to be deleted. Like on AWS, this protects items with an
+	// oldestExpiry is the age of an expiry above which an item is not deleted. As on AWS, this protects items with an
 	// attribute that is not an expiry.
 	oldestExpiry = 5 * 365 * 24 * time.Hour
-	// maxExpired is the number of items that one call of deleteExpired deletes.
+	// maxExpired is the maximum number of items that one call of deleteExpired deletes.
 	maxExpired = 256
 )
 

@@ -54,13 +54,13 @@ func (i *streamInfo) save(batch *pebble.Batch) error {
 	return batch.Set(numberedKey(datafolder.SpaceStream, i.ID), value, nil)
 }
 
-// stream is the log of a table's changes. It has one shard. (AWS has several for throughput, which one process would
-// not gain.) Sequence numbers begin at 1 and have no gaps.
+// stream is the log of a table's changes. It has one shard, because several would not increase the throughput of one
+// process. Sequence numbers begin at 1 and have no gaps.
 type stream struct {
 	streamInfo // guarded by the lock of the caller's catalog, except Horizon
 
-	// order is locked from the numbering of changes until readers could see them, so that no change appears after a change
-	// with a larger number.
+	// order is locked from the numbering of changes until their batch is visible in the store, so that no change appears
+	// after a change with a larger number.
 	order sync.Mutex
 	last  uint64 // the last number; guarded by order
 
@@ -172,8 +172,7 @@ const (
 var eventNames = [...]string{eventInsert: "INSERT", eventModify: "MODIFY", eventRemove: "REMOVE", eventExpire: "REMOVE"}
 
 // A stored change has the time in milliseconds (8 bytes), the event (1), then the keys, the old and the new image, each
-// after its length (4). A length of 0 means no image. Changes of earlier versions can end with another time (8), which
-// is ignored.
+// after its length (4). A length of 0 means no image.
 const (
 	eventOffset   = 8
 	headBytes     = eventOffset + 1
@@ -213,7 +212,8 @@ func appendImage(record []byte, item values.Item) []byte {
 	return record
 }
 
-func placeOf(key, value []byte) (number uint64, time int64, err error) {
+// placeOf returns the sequence number of a stored change, and its time in milliseconds since 1970.
+func placeOf(key, value []byte) (number uint64, written int64, err error) {
 	if len(key) != prefixBytes+sequenceBytes || len(value) < headBytes {
 		return 0, 0, errDamaged
 	}
@@ -221,8 +221,7 @@ func placeOf(key, value []byte) (number uint64, time int64, err error) {
 	return number, int64(binary.BigEndian.Uint64(value)), nil
 }
 
-// decode returns a stored change for a response. Its event ID is the same whenever it is read, and different from all
-// others.
+// decode returns a stored change for a response. The event ID of a change is unique, and the same in each response.
 func (s *stream) decode(key, value []byte) (record streamRecord, err error) {
 	number, at, err := placeOf(key, value)
 	if err != nil {
@@ -265,6 +264,7 @@ func (s *stream) decode(key, value []byte) (record streamRecord, err error) {
 	return record, nil
 }
 
+// pendingRecord is a stored change without its number and its time.
 type pendingRecord struct {
 	Stream *stream
 	Record []byte
@@ -278,8 +278,8 @@ type appended struct {
 	last   uint64
 }
 
-func (a streamAppends) index(s *stream) int {
-	return slices.IndexFunc(a, func(a appended) bool { return a.stream == s })
+func (all streamAppends) index(s *stream) int {
+	return slices.IndexFunc(all, func(a appended) bool { return a.stream == s })
 }
 
 // appendRecords numbers changes in their order and adds them to the batch. If it returns no error, the caller must
@@ -310,8 +310,8 @@ func appendRecords(batch *pebble.Batch, now time.Time, pending []pendingRecord) 
 }
 
 // publish unlocks the streams. If the batch was not committed, its numbers are used again.
-func (a streamAppends) publish(committed bool) {
-	for _, a := range a {
+func (all streamAppends) publish(committed bool) {
+	for _, a := range all {
 		if committed {
 			a.stream.last = a.last
 		}
@@ -321,8 +321,8 @@ func (a streamAppends) publish(committed bool) {
 
 // acknowledge lets readers see the changes, and all changes before them. The batch must be durable. The log of the
 // store has no gaps, so all earlier batches are durable too.
-func (a streamAppends) acknowledge() {
-	for _, a := range a {
+func (all streamAppends) acknowledge() {
+	for _, a := range all {
 		for seen := a.stream.durable.Load(); seen < a.last; seen = a.stream.durable.Load() {
 			if a.stream.durable.CompareAndSwap(seen, a.last) {
 				break

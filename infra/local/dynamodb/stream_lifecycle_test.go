@@ -1,8 +1,6 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/datafolder"
-
 	"errors"
 	"fmt"
 	"regexp"
@@ -17,6 +15,8 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/datafolder"
 )
 
 var (

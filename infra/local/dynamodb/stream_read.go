@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"devplatform/infra/local/datafolder"
-
 	"github.com/cockroachdb/pebble/v2"
+
+	"devplatform/infra/local/datafolder"
 )
 
 const (
@@ -48,8 +48,8 @@ func parseSequence(text string) (uint64, error) {
 	return number, nil
 }
 
-// read returns the changes after a number, up to last, that fit into a response, and the number of the last of them.
-// Their AWSRegion is empty.
+// read returns the changes after one number and up to another that fit into a response. Their AWSRegion is empty. end
+// is the number of the last change in the response, or after if there is none.
 func (s *stream) read(
 	reader pebble.Reader, after, last uint64, limit int,
 ) (records []streamRecord, end uint64, err error) {
@@ -63,7 +63,8 @@ func (s *stream) read(
 		if err != nil {
 			return false, err
 		}
-		if size += record.DynamoDB.SizeBytes; size > maxReadBytes && len(records) > 0 {
+		size += record.DynamoDB.SizeBytes
+		if size > maxReadBytes && len(records) > 0 {
 			return false, nil
 		}
 		records, end = append(records, record), binary.BigEndian.Uint64(key[prefixBytes:])
@@ -131,6 +132,7 @@ func (s *stream) position(position string, now time.Time) (uint64, error) {
 	return after, err
 }
 
+// decodePosition returns the number in an iterator, and the time in milliseconds when it was issued.
 func (s *stream) decodePosition(position string) (after uint64, issued int64, err error) {
 	data, err := base64.StdEncoding.Strict().DecodeString(position)
 	if err != nil || len(data) != iteratorBytes {

@@ -1,8 +1,6 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/awsjson"
-
 	"fmt"
 	"net/http/httptest"
 	"slices"
@@ -17,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/awsjson"
 )
 
 // streaming is an engine with the real SDK's two clients in front of it.

@@ -1,8 +1,6 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/datafolder"
-
 	"errors"
 	"testing"
 	"time"
@@ -12,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // TestTrim checks that a sweep deletes the records that are a day old, that readers of them get an error, and that

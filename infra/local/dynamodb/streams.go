@@ -31,13 +31,6 @@ const (
 
 var iteratorTypes = []string{startTrimHorizon, startLatest, startAtSequence, startAfterSequence}
 
-func limitOr(limit *int32, most int) int {
-	if limit == nil {
-		return most
-	}
-	return int(*limit)
-}
-
 type listStreamsRequest struct{ TableName string }
 
 func (*listStreamsRequest) check() error { return nil }
@@ -236,8 +229,8 @@ func (db *DB) StreamChanged(arn string) <-chan struct{} {
 	return s.signal()
 }
 
-// listStreams lists streams by table and label. Ended streams are listed until they expire.
-// listStreams lists all streams. AWS returns pages of at most 100.
+// listStreams lists the streams of one or all tables, in the order of table and label. Ended streams are listed until
+// they expire. AWS returns pages of at most 100.
 func (db *DB) listStreams(in *listStreamsRequest) (*listStreamsResponse, error) {
 	now := db.options.Now()
 	response := &listStreamsResponse{Streams: []listedStream{}}

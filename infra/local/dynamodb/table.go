@@ -8,7 +8,7 @@ import (
 	"devplatform/infra/local/dynamodb/values"
 )
 
-// table is a table in use: its record and what depends on it.
+// table is a table in use: its record, and values that depend on the record.
 type table struct {
 	tableRecord
 	Key     keySchema
@@ -96,6 +96,7 @@ func (s keySchema) has(name string) bool {
 	return slices.ContainsFunc(s, func(key keyAttribute) bool { return key.Name == name })
 }
 
+// of returns the key attributes of an item.
 func (s keySchema) of(item values.Item) values.Item {
 	key := make(values.Item, 0, len(s))
 	for _, k := range s {
@@ -105,7 +106,7 @@ func (s keySchema) of(item values.Item) values.Item {
 	return key
 }
 
-// covers reports whether an item has all key attributes. Otherwise an index does not contain it.
+// covers reports whether an item has a valid value for each key attribute. If not, an index does not contain the item.
 func (s keySchema) covers(item values.Item) bool {
 	for _, key := range s {
 		if value, _ := item.Get(key.Name); value.Kind != key.Kind || isEmpty(value) {

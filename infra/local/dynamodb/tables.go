@@ -15,7 +15,7 @@ func (db *DB) nowSeconds() float64 {
 	return float64(db.options.Now().UnixMilli()) / milliseconds
 }
 
-// save writes a table's record and the writes of fill, and makes it the current one. fill can change the record, and
+// save writes a table's record and the writes of fill, and then uses the record. fill can change the record, and
 // returns the change of the table's stream, if there is one.
 func (db *DB) save(record *tableRecord, fill func(*pebble.Batch) (*streamInfo, error)) (*table, error) {
 	var stream *streamInfo
@@ -136,7 +136,7 @@ func (db *DB) updateTable(in *updateTableRequest) (*tableResponse, error) {
 	}
 	t, err = db.save(&record, func(batch *pebble.Batch) (*streamInfo, error) {
 		for i := range in.GlobalSecondaryIndexUpdates {
-			if err := db.updateIndex(batch, &record, in.AttributeDefinitions, &in.GlobalSecondaryIndexUpdates[i]); err != nil {
+			if err := db.changeIndex(batch, &record, in.AttributeDefinitions, &in.GlobalSecondaryIndexUpdates[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -148,8 +148,8 @@ func (db *DB) updateTable(in *updateTableRequest) (*tableResponse, error) {
 	return db.respond(t, "UPDATING"), nil
 }
 
-// updateIndex creates, changes or deletes an index.
-func (db *DB) updateIndex(
+// changeIndex creates, changes or deletes an index.
+func (db *DB) changeIndex(
 	batch *pebble.Batch, record *tableRecord, definitions []attributeDefinition, update *indexUpdate,
 ) error {
 	name := update.name()
@@ -213,7 +213,8 @@ func (db *DB) describeTimeToLive(in *tableRequest) (*describeTTLResponse, error)
 	}
 	response := &describeTTLResponse{}
 	d := &response.TimeToLiveDescription
-	if d.TimeToLiveStatus, d.AttributeName = "DISABLED", t.TTLAttribute; t.TTLAttribute != "" {
+	d.TimeToLiveStatus, d.AttributeName = "DISABLED", t.TTLAttribute
+	if t.TTLAttribute != "" {
 		d.TimeToLiveStatus = "ENABLED"
 	}
 	return response, nil

@@ -45,7 +45,7 @@ func (a *action) check() error {
 	}
 	return first(
 		checkTable(a.TableName), checkFailureReturn(a.ReturnValuesOnConditionCheckFailure), checkItemSize(a.Item),
-		a.parse(sources{condition: a.ConditionExpression, update: a.UpdateExpression}),
+		a.parse(expressionTexts{condition: a.ConditionExpression, update: a.UpdateExpression}),
 	)
 }
 
@@ -127,7 +127,7 @@ func (in *transactGetItemsRequest) check() error {
 			return err
 		}
 		err = first(checkTable(get.TableName), required("Key", get.Key != nil),
-			get.parse(sources{projection: get.ProjectionExpression}))
+			get.parse(expressionTexts{projection: get.ProjectionExpression}))
 	}
 	return err
 }
@@ -190,7 +190,7 @@ func (db *DB) transactWriteItems(in *transactWriteItemsRequest) (*transactWriteI
 	if err != nil {
 		return nil, err
 	}
-	decide := func() error {
+	decideAll := func() error {
 		return runAll(len(changes), func(i int) error { return decide(in.TransactItems[i].action(), &changes[i]) })
 	}
 	var token *requestToken
@@ -202,12 +202,13 @@ func (db *DB) transactWriteItems(in *transactWriteItemsRequest) (*transactWriteI
 		token = &requestToken{in.ClientRequestToken, [sha256.Size]byte(content.Sum(nil))}
 	}
 	used := usage{mode: in.ReturnConsumedCapacity}
-	used.reads, err = db.store.writeOnce(changes, decide, token)
+	used.reads, err = db.store.writeOnce(changes, decideAll, token)
 	used.writes = !used.reads
 	used.addWrites(changes, transactionFactor)
 	return &transactWriteItemsResponse{ConsumedCapacity: used.report()}, err
 }
 
+// decide checks the condition of an action, and sets the New item of its change.
 func decide(a *action, c *change) (err error) {
 	if err := a.Parsed.require(c.Old, a.ReturnValuesOnConditionCheckFailure); err != nil {
 		return err

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/datafolder"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/datafolder"
 )
 
 func TestTransactionAllOrNothing(t *testing.T) {

@@ -61,8 +61,8 @@ func (s *store) writeOnce(changes []change, decide func() error, token *requestT
 	return replayed, nil
 }
 
-// start locks the items and the token until the write is visible. It is not durable then. But later writes of the items
-// are behind it in the log, and cannot become durable without it.
+// start locks the items and the token until the write is visible. The write is not durable yet. But later writes of the
+// items are behind it in the log, and cannot become durable without it.
 func (s *store) start(
 	changes []change, decide func() error, token *requestToken,
 ) (write datafolder.Write, appends streamAppends, replayed bool, err error) {
@@ -126,8 +126,7 @@ func (s *store) fill(batch *pebble.Batch, changes []change, token *requestToken)
 	return appendRecords(batch, s.now(), records)
 }
 
-// addTo adds the item, its index entries and its expiry to a batch. A write that changes nothing adds
-// nothing.
+// addTo adds the item, its index entries and its expiry to a batch. A write that changes nothing adds nothing.
 func (c *change) addTo(batch *pebble.Batch) (err error) {
 	oldSize, newSize := c.Old.Size(), c.New.Size()
 	c.Units = units{
@@ -137,9 +136,9 @@ func (c *change) addTo(batch *pebble.Batch) (err error) {
 		return nil
 	}
 	var encoded []byte
-	some := c.New
+	present := c.New
 	if c.New == nil {
-		some, err = c.Old, batch.Delete(c.Key, nil)
+		present, err = c.Old, batch.Delete(c.Key, nil)
 	} else {
 		encoded = values.AppendItem(make([]byte, 0, newSize+newSize/4+32), c.New)
 		err = batch.Set(c.Key, encoded, nil)
@@ -148,7 +147,7 @@ func (c *change) addTo(batch *pebble.Batch) (err error) {
 		return err
 	}
 	if c.Table.Stream != nil {
-		c.record = c.Table.Stream.encode(c.event(), c.Table.Key.of(some), c.Old, encoded)
+		c.record = c.Table.Stream.encode(c.event(), c.Table.Key.of(present), c.Old, encoded)
 	}
 	for i, x := range c.Table.Indexes {
 		if c.Units.Indexes[i], err = updateIndex(batch, x, c); err != nil {
@@ -174,9 +173,11 @@ func updateIndex(batch *pebble.Batch, x *index, c *change) (float64, error) {
 	if after != nil {
 		newKey = indexKey(c.Table, x, after)
 	}
-	if stays := bytes.Equal(oldKey, newKey); stays && before.Equal(after) {
+	stays := bytes.Equal(oldKey, newKey)
+	if stays && before.Equal(after) {
 		return 0, nil
-	} else if before != nil && !stays {
+	}
+	if before != nil && !stays {
 		if err := batch.Delete(oldKey, nil); err != nil {
 			return 0, err
 		}
@@ -216,7 +217,7 @@ const (
 	readUnitBytes  = 4 << 10
 )
 
-// units are the write units that a change consumed: of the table, and of its indexes in their order.
+// units are the capacity units that a change consumed: of the table, and of its indexes in their order.
 type units struct {
 	Table   float64
 	Indexes []float64
@@ -259,7 +260,8 @@ func (l *lockTable) lock(keys [][]byte) (unlock func()) {
 // tokenLifetime is how long a ClientRequestToken makes a transaction idempotent.
 const tokenLifetime = 10 * time.Minute
 
-// requestToken is a ClientRequestToken, and the hash of the content of its transaction.
+// requestToken is a ClientRequestToken, and the hash of the content of its transaction. It is stored as the second at
+// which it expires (8 bytes) and the hash. A second entry, by this second, lets the sweeper find it.
 type requestToken struct {
 	token       string
 	fingerprint [sha256.Size]byte

@@ -32,6 +32,6 @@
 //   - A client that disconnects does not stop its function. The rest of the function's response is read and
 //     discarded.
 //   - Requests that net/http refuses get an error in plain text.
-//   - The event and the invocation have the same request id, so that the logs of gateway and function have the same
-//     one. On AWS they differ.
+//   - The event and the invocation have the same request id, so that the gateway and the function log the same id. On
+//     AWS the two ids differ.
 package gateway

@@ -15,10 +15,10 @@ import (
 	"devplatform/infra/local/loopback"
 )
 
-// requestTimeLayout is the Common Log Format, which requestContext.requestTime has.
+// requestTimeLayout is the layout of requestContext.requestTime: the time in the Common Log Format.
 const requestTimeLayout = "02/Jan/2006:15:04:05 -0700"
 
-// request is a request with its properties.
+// request is an HTTP request with the values that the gateway derives from it.
 type request struct {
 	*http.Request
 
@@ -78,7 +78,7 @@ type eventContext struct {
 	Identity          identity `json:"identity"`
 }
 
-// identity has only null for what callers without IAM and Cognito do not have.
+// identity describes the caller. The fields about IAM and Cognito are always null.
 type identity struct {
 	PoolID        *string `json:"cognitoIdentityPoolId"`
 	AccountID     *string `json:"accountId"`

@@ -15,14 +15,13 @@ import (
 )
 
 const (
-	// maxBody is API Gateway's limit on the body of a request.
-	maxBody = 10 << 20
-	// maxHeaders is API Gateway's limit on all header values of a request together, maxURL that on the URL of a regional
-	// API.
+	// API Gateway's limits in bytes: on the body of a request, on all header values of a request together, and on the URL
+	// of a regional API.
+	maxBody    = 10 << 20
 	maxHeaders = 10240
 	maxURL     = 10240
-	// drainLimit is how much of a too large body is read before the response: clients that write before they read would
-	// otherwise see a broken connection.
+	// drainLimit is how many bytes of a too large body are read before the response: clients that write before they read
+	// would otherwise see a broken connection.
 	drainLimit = 64 << 20
 )
 
@@ -111,7 +110,7 @@ func (x *exchange) wantsLanding() bool {
 	return x.gateway.options.Landing != nil && x.q.path == "/" && reads
 }
 
-// resolve finds the route of the request, and checks its target and headers.
+// resolve finds the route of the request, and checks its URL and the size of its headers.
 func (x *exchange) resolve() error {
 	q := x.q
 	q.path = cmp.Or(q.URL.EscapedPath(), "/")
@@ -157,7 +156,7 @@ func (x *exchange) readBody() error {
 	return nil
 }
 
-// after returns the time after d. Deadlines of connections use the system's clock.
+// after returns the system's time in d. Deadlines of connections use the system's clock.
 func after(d time.Duration) time.Time {
 	return time.Now().Add(d) //nolint:forbidigo // see above
 }
@@ -171,13 +170,13 @@ func (x *exchange) drain() {
 
 // buffer sends a response that is complete.
 func (x *exchange) buffer(response *runtime.Response) error {
-	a, err := x.gateway.parseResponse(response.Payload)
-	_ = response.Body.Close() // a is a copy
+	parsed, err := x.gateway.parseResponse(response.Payload)
+	_ = response.Body.Close() // parsed is a copy
 	if err != nil {
 		return err
 	}
 	x.setWriteDeadline(time.Time{})
-	a.send(x)
+	parsed.send(x)
 	return nil
 }
 
@@ -229,7 +228,7 @@ func (x *exchange) stream(ctx context.Context, response *runtime.Response) error
 	}
 }
 
-// refuse responds with a gateway response. If a response has begun, it ends it early.
+// refuse responds with a gateway response. If another response has begun, refuse ends that response early.
 func (x *exchange) refuse(err error) {
 	x.cause = err
 	if errors.Is(err, errGone) || x.status != 0 {

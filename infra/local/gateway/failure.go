@@ -61,7 +61,7 @@ var (
 	errMalformed = &failure{kindDefault5xx, http.StatusBadGateway, internalCode, internalMessage}
 )
 
-// failureOf returns the failure for an error of the runtime.
+// failureOf returns the failure for an error of the gateway or of the runtime.
 func failureOf(err error) *failure {
 	var f *failure
 	switch {

@@ -1,10 +1,13 @@
 package gateway
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 const (
@@ -20,7 +23,7 @@ const (
 	jsonType             = "application/json"
 )
 
-// droppedFromRequest are the headers of a request that API Gateway does not pass on, and those that it sets itself.
+// droppedFromRequest are the headers of a request that API Gateway does not pass on, and the headers that it sets.
 var droppedFromRequest = map[string]bool{
 	"Connection": true, "Content-Length": true, "Content-Md5": true, "Expect": true, "Keep-Alive": true,
 	"Max-Forwards": true, "Proxy-Authenticate": true, "Proxy-Connection": true, "Server": true, "Te": true,
@@ -35,7 +38,7 @@ var remappedFromResponse = map[string]bool{
 	headerRequestID: true, headerExtendedID: true, headerTrace: true,
 }
 
-// droppedFromResponse would break the framing of the response.
+// droppedFromResponse are headers that would break the framing of the response.
 var droppedFromResponse = map[string]bool{"Transfer-Encoding": true, "Keep-Alive": true, "Proxy-Connection": true}
 
 // headers returns the headers of the event: the headers of the client that are passed on, and the headers of the
@@ -81,13 +84,19 @@ func headerSize(r *http.Request) int {
 }
 
 // setHeader sets a header of a function's response, under the name that the client gets.
-func setHeader(into http.Header, name string, values []string) {
+func setHeader(into http.Header, name string, values []string) error {
+	for _, value := range values {
+		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
+			return fmt.Errorf("header %q cannot be sent", name)
+		}
+	}
 	name = http.CanonicalHeaderKey(name)
 	if droppedFromResponse[name] {
-		return
+		return nil
 	}
 	if remappedFromResponse[name] {
 		name = remappedPrefix + name
 	}
 	into[name] = append(into[name], values...)
+	return nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/net/http/httpguts"
 )
 
 // proxyResponse is a function's buffered response. AWS refuses other members.
@@ -22,7 +21,7 @@ type proxyResponse struct {
 	IsBase64Encoded bool    `json:"isBase64Encoded"`
 }
 
-// head is the part of a response that streamed responses have, too.
+// head is the part that buffered and streamed responses share.
 type head struct {
 	StatusCode        int                 `json:"statusCode"` // 0 if the response has none; then AWS sends 200
 	Headers           map[string]string   `json:"headers"`
@@ -53,7 +52,7 @@ func (h *head) response() (*httpResponse, error) {
 // setHeaders sets both kinds of headers. A value that is in both appears once.
 func setHeaders(into http.Header, single map[string]string, multi map[string][]string) error {
 	for name, values := range multi {
-		if err := setChecked(into, name, values); err != nil {
+		if err := setHeader(into, name, values); err != nil {
 			return err
 		}
 	}
@@ -61,20 +60,10 @@ func setHeaders(into http.Header, single map[string]string, multi map[string][]s
 		if slices.Contains(into[http.CanonicalHeaderKey(name)], value) {
 			continue
 		}
-		if err := setChecked(into, name, []string{value}); err != nil {
+		if err := setHeader(into, name, []string{value}); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func setChecked(into http.Header, name string, values []string) error {
-	for _, value := range values {
-		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
-			return fmt.Errorf("header %q cannot be sent", name)
-		}
-	}
-	setHeader(into, name, values)
 	return nil
 }
 
@@ -87,40 +76,40 @@ type httpResponse struct {
 
 // parseResponse decodes a function's buffered response. Every error except [errConfiguration] means 502 on AWS.
 func (g *Gateway) parseResponse(payload []byte) (*httpResponse, error) {
-	if kind := jsontext.Value(payload).Kind(); kind != '{' {
+	if jsontext.Value(payload).Kind() != '{' {
 		return nil, errors.New("the response is not a JSON object")
 	}
 	var response proxyResponse
 	if err := json.Unmarshal(payload, &response, decodeOptions); err != nil {
 		return nil, fmt.Errorf("malformed Lambda proxy response: %w", err)
 	}
-	a, err := response.response()
+	parsed, err := response.response()
 	if err != nil {
 		return nil, fmt.Errorf("malformed Lambda proxy response: %w", err)
 	}
 	if response.Body == nil {
-		return a, nil
+		return parsed, nil
 	}
-	a.body = []byte(*response.Body)
+	parsed.body = []byte(*response.Body)
 	if !response.IsBase64Encoded || !g.options.API.IsBinary {
-		return a, nil
+		return parsed, nil
 	}
-	if a.body, err = base64.StdEncoding.DecodeString(*response.Body); err != nil {
+	if parsed.body, err = base64.StdEncoding.DecodeString(*response.Body); err != nil {
 		return nil, fmt.Errorf("%w: body is not base64: %w", errConfiguration, err)
 	}
-	return a, nil
+	return parsed, nil
 }
 
-// send writes a to the client.
-func (a *httpResponse) send(w http.ResponseWriter) {
+// send writes the response to the client.
+func (r *httpResponse) send(w http.ResponseWriter) {
 	header := w.Header()
-	maps.Copy(header, a.header)
-	if bodyAllowed(a.status) {
-		header["Content-Length"] = []string{strconv.Itoa(len(a.body))}
+	maps.Copy(header, r.header)
+	if bodyAllowed(r.status) {
+		header["Content-Length"] = []string{strconv.Itoa(len(r.body))}
 	}
-	w.WriteHeader(a.status)
-	if bodyAllowed(a.status) {
-		_, _ = w.Write(a.body) // the client may have disconnected
+	w.WriteHeader(r.status)
+	if bodyAllowed(r.status) {
+		_, _ = w.Write(r.body) // the client may have disconnected
 	}
 }
 

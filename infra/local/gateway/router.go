@@ -66,7 +66,8 @@ func newResource(apiID, pattern string) *resource {
 	}
 	for _, segment := range res.segments {
 		name, kind := parameterOf(segment)
-		if res.rank += string(kind); kind != literal {
+		res.rank += string(kind)
+		if kind != literal {
 			res.params = append(res.params, name)
 		}
 	}
@@ -148,7 +149,7 @@ func (res *resource) match(segments []string) (values []string, ok bool) {
 	return values, len(segments) == len(res.segments)
 }
 
-// isLiteral compares decoded segments: /%61pi is /api (RFC 3986, section 6.2.2.2).
+// isLiteral reports whether a decoded segment equals a literal of a pattern: /%61pi is /api (RFC 3986, 6.2.2.2).
 func isLiteral(pattern, segment string) bool {
 	if strings.IndexByte(segment, '%') < 0 {
 		return pattern == segment

@@ -73,7 +73,7 @@ func TestRouting(t *testing.T) {
 	}
 }
 
-// naive returns the best of all patterns that match: literal segments rank before variables, those before greedy ones.
+// naive returns the best of all patterns that match: literals rank before variables, and variables before greedy ones.
 func naive(patterns []string, path string) string {
 	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
 	best, bestRank := "", ""
@@ -104,7 +104,7 @@ func rankOf(pattern, segments []string) (rank string, ok bool) {
 	return rank, len(pattern) == len(segments)
 }
 
-// TestRoutingProperty compares the tree with the naive matcher.
+// TestRoutingProperty compares the router with the naive matcher.
 func TestRoutingProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// maxPrelude is the maximum size of the metadata and its delimiter.
+	// maxPrelude is the maximum number of bytes of the metadata and its delimiter.
 	maxPrelude = 16 << 10
-	// streamChunk is the maximum size of a write to the client.
+	// streamChunk is the maximum number of bytes of a write to the client.
 	streamChunk = 32 << 10
 	// defaultIdle is how long a stream of a regional API may pause.
 	defaultIdle = 5 * time.Minute
 )
 
 var (
-	delimiter  = make([]byte, 8)
+	delimiter  = make([]byte, 8) // after the metadata
 	errPrelude = errors.New("the stream does not begin with metadata and a delimiter")
 	errIdle    = errors.New("the stream paused for too long")
 	errGone    = errors.New("the client has disconnected")
@@ -34,23 +34,23 @@ type metadata struct {
 }
 
 // parseMetadata decodes the metadata of a streamed response.
-func parseMetadata(head []byte) (*httpResponse, error) {
-	head = bytes.TrimSpace(head)
-	if len(head) == 0 || head[0] != '{' {
+func parseMetadata(text []byte) (*httpResponse, error) {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || text[0] != '{' {
 		return nil, errPrelude
 	}
 	var m metadata
-	if err := json.Unmarshal(head, &m, decodeOptions); err != nil {
+	if err := json.Unmarshal(text, &m, decodeOptions); err != nil {
 		return nil, fmt.Errorf("metadata of the stream: %w", err)
 	}
-	a, err := m.response()
+	parsed, err := m.response()
 	if err == nil && len(m.Cookies) > 0 {
-		err = setChecked(a.header, "Set-Cookie", m.Cookies)
+		err = setHeader(parsed.header, "Set-Cookie", m.Cookies)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("metadata of the stream: %w", err)
 	}
-	return a, nil
+	return parsed, nil
 }
 
 // streamer sends a streamed response to the client.
@@ -61,26 +61,26 @@ type streamer struct {
 	begun   bool      // the headers are sent
 }
 
-// take handles the next bytes of the response. When it returns, they are sent.
+// take handles the next bytes of the response. It keeps them until the metadata is complete, and then sends them.
 func (s *streamer) take(chunk []byte) error {
 	if s.begun {
 		return s.send(chunk)
 	}
 	s.prelude = append(s.prelude, chunk...)
-	head, rest, found := bytes.Cut(s.prelude, delimiter)
+	text, rest, found := bytes.Cut(s.prelude, delimiter)
 	switch {
-	case found && len(head)+len(delimiter) > maxPrelude, !found && len(head) >= maxPrelude:
+	case found && len(text)+len(delimiter) > maxPrelude, !found && len(text) >= maxPrelude:
 		return errPrelude
 	case !found:
 		return nil
 	}
-	a, err := parseMetadata(head)
+	parsed, err := parseMetadata(text)
 	if err != nil {
 		return err
 	}
 	s.begun = true
-	maps.Copy(s.Header(), a.header)
-	s.WriteHeader(a.status)
+	maps.Copy(s.Header(), parsed.header)
+	s.WriteHeader(parsed.status)
 	return s.send(rest)
 }
 

@@ -19,11 +19,11 @@ import (
 	"sync"
 	"time"
 
-	"devplatform/infra/local/awsjson"
-	"devplatform/infra/local/datafolder"
-
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
+
+	"devplatform/infra/local/awsjson"
+	"devplatform/infra/local/datafolder"
 )
 
 // maxMails is the maximum number of stored mails. After that, each new mail replaces the oldest one.
@@ -55,7 +55,7 @@ type Mail struct {
 	Text    string   `json:"text"`
 	HTML    string   `json:"html"`
 	Links   []string `json:"links"` // of the text, or of the HTML if there is no text
-	Code    *string  `json:"code"`
+	Code    *string  `json:"code"`  // the first code in the text, nil if there is none
 	SentAt  string   `json:"sentAt"`
 }
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode"
 
-	"devplatform/infra/local/awsjson"
-
 	"github.com/google/uuid"
+
+	"devplatform/infra/local/awsjson"
 )
 
 const (
@@ -32,8 +32,8 @@ func (s *Store) service() *awsjson.Service {
 	}
 }
 
-// asTarget returns a request of a REST service as one that names its operation in a header: the method and the path.
-// The method becomes POST, so that an unknown operation gets an error with its name.
+// asTarget returns a copy of a request of a REST service that names its operation, the method and the path, in the
+// header X-Amz-Target. The method becomes POST, so that an unknown operation gets an error with its name.
 func asTarget(r *http.Request) *http.Request {
 	named := r.Clone(r.Context())
 	name := r.Method + " " + r.URL.Path
@@ -105,7 +105,7 @@ func (s *Store) send(_ context.Context, in *sendInput) (*sendOutput, error) {
 	return &sendOutput{MessageID: m.ID}, nil
 }
 
-// mail returns the mail of a request, or the first error that AWS, or the limits of the local platform, would report.
+// mail returns the mail of a request, or the error for the first parameter that AWS or the local platform refuses.
 func (in *sendInput) mail() (Mail, error) {
 	subject, body := in.Content.Simple.Subject, in.Content.Simple.Body
 	if _, err := parseAddress("FromEmailAddress", in.FromEmailAddress); err != nil {

@@ -14,9 +14,8 @@ import (
 	"devplatform/infra/local/s3"
 )
 
-// awsPort is the port of all AWS protocols. The X-Amz-Target header selects a JSON service. S3 and SES have the
-// requests that are signed for them, Lambda those whose path begins with a date, and the built-in code host those below
-// its own path.
+// awsPort is the port of all AWS protocols. The X-Amz-Target header selects a JSON service, the signature selects S3 or
+// SES, a path that begins with a date selects Lambda, and a path below codehost.Path selects the built-in code host.
 type awsPort struct {
 	dynamodb, sqs, secrets, s3, ses, codehost http.Handler
 	lambda                                    atomic.Pointer[runtime.Runtime] // nil until the functions can start
@@ -24,10 +23,10 @@ type awsPort struct {
 	dynamodbLatency                           time.Duration                   // the least time of a call
 }
 
-// wrongHost is the response to a request under another name than the names of this machine.
+// wrongHost is the response to a request whose Host header is not accepted.
 const wrongHost = "The Host header does not name this machine or the host of APP_URL."
 
-// lambdaPath is how every path of Lambda's API starts: the date of an API version.
+// lambdaPath matches the start of every path of Lambda's API: the date of an API version.
 var lambdaPath = regexp.MustCompile(`^/20\d\d-\d\d-\d\d/`)
 
 // handler returns the handler of the port. It keeps out web pages of other origins, because a page that a developer
@@ -48,8 +47,7 @@ func (p *awsPort) handler() http.Handler {
 	})
 }
 
-// isS3 reports whether a request is one of S3: it is signed for S3, or is not signed and cannot be one of another
-// service.
+// isS3 reports whether a request is for S3: it is signed for S3, or it is not signed and cannot be for another service.
 func isS3(r *http.Request) bool {
 	switch service := s3.SignedFor(r); {
 	case r.Header.Get("X-Amz-Target") != "":

@@ -68,7 +68,7 @@ type Config struct {
 // CodeHost is the OAuth client of the built-in code host.
 type CodeHost struct{ ClientID, ClientSecret string }
 
-// Values are values for a template. Those that the template does not declare are ignored.
+// Values are values for a template. Values that the template does not declare are ignored.
 type Values struct {
 	// Parameters replace the defaults of the template's parameters.
 	Parameters map[string]string
@@ -86,7 +86,7 @@ const maxPort = 65535
 // now is the clock of all parts.
 var now = time.Now //nolint:forbidigo // the platform is a program of its own
 
-// complete sets defaults and returns an error for each field that is not valid.
+// complete sets defaults, makes paths absolute, and returns an error for each field that is not valid.
 func (c *Config) complete() error {
 	c.Region = cmp.Or(c.Region, defaultRegion)
 	c.Concurrency = cmp.Or(c.Concurrency, 10)

@@ -10,7 +10,7 @@ import (
 	"devplatform/infra/local/triggers"
 )
 
-// openTriggers opens the event source mappings, which start with start.
+// openTriggers opens the event source mappings. The method start starts them.
 func (p *Platform) openTriggers(context.Context) (err error) {
 	if len(p.Stack.EventSourceMappings) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (p positions) Save(mapping string, position []byte) error {
 	return errors.Join(batch.Set(p.key(mapping), position, nil), p.folder.CommitLater(batch))
 }
 
-// openSchedules opens the schedules, which start with start.
+// openSchedules opens the schedules. The method start starts them.
 func (p *Platform) openSchedules(context.Context) error {
 	if len(p.Stack.Schedules) == 0 {
 		return nil

@@ -33,7 +33,7 @@ func (b *functions) binary(dir string, f resources.Function) string {
 	return filepath.Join(dir, path.Base(f.CodeURI))
 }
 
-// checkSources returns an error for each function whose binary would have the name of another one.
+// checkSources returns an error for each function whose binary would have the same name as the binary of other code.
 func (b *functions) checkSources() error {
 	var problems []error
 	sources := map[string]string{} // by binary
@@ -77,7 +77,7 @@ func (b *functions) buildAll(ctx context.Context) error {
 	return nil
 }
 
-// build compiles functions into a folder, with the flags of a deployment, or with those for a debugger.
+// build compiles functions into a folder, with the flags of a deployment or of a debugger.
 func (b *functions) build(ctx context.Context, out string, all []resources.Function) error {
 	if err := os.MkdirAll(out, 0o750); err != nil {
 		return fmt.Errorf("build: %w", err)

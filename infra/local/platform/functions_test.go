@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"devplatform/infra/local/resources"
+	"devplatform/infra/platformtest"
 	"devplatform/infra/testmode"
 )
 
@@ -139,16 +139,6 @@ func get(t *testing.T, url string) string {
 	return string(body)
 }
 
-// eventually waits for a condition.
-func eventually(t *testing.T, description string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", description)
-		}
-	}
-}
-
 // The platform builds a function and runs it. Two functions can share a package.
 func TestBuild(t *testing.T) {
 	t.Parallel()
@@ -228,7 +218,7 @@ func TestWatch(t *testing.T) {
 	replaceFile(t, filepath.Join(dir, "color/color.go"), "package color\n\nvar Text = broken\n") // no function uses it
 	p, log := openProject(t, dir)
 	startWatch(t, p)
-	eventually(t, "Watch begins", func() bool { return strings.Contains(log.String(), "watching") })
+	platformtest.Eventually(t, "Watch begins", func() bool { return strings.Contains(log.String(), "watching") })
 	replaceFile(t, filepath.Join(dir, "greeting/README.md"), "") // no function uses it
 	for _, change := range []struct{ file, content, log, want string }{
 		{"greeting/greeting.go", "package greeting\n\nvar Text = \"new\"\n", "replaced", "new"},
@@ -242,7 +232,7 @@ func TestWatch(t *testing.T) {
 	} {
 		before := strings.Count(log.String(), change.log)
 		replaceFile(t, filepath.Join(dir, change.file), change.content)
-		eventually(t, change.log, func() bool { return strings.Count(log.String(), change.log) > before })
+		platformtest.Eventually(t, change.log, func() bool { return strings.Count(log.String(), change.log) > before })
 		if got := get(t, p.URL+"/hello"); got != change.want {
 			t.Errorf("%s: got %q, want %q\n%s", change.file, got, change.want, log)
 		}
@@ -285,9 +275,9 @@ var Text = func() (names string) {
 	dir := writeFiles(t, files)
 	p, log := openProject(t, dir)
 	startWatch(t, p)
-	eventually(t, "Watch begins", func() bool { return strings.Contains(log.String(), "watching") })
+	platformtest.Eventually(t, "Watch begins", func() bool { return strings.Contains(log.String(), "watching") })
 	replaceFile(t, filepath.Join(dir, "greeting/texts/b.go"), "not code")
-	eventually(t, "the function is replaced", func() bool { return strings.Contains(log.String(), "replaced") })
+	platformtest.Eventually(t, "the function is replaced", func() bool { return strings.Contains(log.String(), "replaced") })
 	if got := get(t, p.URL+"/hello"); got != "a.txt b.go " {
 		t.Errorf("got %q, want the names of both files", got)
 	}
@@ -301,7 +291,7 @@ func TestWatchEarlierChange(t *testing.T) {
 	p, log := openProject(t, dir)
 	replaceFile(t, filepath.Join(dir, "greeting/greeting.go"), "package greeting\n\nvar Text = \"new\"\n")
 	startWatch(t, p)
-	eventually(t, "the function is replaced", func() bool { return strings.Contains(log.String(), "replaced") })
+	platformtest.Eventually(t, "the function is replaced", func() bool { return strings.Contains(log.String(), "replaced") })
 	if got := get(t, p.URL+"/hello"); got != "new" {
 		t.Errorf("got %q, want new", got)
 	}

@@ -55,22 +55,19 @@ func (p *Platform) serveGateways(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if sites == nil {
+		p.Sites = ""
+		p.sites.close()
+	} else {
+		p.serveSites(sites)
+	}
 	if api == nil {
 		p.URL, p.HTTPS = "", ""
 		p.http.close()
 		p.https.close()
+		return nil
 	}
-	if sites == nil {
-		p.Sites = ""
-		p.sites.close()
-	}
-	if sites != nil {
-		p.serveSites(sites)
-	}
-	if api != nil {
-		return p.serveAPI(api)
-	}
-	return nil
+	return p.serveAPI(api)
 }
 
 // serveAPI serves the API over HTTP and HTTPS.
@@ -124,8 +121,8 @@ func (p *Platform) serveGateway(server *http.Server, at *listeners) {
 	p.serve(server, at.all)
 }
 
-// onlySites refuses requests whose Host header is not below localhost. No other port accepts such names. So a site
-// never has the origin of the API, or of another service of the platform.
+// onlySites refuses requests whose Host header is not below localhost. No other port accepts names below localhost. So
+// a site never has the origin of the API, or of another service of the platform.
 func (p *Platform) onlySites(sites http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopback.IsBelowLocalhost(r.Host) {

@@ -39,7 +39,7 @@ func (p *Platform) listen(context.Context) (err error) {
 	return nil
 }
 
-// portSuffix returns the port of an HTTP origin. An origin has no default port.
+// portSuffix returns ":" and the port of an HTTP origin, or "" for the default port 80, which an origin omits.
 func portSuffix(port int) string {
 	if port == 80 {
 		return ""

@@ -52,8 +52,8 @@ func logFunctionLine(logger *slog.Logger, function, line string, isQuiet bool) {
 	}
 	var record map[string]any
 	_ = json.Unmarshal([]byte(line), &record, lineOptions) // cannot fail: the line was decoded above
-	for _, shown := range []string{"time", "msg", "level", "requestId", "_aws"} {
-		delete(record, shown)
+	for _, omitted := range []string{"time", "msg", "level", "requestId", "_aws"} {
+		delete(record, omitted)
 	}
 	attrs := make([]slog.Attr, 0, len(record))
 	for _, name := range slices.Sorted(maps.Keys(record)) {

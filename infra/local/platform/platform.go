@@ -1,6 +1,6 @@
 // Package platform runs the service of a SAM template on one machine: it reads the template, runs the binaries of its
-// functions, and serves the AWS services that they use. It connects the packages of infra/local. Each of them is one
-// service. It must not contain anything about the project that it runs.
+// functions, and serves the AWS services that they use. It connects the other packages of infra/local. It must not
+// contain anything about the project that it runs.
 package platform
 
 import (
@@ -41,7 +41,7 @@ const (
 type Addresses struct {
 	URL      string // the API over HTTP, "" if the template has none
 	HTTPS    string // the API over HTTPS with a self-signed certificate, "" if the template has none
-	Sites    string // the origin below which the API with a wildcard domain is, "" if the template has none
+	Sites    string // the origin whose subdomains serve the API with a wildcard domain, "" if the template has none
 	AWS      string // the AWS services
 	Console  string // the console with the mailbox, "" if another platform has the AWS services
 	CodeHost string // the built-in code host, "" if there is none

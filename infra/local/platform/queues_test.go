@@ -165,7 +165,7 @@ func TestQueuesAndSchedules(t *testing.T) {
 	p := newQueued(t)
 	p.start(t)
 	p.schedules.Start()
-	tick := p.next(t) // one of EventBridge Scheduler fires at its start
+	tick := p.next(t) // the schedule fires at its start
 	if !tick.event.Tick {
 		t.Errorf("%+v, want the schedule's Input", tick.event)
 	}
@@ -189,12 +189,8 @@ func TestQueuesAndSchedules(t *testing.T) {
 		t.Error(err)
 	}
 
-	for _, line := range []string{
-		"provisioned: queues local-Dead, local-Jobs",
-	} {
-		if !strings.Contains(p.log.String(), line) {
-			t.Errorf("%s\nwant %s", p.log, line)
-		}
+	if want := "provisioned: queues local-Dead, local-Jobs"; !strings.Contains(p.log.String(), want) {
+		t.Errorf("%s\nwant %s", p.log, want)
 	}
 	p.start(t) // the failures are still there
 	p.wantMessage(t, "local-Dead", "poison")

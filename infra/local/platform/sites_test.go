@@ -185,7 +185,7 @@ func TestHostsOfSites(t *testing.T) {
 	}
 }
 
-// An origin has no default port. The functions reject one that has it.
+// An origin omits the default port 80. The functions reject an origin with this port.
 func TestSitesOrigin(t *testing.T) {
 	t.Parallel()
 	for port, want := range map[int]string{80: "", 3001: ":3001"} {

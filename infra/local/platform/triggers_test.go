@@ -214,7 +214,7 @@ func TestTriggers(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(p.log.String(), "cut") {
+	if strings.Contains(p.log.String(), "interrupted") {
 		t.Error(p.log)
 	}
 
@@ -261,7 +261,7 @@ func TestInterruptedBatch(t *testing.T) {
 	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "1 calls in flight were interrupted") {
 		t.Errorf("stop: %v", err)
 	}
-	if !strings.Contains(p.log.String(), "in flight were ") {
+	if !strings.Contains(p.log.String(), "batches in flight were interrupted") {
 		t.Error(p.log)
 	}
 	p.start(t)

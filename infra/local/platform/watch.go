@@ -110,7 +110,8 @@ func (w *watch) note(event fsnotify.Event) {
 	}
 }
 
-// rebuild builds the functions, and replaces those that differ. It logs the result, and reports whether that succeeded.
+// rebuild builds the functions, and replaces the functions whose binary differs. It logs and reports whether that
+// succeeded.
 func (p *Platform) rebuild(ctx context.Context) bool {
 	begin := now()
 	names, err := p.replace(ctx)

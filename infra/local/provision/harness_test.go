@@ -14,12 +14,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-	"github.com/google/go-cmp/cmp"
-
-	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	queueclient "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/datafolder/disktest"

@@ -31,12 +31,12 @@ func (p *provisioner) queue(ctx context.Context, want resources.Queue) error {
 			return fmt.Errorf("create: %w", err)
 		}
 		p.note("queues", want.Name)
-		return checkName("URL", aws.ToString(created.QueueUrl), want.URL)
+		return checkIdentifier("URL", aws.ToString(created.QueueUrl), want.URL)
 	}
 	if err != nil {
 		return fmt.Errorf("find: %w", err)
 	}
-	if err := checkName("URL", aws.ToString(found.QueueUrl), want.URL); err != nil {
+	if err := checkIdentifier("URL", aws.ToString(found.QueueUrl), want.URL); err != nil {
 		return err
 	}
 	attributes := maps.Clone(queueDefaults)
@@ -48,8 +48,8 @@ func (p *provisioner) queue(ctx context.Context, want resources.Queue) error {
 	return nil
 }
 
-// checkName returns an error if the URL or ARN of a resource at an endpoint differs from the one in the template.
-func checkName(kind, have, want string) error {
+// checkIdentifier returns an error if the URL or ARN of a resource at an endpoint differs from the one in the template.
+func checkIdentifier(kind, have, want string) error {
 	if have == want {
 		return nil
 	}

@@ -28,10 +28,10 @@ func (p *provisioner) secret(ctx context.Context, want resources.Secret) error {
 			return fmt.Errorf("create: %w", err)
 		}
 		p.note("secrets", want.Name)
-		return checkName("ARN", aws.ToString(created.ARN), want.ARN)
+		return checkIdentifier("ARN", aws.ToString(created.ARN), want.ARN)
 	}
 	if err != nil {
 		return fmt.Errorf("describe: %w", err)
 	}
-	return checkName("ARN", aws.ToString(found.ARN), want.ARN)
+	return checkIdentifier("ARN", aws.ToString(found.ARN), want.ARN)
 }

@@ -122,7 +122,7 @@ type Index struct {
 	Projection Projection
 }
 
-// Projection has the attributes of an index. NonKeyAttributes belong to the type "INCLUDE".
+// Projection selects the attributes of an index. NonKeyAttributes belong to the type "INCLUDE".
 type Projection struct {
 	Type             string `cfn:"ProjectionType,required,oneof=ALL|KEYS_ONLY|INCLUDE"`
 	NonKeyAttributes []string
@@ -133,8 +133,8 @@ type Queue struct {
 	LogicalID, Name, ARN string
 	// URL is the value of Ref: Options.QueueEndpoint, the account and the name.
 	URL string
-	// Attributes are those that the template sets, as in CreateQueue ("VisibilityTimeout": "180", "RedrivePolicy": JSON).
-	// The others have SQS's defaults.
+	// Attributes are the attributes that the template sets, as in CreateQueue ("VisibilityTimeout": "180",
+	// "RedrivePolicy": JSON). Other attributes have SQS's defaults.
 	Attributes map[string]string
 }
 
@@ -191,8 +191,8 @@ type Secret struct {
 	Generate    GenerateSecretString
 }
 
-// GenerateSecretString describes a secret's first value. Template is a JSON object that gets a random string of a
-// length under Key.
+// GenerateSecretString describes a secret's first value: the JSON object Template, with a random string of Length
+// characters as the member Key.
 type GenerateSecretString struct {
 	Template string `cfn:"SecretStringTemplate,required"`
 	Key      string `cfn:"GenerateStringKey,required"`

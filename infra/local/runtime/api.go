@@ -95,7 +95,7 @@ func (i *instance) serveResponse(w http.ResponseWriter, r *http.Request, id stri
 		writeRefusal(w, http.StatusBadRequest, "InvalidRequestID", "Invalid request ID")
 		return
 	}
-	defer i.sent()
+	defer i.endResponse()
 	read, limit := bufferedResponse, MaxResponse
 	if c.Stream {
 		read, limit = streamedResponse, MaxStreamedResponse
@@ -198,7 +198,7 @@ func (i *instance) serveError(w http.ResponseWriter, r *http.Request, id string)
 		writeRefusal(w, http.StatusBadRequest, "InvalidRequestID", "Invalid request ID")
 		return
 	}
-	defer i.sent()
+	defer i.endResponse()
 	payload, err := io.ReadAll(io.LimitReader(r.Body, MaxResponse))
 	if err != nil {
 		i.failTruncated(w, c)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/platformtest"
 )
 
 // puppet starts a process that does nothing, and returns the address of its Runtime API.
@@ -167,10 +168,10 @@ func TestRuntimeThatGivesUpPolling(t *testing.T) {
 			_ = response.Body.Close()
 		}
 	}()
-	eventually(t, "idle", func() bool { return r.Snapshot()[0].Idle })
+	platformtest.Eventually(t, "idle", func() bool { return r.Snapshot()[0].Idle })
 	cancel()
 	<-polled
-	eventually(t, "the instance has ended", func() bool { return len(r.Snapshot()) == 0 })
+	platformtest.Eventually(t, "the instance has ended", func() bool { return len(r.Snapshot()) == 0 })
 	second := invoked(t.Context())
 	next := <-address
 	if next == api {

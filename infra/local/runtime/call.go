@@ -9,7 +9,7 @@ import (
 )
 
 // call is one invocation: queued, assigned to an instance, completed. The response can be complete before the
-// invocation ends: the instance is busy until its next /next.
+// invocation ends: the instance is busy until it calls /next again.
 type call struct {
 	Invocation
 	rt     *Runtime
@@ -93,7 +93,7 @@ func (c *call) refuse(err error) {
 	}
 }
 
-// settle removes the call from those in flight.
+// settle counts the call as no longer in flight.
 func (c *call) settle() {
 	c.mu.Lock()
 	again := c.settled

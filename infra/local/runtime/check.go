@@ -23,7 +23,7 @@ func (r *Runtime) Check(ctx context.Context, function, bootstrap string) error {
 		return err
 	}
 	defer r.leave()
-	// The pool of a later version: it stops the instance instead of giving it a call.
+	// The pool has a later version than the instance, so it stops the instance instead of giving it a call.
 	checked := &pool{rt: r, function: p.function, version: 1, starting: 1, all: map[*instance]struct{}{}}
 	checked.function.Bootstrap = bootstrap
 	checked.env = sync.OnceValue(checked.environment)

@@ -15,7 +15,7 @@ import (
 const memoryPerCPU = 1769
 
 // environment returns the variables that all instances of the function have. The environment of the platform itself is
-// not included. instance.environment adds those that differ between instances.
+// not included. instance.environment adds the variables that differ between instances.
 func (p *pool) environment() []string {
 	o, f := &p.rt.opts, &p.function
 	env := map[string]string{

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/platformtest"
 )
 
 // withBrief adds a function whose time-out is short.
@@ -85,10 +86,10 @@ func TestKilledIdleInstanceCostsNothing(t *testing.T) {
 	t.Parallel()
 	r := start(t, nil)
 	invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)})
-	eventually(t, "idle", func() bool { return r.Snapshot()[0].Idle })
+	platformtest.Eventually(t, "idle", func() bool { return r.Snapshot()[0].Idle })
 	pid := r.Snapshot()[0].PID
 	kill(t, pid)
-	eventually(t, "the dead instance is gone", func() bool { return len(r.Snapshot()) == 0 })
+	platformtest.Eventually(t, "the dead instance is gone", func() bool { return len(r.Snapshot()) == 0 })
 	if got := invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)}); got.body != `{}` {
 		t.Errorf("response %q, %v", got.body, got.FunctionError)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/platformtest"
 )
 
 // Calls that are quicker than the patience do not start another instance.
@@ -27,7 +28,7 @@ func TestQuickRequestsShareAnInstance(t *testing.T) {
 		})
 	}
 	<-g.arrived
-	eventually(t, "the others wait", func() bool { return r.Queued("echo") == 4 })
+	platformtest.Eventually(t, "the others wait", func() bool { return r.Queued("echo") == 4 })
 	g.open()
 	done.Wait()
 	instances := r.Snapshot()
@@ -99,7 +100,7 @@ func TestBusyProcessors(t *testing.T) {
 	now := time.Now()
 	stopped.Store(&now)
 	call(3)
-	eventually(t, "the other calls wait", func() bool { return checks.Load() > 3 && r.Queued("echo") == 3 })
+	platformtest.Eventually(t, "the other calls wait", func() bool { return checks.Load() > 3 && r.Queued("echo") == 3 })
 	if got := r.Starts(); got != most || !r.Waits("echo") {
 		t.Errorf("%d instances started while the processors are busy, want %d and calls that wait", got, most)
 	}

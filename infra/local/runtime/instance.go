@@ -120,7 +120,7 @@ func (i *instance) run() {
 	i.pool.mu.Unlock()
 	close(i.exited)
 	i.awaitConnections()
-	failed := i.pool.gone(i)
+	failed := i.pool.removeEnded(i)
 	i.logEnd()
 	for _, c := range failed {
 		c.fail(i.failure(c.RequestID))
@@ -131,8 +131,8 @@ func (i *instance) run() {
 	i.pool.rt.children.Done()
 }
 
-// connection counts the connections of the process.
-func (i *instance) connection(_ net.Conn, s http.ConnState) {
+// countConnection counts the connections of the process.
+func (i *instance) countConnection(_ net.Conn, s http.ConnState) {
 	change := -1
 	switch s {
 	case http.StateNew:
@@ -150,9 +150,9 @@ func (i *instance) connection(_ net.Conn, s http.ConnState) {
 	}
 }
 
-// awaitConnections waits until everything that the process has sent was read, if it may be an error or a response, or a
-// part of one: the end of the process is often known before. A process that it has started may keep its connections
-// open, so the wait is limited.
+// awaitConnections waits until everything that the process has sent was read: the end of the process is often known
+// before its last error or response was read. It does not wait in a state in which the process sends neither. A child
+// of the process may keep the connections open, so the wait is limited.
 func (i *instance) awaitConnections() {
 	timeout := time.NewTimer(closeGrace)
 	defer timeout.Stop()
@@ -171,8 +171,8 @@ func (i *instance) awaitConnections() {
 	}
 }
 
-// watch limits the time of the start.
-func (i *instance) watch() {
+// limitStart limits the time of the start.
+func (i *instance) limitStart() {
 	i.pool.mu.Lock()
 	defer i.pool.mu.Unlock()
 	i.pid = i.cmd.Process.Pid
@@ -213,7 +213,7 @@ func (i *instance) abort() {
 	i.kill(syscall.SIGKILL)
 }
 
-// kill signals the process and those that it has started. The caller holds mu.
+// kill signals the process and its children. The caller holds mu.
 func (i *instance) kill(signal syscall.Signal) {
 	if i.pid != 0 {
 		_ = syscall.Kill(-i.pid, signal) // it may have ended just now
@@ -227,8 +227,8 @@ func (i *instance) assign(c *call) {
 	i.work <- c // never blocks: an idle instance has no call
 }
 
-// poll begins a call of /next, which ends the call before. It returns false with the present state if that is not
-// allowed.
+// poll begins a request to /next, which ends the previous call. It returns false and the current state if the request
+// is not allowed.
 func (i *instance) poll() (state, bool) {
 	p := i.pool
 	p.mu.Lock()
@@ -247,7 +247,7 @@ func (i *instance) poll() (state, bool) {
 	}
 	i.timer.Stop()
 	i.call = nil
-	p.ready(i)
+	p.assignNext(i)
 	return idle, true
 }
 
@@ -289,14 +289,14 @@ func (i *instance) claim(id string) *call {
 	return i.call
 }
 
-// sent ends a response.
-func (i *instance) sent() {
+// endResponse ends a response.
+func (i *instance) endResponse() {
 	i.pool.mu.Lock()
 	defer i.pool.mu.Unlock()
 	i.move(responded)
 }
 
-// failure is the error of a call of a process that has ended, in Lambda's words.
+// failure returns the error for a call whose process has ended, in Lambda's words.
 func (i *instance) failure(requestID string) *FunctionError {
 	i.pool.mu.Lock()
 	defer i.pool.mu.Unlock()

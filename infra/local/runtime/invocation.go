@@ -10,11 +10,11 @@ import (
 
 // Limits of Lambda, in bytes: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html.
 const (
-	// MaxPayload is the largest payload of an invocation.
+	// MaxPayload is the maximum size of the payload of an invocation.
 	MaxPayload = 6 << 20
-	// MaxResponse is the largest buffered response: 6 MB, and 100 bytes for the envelope.
+	// MaxResponse is the maximum size of a buffered response: 6 MB, and 100 bytes for the envelope.
 	MaxResponse = 6<<20 + 100
-	// MaxStreamedResponse is the largest streamed response.
+	// MaxStreamedResponse is the maximum size of a streamed response.
 	MaxStreamedResponse = 200 << 20
 )
 
@@ -53,7 +53,7 @@ type Invocation struct {
 // Response is the response of a function, which may be an error of the function.
 type Response struct {
 	RequestID string
-	// ContentType is the function's own, "application/json" for an error.
+	// ContentType is the content type that the function sent, or "application/json" for an error.
 	ContentType string
 	// Streaming reports whether Body is the response as the function sends it: the invocation has Stream set and the
 	// function did not fail before its first byte.
@@ -92,7 +92,7 @@ type errorDocument struct {
 	Message string `json:"errorMessage"`
 }
 
-// newFunctionError returns one of Lambda's own errors. Those that name the request begin with its id, unless it is "".
+// newFunctionError returns one of Lambda's own errors. The message begins with the request's id, unless it is "".
 func newFunctionError(kind, requestID, message string) *FunctionError {
 	if requestID != "" {
 		message = "RequestId: " + requestID + " Error: " + message
@@ -121,7 +121,7 @@ func reportedError(header string, payload []byte) *FunctionError {
 	return &FunctionError{Type: header, Message: doc.Message, Payload: payload}
 }
 
-// timeoutError is the error of an invocation or a start that exceeded its time limit.
+// timeoutError returns the error for an invocation or a start that exceeded its time limit.
 func timeoutError(requestID string, limit time.Duration) *FunctionError {
 	message := fmt.Sprintf("Task timed out after %.2f seconds", limit.Seconds())
 	return newFunctionError("Sandbox.Timedout", requestID, message)

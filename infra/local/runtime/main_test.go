@@ -218,16 +218,6 @@ func event(t testing.TB, o order) []byte {
 	return text
 }
 
-// eventually waits for a condition.
-func eventually(t testing.TB, what string, met func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !met(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out: %s", what)
-		}
-	}
-}
-
 // alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {

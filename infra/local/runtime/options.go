@@ -84,8 +84,8 @@ func (f *Function) setDefaults() {
 	f.Timeout = cmp.Or(f.Timeout, 3*time.Second)
 }
 
-// instances returns the maximum number of instances of a function.
-func (f *Function) instances(o *Options) int {
+// maxInstances returns the maximum number of instances of a function.
+func (f *Function) maxInstances(o *Options) int {
 	if f.MaxConcurrency > 0 {
 		return min(f.MaxConcurrency, o.MaxConcurrency)
 	}

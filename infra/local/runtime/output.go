@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxLine is the length of a log line in CloudWatch. Longer lines are split.
+// maxLine is the maximum number of bytes of a log line in CloudWatch. Longer lines are split.
 const maxLine = 256 << 10
 
 // lineWriter passes the output of a process on as lines.

@@ -11,9 +11,9 @@ import (
 	"devplatform/infra/local/processors"
 )
 
-// Backoff of starts. A failure is a process that ended by itself. A process that outlives a call resets the count. From
-// stormAfter on, one process is started at a time, after an increasing pause, so that a function that always crashes
-// uses little CPU time.
+// Backoff of starts. A failure is a process that ended by itself or did not start in time. A process that outlives a
+// call resets the count. After stormAfter failures in a row, one process is started at a time, after an increasing
+// pause, so that a function that always crashes uses little CPU time.
 const (
 	stormAfter = 3
 	firstPause = 20 * time.Millisecond
@@ -29,7 +29,7 @@ type pool struct {
 	rt       *Runtime
 	function Function
 	arn      string
-	env      func() []string // called from the first start on
+	env      func() []string // computes the variables at the first start
 
 	mu       sync.Mutex
 	queue    list.List   // of *call
@@ -66,7 +66,7 @@ func (p *pool) wait(c *call, push func(any) *list.Element) {
 		return
 	}
 	c.place = push(c)
-	c.throttle = time.AfterFunc(p.rt.opts.MaxWait-p.rt.opts.Now().Sub(c.queued), func() { p.overdue(c) })
+	c.throttle = time.AfterFunc(p.rt.opts.MaxWait-p.rt.opts.Now().Sub(c.queued), func() { p.throttle(c) })
 }
 
 // remove takes a call out of the queue. It reports whether the call was in it. The caller holds mu.
@@ -80,17 +80,17 @@ func (p *pool) remove(c *call) bool {
 	return true
 }
 
-// overdue throttles a call that has waited for Options.MaxWait. If an instance is starting, the call waits again.
-func (p *pool) overdue(c *call) {
+// throttle refuses a call that has waited for Options.MaxWait. If an instance is starting, the call waits again.
+func (p *pool) throttle(c *call) {
 	p.mu.Lock()
 	if c.place != nil && p.starting > 0 {
 		c.throttle.Reset(p.rt.opts.MaxWait)
 		p.mu.Unlock()
 		return
 	}
-	throttled := p.remove(c)
+	wasQueued := p.remove(c)
 	p.mu.Unlock()
-	if throttled {
+	if wasQueued {
 		c.refuse(fmt.Errorf("%s: %w", p.function.Name, ErrThrottled))
 	}
 }
@@ -113,8 +113,9 @@ func (p *pool) next() *call {
 	return c
 }
 
-// ready assigns work to an instance that has just become idle. The caller holds mu.
-func (p *pool) ready(i *instance) {
+// assignNext assigns the first call in the queue, if there is one, to an instance that has just become idle. The caller
+// holds mu.
+func (p *pool) assignNext(i *instance) {
 	defer p.grow()
 	if i.version != p.version {
 		i.retire()
@@ -128,10 +129,10 @@ func (p *pool) ready(i *instance) {
 	p.idle = append(p.idle, i)
 }
 
-// gone removes an instance whose process has ended. It returns the calls that fail because of it: the call that the
-// instance was running, or, if the process did not start, the first call in the queue. If no start seems to succeed,
-// all calls in the queue fail.
-func (p *pool) gone(i *instance) (failed []*call) {
+// removeEnded removes an instance whose process has ended. It returns the calls that fail because of it: the call that
+// the instance was running, or, if the process did not start, the first call in the queue. If no start seems to
+// succeed, all calls in the queue fail.
+func (p *pool) removeEnded(i *instance) (failed []*call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	defer p.grow()
@@ -163,12 +164,12 @@ func (p *pool) gone(i *instance) (failed []*call) {
 }
 
 // grow starts an instance for calls that wait: at once if there is no instance, else one at a time, when the first call
-// has waited for Options.Patience and so has passed the time since the last instance was ready. Many quick calls are
-// therefore served by few busy instances, which costs much less than many that take turns, and calls that block one
-// another get an instance each. If there are two instances for each processor and the processors are busy, more
-// instances would only delay one another: then the first call waits for up to busyPatience. The caller holds mu.
+// has waited for Options.Patience and the last instance has been ready for as long. So few busy instances serve many
+// quick calls, which costs much less than many instances that take turns, and calls that block one another get an
+// instance each. If there are two instances for each processor and the processors are busy, more instances would only
+// delay one another: then the first call waits for up to busyPatience. The caller holds mu.
 func (p *pool) grow() {
-	short := !p.closed && p.starting == 0 && p.queue.Len() > 0 && len(p.all) < p.function.instances(&p.rt.opts)
+	short := !p.closed && p.starting == 0 && p.queue.Len() > 0 && len(p.all) < p.function.maxInstances(&p.rt.opts)
 	if p.growing || !short {
 		return
 	}
@@ -209,11 +210,11 @@ func (p *pool) pause() time.Duration {
 	return p.rt.opts.Patience - now.Sub(since)
 }
 
-// reap stops the instances that have been idle since before.
-func (p *pool) reap(before time.Time) {
+// reap stops the instances that became idle before a time.
+func (p *pool) reap(limit time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.idle) > 0 && p.idle[0].idleSince.Before(before) {
+	for len(p.idle) > 0 && p.idle[0].idleSince.Before(limit) {
 		p.idle[0].retire()
 		p.idle = slices.Delete(p.idle, 0, 1)
 	}

@@ -30,7 +30,7 @@ func requeued(t *testing.T, waited time.Duration) (*pool, *call) {
 	c := newCall(rt, Invocation{Function: "echo"}, "arn")
 	p.enqueue(c)
 	time.Sleep(waited)
-	p.gone(free)
+	p.removeEnded(free)
 	if n := queueLength(p); n != 1 && waited < testMaxWait {
 		t.Fatalf("%d calls are in the queue, want 1", n)
 	}

@@ -55,10 +55,10 @@ func (i *instance) start() (*http.Server, error) {
 	if err := i.launch(); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	i.watch()
+	i.limitStart()
 	server := &http.Server{
 		Handler:           i,
-		ConnState:         i.connection,
+		ConnState:         i.countConnection,
 		ReadHeaderTimeout: time.Minute,
 		ErrorLog:          slog.NewLogLogger(i.pool.rt.opts.Logger.Handler(), slog.LevelWarn),
 	}

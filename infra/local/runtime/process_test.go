@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/platformtest"
 )
 
 func kill(t testing.TB, pid int) {
@@ -102,7 +103,7 @@ func TestLogLines(t *testing.T) {
 			want = append(want, "echo "+line)
 		}
 	}
-	eventually(t, "all is logged", func() bool { return len(out.list()) == len(want) }) // the last lines follow their response
+	platformtest.Eventually(t, "all is logged", func() bool { return len(out.list()) == len(want) }) // the last lines follow their response
 	if diff := cmp.Diff(want, out.list()); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
@@ -113,7 +114,7 @@ func TestLongLineIsSplit(t *testing.T) {
 	var out lines
 	r := start(t, func(o *runtime.Options) { o.Lines = out.add })
 	invoke(t, r, runtime.Invocation{Function: "echo", RequestID: "id", Payload: event(t, order{Log: []string{strings.Repeat("y", 600<<10)}})})
-	eventually(t, "all is logged", func() bool { return len(out.list()) == 3 })
+	platformtest.Eventually(t, "all is logged", func() bool { return len(out.list()) == 3 })
 	for n, size := range []int{256 << 10, 256 << 10, 88 << 10} {
 		if got := len(out.list()[n]) - len("echo "); got != size {
 			t.Errorf("part %d has %d bytes, want %d", n, got, size)
@@ -132,7 +133,7 @@ func TestCloseWaitsForRequestsInFlight(t *testing.T) {
 	<-g.arrived
 	closed := make(chan error, 1)
 	go func() { closed <- r.Close(context.Background()) }()
-	eventually(t, "no new requests", func() bool {
+	platformtest.Eventually(t, "no new requests", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		_, err := r.Invoke(ctx, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)})
@@ -195,7 +196,7 @@ func TestCloseRefusesQueuedCalls(t *testing.T) {
 		_, err := r.Invoke(context.Background(), runtime.Invocation{Function: "echo"})
 		refused <- err
 	}()
-	eventually(t, "the request waits", func() bool { return r.Queued("echo") == 1 })
+	platformtest.Eventually(t, "the request waits", func() bool { return r.Queued("echo") == 1 })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	if err := r.Close(ctx); err == nil || !strings.Contains(err.Error(), "2 calls in flight were interrupted") {
@@ -206,7 +207,7 @@ func TestCloseRefusesQueuedCalls(t *testing.T) {
 	}
 }
 
-// parent is a platform that a test kills: it prints the pids of an idle and a busy instance.
+// parent is a platform that a test kills: it prints the pids of two busy instances.
 func parent() {
 	self, _ := os.Executable()
 	r := runtime.New(runtime.Options{Now: time.Now, Functions: []runtime.Function{{
@@ -264,6 +265,6 @@ func TestKilledPlatformLeavesNoOrphan(t *testing.T) {
 	kill(t, platform.Process.Pid)
 	_ = platform.Wait()
 	for _, pid := range pids {
-		eventually(t, "the function is gone", func() bool { return !alive(pid) })
+		platformtest.Eventually(t, "the function is gone", func() bool { return !alive(pid) })
 	}
 }

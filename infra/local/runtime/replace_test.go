@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/platformtest"
 )
 
 // replaceable returns a runtime whose function "echo" runs a link to this binary, and the path of the link.
@@ -52,7 +53,7 @@ func TestReplaceStopsIdleInstancesAndLetsBusyOnesFinish(t *testing.T) {
 	if err := r.Replace("echo"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "only the busy instance is left", func() bool {
+	platformtest.Eventually(t, "only the busy instance is left", func() bool {
 		list := r.Snapshot()
 		return len(list) == 1 && list[0].Busy
 	})
@@ -62,7 +63,7 @@ func TestReplaceStopsIdleInstancesAndLetsBusyOnesFinish(t *testing.T) {
 	if old.FunctionError != nil || next == "" || next == idle || next == old.body {
 		t.Errorf("processes: idle %s, busy %s (%v), after the replacement %s", idle, old.body, old.FunctionError, next)
 	}
-	eventually(t, "the busy instance has ended", func() bool { return len(r.Snapshot()) == 1 })
+	platformtest.Eventually(t, "the busy instance has ended", func() bool { return len(r.Snapshot()) == 1 })
 	if err := r.Replace("other"); !errors.Is(err, runtime.ErrFunctionNotFound) {
 		t.Errorf("another function: error %v", err)
 	}

@@ -71,7 +71,7 @@ func (r *Runtime) serveInvoke(w http.ResponseWriter, req *http.Request, segment 
 	return nil
 }
 
-// readEvent reads the payload. An empty one is an empty object, as on AWS.
+// readEvent reads the payload. An empty payload means an empty object, as on AWS.
 func readEvent(req *http.Request) ([]byte, error) {
 	payload, err := io.ReadAll(io.LimitReader(req.Body, MaxPayload+1))
 	if err != nil {
@@ -105,8 +105,8 @@ func invalid(format string, args ...any) *apiError {
 	return &apiError{http.StatusBadRequest, "InvalidParameterValueException", fmt.Sprintf(format, args...)}
 }
 
-// writeError writes an error. AWS calls the message's member "Message" for some types and "message" for others, and
-// clients look for the one of their type: the body has both.
+// writeError writes an error. AWS calls the message's member "Message" for some types of errors and "message" for
+// others. The body has both, because clients look for one of them.
 func writeError(w http.ResponseWriter, err error) {
 	e := &apiError{http.StatusInternalServerError, "ServiceException", err.Error()}
 	body := map[string]string{"Type": "User"}

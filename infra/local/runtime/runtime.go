@@ -72,7 +72,7 @@ func qualified(arn, qualifier string) string {
 	return arn + ":" + qualifier
 }
 
-// find returns the pool of a function that has a version or alias of this name.
+// find returns the pool of a function. qualifier is "" or one of the function's versions and aliases.
 func (r *Runtime) find(function, qualifier string) (*pool, error) {
 	p := r.pools[function]
 	if p == nil || qualifier != "" && qualifier != latest && qualifier != firstVersion && qualifier != p.function.Alias {

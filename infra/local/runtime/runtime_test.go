@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/platformtest"
 )
 
 func TestWarmInstanceIsUsedAgain(t *testing.T) {
@@ -111,7 +112,7 @@ func checkConcurrency(t *testing.T, limit int, r *runtime.Runtime) {
 	}
 	for n := limit; n < requests; n++ {
 		send(n)
-		eventually(t, "the request waits", func() bool { return r.Queued("echo") == n-limit+1 })
+		platformtest.Eventually(t, "the request waits", func() bool { return r.Queued("echo") == n-limit+1 })
 	}
 	if got := len(r.Snapshot()); got != limit {
 		t.Errorf("%d instances, want %d", got, limit)
@@ -142,7 +143,7 @@ func TestFreedInstanceServesBeforeAStartingOne(t *testing.T) {
 	defer hold()
 	responses := make(chan reply, 1)
 	go func() { responses <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)}) }()
-	eventually(t, "the request waits", func() bool { return r.Queued("echo") == 1 })
+	platformtest.Eventually(t, "the request waits", func() bool { return r.Queued("echo") == 1 })
 	g.open()
 	if got := <-responses; got.body != `{}` {
 		t.Errorf("response %q", got.body)
@@ -209,7 +210,7 @@ func TestClientLeavingDoesNotStopTheFunction(t *testing.T) {
 		t.Errorf("the function was disturbed: %v", before)
 	}
 	g.open()
-	eventually(t, "the instance is idle again", func() bool {
+	platformtest.Eventually(t, "the instance is idle again", func() bool {
 		after := r.Snapshot()
 		return len(after) == 1 && after[0].Idle && after[0].PID == before[0].PID
 	})
@@ -219,7 +220,7 @@ func TestIdleInstancesEnd(t *testing.T) {
 	t.Parallel()
 	r := start(t, func(o *runtime.Options) { o.IdleTimeout = 50 * time.Millisecond })
 	invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)})
-	eventually(t, "no instance is left", func() bool { return len(r.Snapshot()) == 0 })
+	platformtest.Eventually(t, "no instance is left", func() bool { return len(r.Snapshot()) == 0 })
 	if got := invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)}); got.body != `{}` {
 		t.Errorf("response %q", got.body)
 	}

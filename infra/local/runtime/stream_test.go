@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/platformtest"
 )
 
 func TestHugeResponses(t *testing.T) {
@@ -98,7 +99,7 @@ func TestAbandonedStreamIsDrained(t *testing.T) {
 		t.Error(err)
 	}
 	_ = response.Body.Close()
-	eventually(t, "the instance is idle", func() bool { s := r.Snapshot(); return len(s) == 1 && s[0].Idle })
+	platformtest.Eventually(t, "the instance is idle", func() bool { s := r.Snapshot(); return len(s) == 1 && s[0].Idle })
 	if n := r.Starts(); n != 1 {
 		t.Errorf("the function was disturbed: %d starts", n)
 	}

@@ -96,10 +96,13 @@ type corsRule struct {
 	Unknown        []anyElement `xml:",any" json:"-"`
 }
 
+// maxRules is S3's maximum number of CORS rules of a bucket.
+const maxRules = 100
+
 var corsMethods = []string{http.MethodGet, http.MethodPut, http.MethodHead, http.MethodPost, http.MethodDelete}
 
 func (c *corsConfiguration) check() error {
-	if len(c.Rules) == 0 || len(c.Rules) > 100 {
+	if len(c.Rules) == 0 || len(c.Rules) > maxRules {
 		return errMalformedXML
 	}
 	for _, rule := range c.Rules {
@@ -139,8 +142,8 @@ func (s *Store) deleteCORS(q *request) error {
 	return s.changeBucket(q, func(b *bucket) { b.CORS = nil })
 }
 
-// matches returns the index of the first pattern that matches a text, or -1. A pattern has at most one "*".
-func matches(patterns []string, text string) int {
+// matchIndex returns the index of the first pattern that matches a text, or -1. A pattern has at most one "*".
+func matchIndex(patterns []string, text string) int {
 	return slices.IndexFunc(patterns, func(pattern string) bool {
 		prefix, suffix, wild := strings.Cut(pattern, "*")
 		return text == pattern ||
@@ -171,9 +174,9 @@ func (q *request) preflight() error {
 func (q *request) setCORS(method string, headers []string) (allowed bool) {
 	origin := q.Header.Get("Origin")
 	for _, rule := range q.rules.CORS {
-		at := matches(rule.AllowedOrigins, origin)
+		at := matchIndex(rule.AllowedOrigins, origin)
 		isForbidden := func(header string) bool {
-			return matches(strings.Fields(strings.ToLower(strings.Join(rule.AllowedHeaders, " "))), header) < 0
+			return matchIndex(strings.Fields(strings.ToLower(strings.Join(rule.AllowedHeaders, " "))), header) < 0
 		}
 		if origin == "" || at < 0 || !slices.Contains(rule.AllowedMethods, method) ||
 			slices.ContainsFunc(headers, isForbidden) {

@@ -99,7 +99,7 @@ func (l *locks) number(key []byte) uint32 { return crc32.ChecksumIEEE(key) % uin
 // change is a change of the index, and of the files that it refers to.
 type change struct {
 	batch  *pebble.Batch
-	added  string   // the file that is removed if the commit fails, "" for none
+	added  string   // the file that is removed if fill fails, "" for none
 	unused []string // the files that are removed after the commit; "" is skipped
 	err    error
 }
@@ -115,8 +115,8 @@ func (c *change) remove(key []byte, file string) {
 }
 
 // commit locks keys, calls fill, and writes the change that fill has filled. If fill returns an error, commit returns
-// it and changes nothing. The change is durable before the keys are unlocked, so no response has data that a power cut
-// could undo.
+// the error and changes nothing. The change is durable before the keys are unlocked, so no response has data that a
+// power cut could undo.
 func (s *Store) commit(fill func(*change) error, keys ...[]byte) error {
 	var wanted [len(s.locks)]bool
 	for _, key := range keys {

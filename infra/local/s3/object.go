@@ -26,8 +26,8 @@ var keptHeaders = []string{
 	"Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Language", "Content-Type", "Expires",
 }
 
-// keptHeaders returns the headers that are stored with an object.
-func (q *request) keptHeaders() map[string]string {
+// headersToKeep returns the headers that are stored with an object.
+func (q *request) headersToKeep() map[string]string {
 	kept := map[string]string{"Content-Type": "binary/octet-stream"}
 	for name, values := range q.Header {
 		value := strings.Join(values, ",")
@@ -50,7 +50,7 @@ func (s *Store) putObject(q *request) error {
 	err = s.commit(func(c *change) error {
 		c.added = received.File
 		old, err := s.readReplaced(q)
-		c.set(key, object{received, q.keptHeaders()})
+		c.set(key, object{received, q.headersToKeep()})
 		c.unused = append(c.unused, old.File)
 		return err
 	}, key)
@@ -130,7 +130,8 @@ func (s *Store) deleteObjects(q *request) error {
 	var result deleteResult
 	var keys []string
 	for _, o := range document.Objects {
-		if keys = append(keys, o.Key); !document.Quiet {
+		keys = append(keys, o.Key)
+		if !document.Quiet {
 			result.Deleted = append(result.Deleted, deletedKey{o.Key})
 		}
 	}
@@ -280,7 +281,7 @@ type lister struct {
 	listResult
 
 	prefix, delimiter, from string // the page begins with the first key that is not less than from
-	page                    int
+	pageSize                int
 	encode                  func(string) string
 }
 
@@ -288,14 +289,15 @@ type lister struct {
 func (q *request) newLister() (*lister, error) {
 	get := q.query.Get
 	l := &lister{
-		prefix: get("prefix"), delimiter: get("delimiter"), page: maxList, encode: func(text string) string { return text },
+		prefix: get("prefix"), delimiter: get("delimiter"), pageSize: maxList,
+		encode: func(text string) string { return text },
 	}
 	if get("encoding-type") == "url" {
 		l.encode = escapePath
 	}
 	var err error
 	if q.query.Has("max-keys") {
-		l.page, err = strconv.Atoi(get("max-keys"))
+		l.pageSize, err = strconv.Atoi(get("max-keys"))
 	}
 	token, tokenErr := base64.URLEncoding.DecodeString(get("continuation-token"))
 	switch {
@@ -303,7 +305,7 @@ func (q *request) newLister() (*lister, error) {
 		return nil, errInvalidArgument.with("list-type must be 2")
 	case get("encoding-type") != "url" && get("encoding-type") != "":
 		return nil, errInvalidArgument.with("Invalid Encoding Method specified in Request")
-	case err != nil || l.page < 0 || l.page > math.MaxInt32:
+	case err != nil || l.pageSize < 0 || l.pageSize > math.MaxInt32:
 		return nil, errInvalidArgument.with("Argument max-keys must be an integer between 0 and 2147483647")
 	case tokenErr != nil || q.query.Has("continuation-token") && len(token) == 0:
 		return nil, errInvalidArgument.with("The continuation token provided is incorrect")
@@ -316,19 +318,19 @@ func (q *request) newLister() (*lister, error) {
 	l.listResult = listResult{
 		Name: q.bucket, Prefix: l.encode(l.prefix), Delimiter: l.encode(l.delimiter),
 		StartAfter: l.encode(get("start-after")), ContinuationToken: get("continuation-token"),
-		EncodingType: get("encoding-type"), MaxKeys: l.page,
+		EncodingType: get("encoding-type"), MaxKeys: l.pageSize,
 	}
-	l.page = min(l.page, maxList)
+	l.pageSize = min(l.pageSize, maxList)
 	return l, nil
 }
 
 // add adds an object or its common prefix to the page. It returns the key at which the scan continues, or "" to
 // continue with the next object.
 func (l *lister) add(key string, o object) (next string, err error) {
-	if !strings.HasPrefix(key, l.prefix) || l.page == 0 {
+	if !strings.HasPrefix(key, l.prefix) || l.pageSize == 0 {
 		return "", fs.SkipAll
 	}
-	if l.KeyCount == l.page {
+	if l.KeyCount == l.pageSize {
 		l.IsTruncated, l.NextContinuationToken = true, base64.URLEncoding.EncodeToString([]byte(key))
 		return "", fs.SkipAll
 	}

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/datafolder/disktest"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"devplatform/infra/local/datafolder/disktest"
 )
 
 func TestObject(t *testing.T) {

@@ -40,7 +40,6 @@ const (
 // operations are the supported operations. A request selects the first one that matches, so operations with a marker
 // come first.
 var operations = []operation{
-	// bucket.go
 	{"ListBuckets", get, "service", "", "", (*Store).listBuckets},
 
 	{"GetBucketCors", get, "bucket", "cors", "", (*Store).getCORS},
@@ -84,19 +83,19 @@ func (q *request) hoist() error {
 // operation returns the operation of the request. It returns an error if the local platform does not support the
 // operation, or one of the request's parameters and headers.
 func (q *request) operation() (*operation, error) {
-	at := "object"
+	level := "object"
 	switch {
 	case q.bucket == "":
-		at = "service"
+		level = "service"
 	case q.key == "":
-		at = "bucket"
+		level = "bucket"
 	}
 	i := slices.IndexFunc(operations, func(o operation) bool {
-		return o.method == q.Method && o.level == at && (o.marker == "" || q.query.Has(o.marker))
+		return o.method == q.Method && o.level == level && (o.marker == "" || q.query.Has(o.marker))
 	})
 	if i < 0 {
 		return nil, errUnsupported.with("The local platform does not support this operation: %s of a %s with the query %q.",
-			q.Method, at, q.URL.RawQuery)
+			q.Method, level, q.URL.RawQuery)
 	}
 	op := &operations[i]
 	if err := q.hoist(); err != nil {

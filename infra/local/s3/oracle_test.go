@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/platformtest"
-
 	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/platformtest"
 )
 
 // oracleVariable names the binary of versitygw, an independent implementation of S3. `make compare-s3` sets it.

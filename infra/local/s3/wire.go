@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// maxKey is the length of the longest key, in bytes.
+	// maxKey is the maximum length of a key, in bytes.
 	maxKey = 1024
-	// drainLimit is the number of bytes that are read of the body of a refused request, and drainTime the time for it
-	// if the response was sent before.
+	// drainLimit is the maximum number of bytes of a refused request's body that are read. drainTime limits the time if
+	// the response was sent before.
 	drainLimit = 64 << 20
 	drainTime  = 5 * time.Second
 	// documentTime is the format of times in documents.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/resources"
-
-	"github.com/google/uuid"
 )
 
 // Limits of AWS.
@@ -43,7 +43,7 @@ func invalidParameter(format string, args ...any) error {
 	return &awsjson.Error{Type: "InvalidParameterException", Message: fmt.Sprintf(format, args...)}
 }
 
-func exists(format string, args ...any) error {
+func alreadyExists(format string, args ...any) error {
 	return &awsjson.Error{Type: "ResourceExistsException", Message: fmt.Sprintf(format, args...)}
 }
 
@@ -101,8 +101,9 @@ func (s *Store) createSecret(_ context.Context, in *createSecretInput) (out *wri
 	}
 	err = s.change(func(all *[]secret) error {
 		if i := slices.IndexFunc(*all, func(sec secret) bool { return sec.Name == in.Name }); i >= 0 {
-			if out = (*all)[i].writtenOutput(); !in.isRepeated(&(*all)[i]) {
-				return exists("The secret %s already exists.", in.Name)
+			out = (*all)[i].writtenOutput()
+			if !in.isRepeated(&(*all)[i]) {
+				return alreadyExists("The secret %s already exists.", in.Name)
 			}
 			return nil
 		}
@@ -135,7 +136,7 @@ func (s *Store) putSecretValue(_ context.Context, in *putSecretValueInput) (out 
 			return err
 		case in.isRepeated(found):
 		case in.ClientRequestToken == found.Version:
-			return exists("ClientRequestToken %s is already in use for another value of %s.", found.Version, found.Name)
+			return alreadyExists("ClientRequestToken %s is already in use for another value of %s.", found.Version, found.Name)
 		default:
 			found.put(&in.newValue, s.now())
 		}

@@ -14,12 +14,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/go-json-experiment/json"
+
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/resources"
-
-	"github.com/cockroachdb/pebble/v2"
-	"github.com/go-json-experiment/json"
 )
 
 // Options configure a Store.

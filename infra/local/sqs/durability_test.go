@@ -1,12 +1,8 @@
 package sqs
 
 import (
-	"errors"
-
-	"devplatform/infra/local/datafolder"
-	"devplatform/infra/local/datafolder/disktest"
-
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -21,6 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/datafolder/disktest"
 )
 
 func openIn(t *testing.T, dir string, files vfs.FS, clock *testClock) *Store {
@@ -202,7 +201,7 @@ func (l *ledger) check(t *testing.T, s *Store, later *ledger) {
 			t.Errorf("%s was deleted and is back", body)
 		case m != nil && int(m.receives) < l.received[body]:
 			t.Errorf("%s was received %d times, but its count is %d", body, l.received[body], m.receives)
-		case m != nil && l.received[body] > 0 && !m.inFlight():
+		case m != nil && l.received[body] > 0 && !m.isInFlight():
 			t.Errorf("%s was received and is not in flight", body)
 		}
 	}

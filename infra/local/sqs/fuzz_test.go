@@ -14,11 +14,11 @@ func FuzzEntry(f *testing.F) {
 	f.Add(m.encode("tenant"))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, value []byte) {
-		m, group, err := parseEntry(7, value)
+		m, group, err := decodeMessage(7, value)
 		if err != nil {
 			return
 		}
-		again, sameGroup, err := parseEntry(7, m.encode(group))
+		again, sameGroup, err := decodeMessage(7, m.encode(group))
 		if err != nil || sameGroup != group || !cmp.Equal(m, again, cmp.AllowUnexported(message{})) {
 			t.Errorf("%x: got %+v, then %+v, %v", value, m, again, err)
 		}

@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 
-	"devplatform/infra/local/awsjson"
-
 	"github.com/cockroachdb/pebble/v2"
+
+	"devplatform/infra/local/awsjson"
 )
 
-// handleInput is the message of a deletion or of a change of visibility.
+// handleInput identifies the message of a deletion or of a change of visibility.
 type handleInput struct {
 	ReceiptHandle string `json:"ReceiptHandle"`
 	Visibility    *int64 `json:"VisibilityTimeout"` // seconds from now; nil in deletions
@@ -76,7 +76,8 @@ func (s *Store) delete(address string, inputs []handleInput) ([]error, error) {
 		found := map[*message]bool{}
 		for i, in := range inputs {
 			m, err := q.messageOf(in.ReceiptHandle)
-			if errs[i] = err; m == nil || found[m] {
+			errs[i] = err
+			if m == nil || found[m] {
 				continue
 			}
 			found[m] = true
@@ -93,8 +94,8 @@ func (s *Store) delete(address string, inputs []handleInput) ([]error, error) {
 	})
 }
 
-// hide changes when messages in flight become visible.
-func (s *Store) hide(address string, inputs []handleInput) ([]error, error) {
+// changeVisibility changes when messages in flight become visible.
+func (s *Store) changeVisibility(address string, inputs []handleInput) ([]error, error) {
 	errs := make([]error, len(inputs))
 	return errs, s.write(func(batch *pebble.Batch) (func(), error) {
 		q, err := s.findQueue(address)
@@ -107,11 +108,13 @@ func (s *Store) hide(address string, inputs []handleInput) ([]error, error) {
 		now := s.now()
 		for i, in := range inputs {
 			m, err := q.findInFlight(in, now)
-			if errs[i] = err; err != nil {
+			errs[i] = err
+			if err != nil {
 				continue
 			}
 			q.detach(m)
-			if m.visible = now + *in.Visibility*secondMillis; *in.Visibility > 0 {
+			m.visible = now + *in.Visibility*secondMillis
+			if *in.Visibility > 0 {
 				q.hide(m)
 			} else {
 				q.show(m)
@@ -124,7 +127,7 @@ func (s *Store) hide(address string, inputs []handleInput) ([]error, error) {
 	})
 }
 
-// findInFlight returns the message whose visibility is to be changed.
+// findInFlight returns the message whose visibility the request changes.
 func (q *queue) findInFlight(in handleInput, now int64) (*message, error) {
 	if in.Visibility == nil {
 		return nil, missing("VisibilityTimeout")
@@ -138,7 +141,7 @@ func (q *queue) findInFlight(in handleInput, now int64) (*message, error) {
 		return nil, err
 	case m == nil:
 		return nil, invalid("ReceiptHandle must be the handle of the last receive of a message that exists.")
-	case !m.inFlight():
+	case !m.isInFlight():
 		return nil, kindNotInFlight.error("The message is not in flight.")
 	case now+*in.Visibility*secondMillis > m.last+maxVisibility*secondMillis:
 		return nil, invalid("VisibilityTimeout must end at most %d seconds after the message was received.", maxVisibility)

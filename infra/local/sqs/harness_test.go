@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/awshttp"
-	"devplatform/infra/local/awsjson"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"devplatform/infra/local/awshttp"
+	"devplatform/infra/local/awsjson"
 )
 
 // testClock is a clock that tests advance.
@@ -245,14 +245,4 @@ func arnOf(name string) string { return "arn:aws:sqs:us-east-1:000000000000:" + 
 
 func redriveTo(name string, receives int) string {
 	return `{"deadLetterTargetArn":"` + arnOf(name) + `","maxReceiveCount":` + strconv.Itoa(receives) + `}`
-}
-
-// eventually waits for a condition.
-func eventually(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out: %s", what)
-		}
-	}
 }

@@ -24,7 +24,7 @@ type message struct {
 	agedAt     int32
 }
 
-func (m *message) inFlight() bool { return m.hiddenAt != notInHeap && m.receives > 0 }
+func (m *message) isInFlight() bool { return m.hiddenAt != notInHeap && m.receives > 0 }
 
 // group is the messages of a queue that have the same MessageGroupId. Messages without one are a group as well.
 type group struct {
@@ -42,9 +42,9 @@ type index struct {
 	ready    ordered[*group]   // groups with visible messages, ordered by servedBefore
 	hidden   ordered[*message] // by when they become visible
 	aged     ordered[*message] // by when they were sent
-	visible  int
-	inFlight int
-	turns    uint64
+	visible  int               // number of visible messages
+	inFlight int               // number of messages in flight
+	turns    uint64            // the latest turn of a message
 }
 
 func newIndex() index {
@@ -75,7 +75,8 @@ func servedBefore(a, b *group) bool {
 	return a.head.turn < b.head.turn
 }
 
-func (x *index) delayed() int { return len(x.hidden.members) - x.inFlight }
+// delayedCount returns the number of hidden messages that were never received.
+func (x *index) delayedCount() int { return len(x.hidden.members) - x.inFlight }
 
 func (x *index) add(m *message, group string, now int64) {
 	m.group = x.groupOf(group)
@@ -103,18 +104,19 @@ func (x *index) remove(m *message) {
 	x.detach(m)
 	x.aged.remove(m)
 	delete(x.messages, m.number)
-	if m.group.messages--; m.group.messages == 0 {
+	m.group.messages--
+	if m.group.messages == 0 {
 		delete(x.groups, m.group.name)
 	}
 }
 
-// detach removes a message from the visible or the hidden ones. show, hide or remove must follow.
+// detach removes a message from the visible or the hidden messages. show, hide or remove must follow.
 func (x *index) detach(m *message) {
 	if m.hiddenAt == notInHeap {
 		x.unlink(m)
 		return
 	}
-	if m.inFlight() {
+	if m.isInFlight() {
 		x.inFlight--
 		m.group.inFlight--
 		x.reorder(m.group)
@@ -122,7 +124,7 @@ func (x *index) detach(m *message) {
 	x.hidden.remove(m)
 }
 
-// hide adds a detached message to the hidden ones.
+// hide adds a detached message to the hidden messages.
 func (x *index) hide(m *message) {
 	x.hidden.add(m)
 	if m.receives == 0 {
@@ -133,7 +135,7 @@ func (x *index) hide(m *message) {
 	x.reorder(m.group)
 }
 
-// show adds a detached message to the visible ones, as the last of its group.
+// show adds a detached message to the visible messages, as the last of its group.
 func (x *index) show(m *message) {
 	g := m.group
 	x.turns++

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/datafolder"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // A message is received as it was sent, with system attributes. The SDK verifies the checksum of the body.

@@ -77,6 +77,7 @@ func (q *queue) setAlarm(s *Store) {
 	q.alarm = alarm
 }
 
+// maxExpired is the maximum number of expired messages that one write deletes.
 const maxExpired = 1000
 
 // advance makes messages visible whose time has come, deletes expired messages, and notifies waiters.

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"devplatform/infra/platformtest"
 )
 
 // waiting waits until n receives wait for messages of a queue.
 func waiting(t testing.TB, s *Store, name string, n int) {
 	t.Helper()
-	eventually(t, fmt.Sprint(n, " receives wait"), func() bool {
+	platformtest.Eventually(t, fmt.Sprint(n, " receives wait"), func() bool {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
 		return len(s.queues[name].waiters) == n

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/datafolder"
-
 	"pgregory.net/rapid"
+
+	"devplatform/infra/local/datafolder"
 )
 
 // modelMessage is a message in the model.
@@ -64,8 +64,8 @@ func (m *model) find(body string) *modelMessage {
 	return nil
 }
 
-// received checks the messages of a response, and updates the model.
-func (m *model) received(t *rapid.T, dead bool, most int, visibility int64, got []any) {
+// checkReceived checks the messages of a response, and updates the model.
+func (m *model) checkReceived(t *rapid.T, dead bool, most int, visibility int64, got []any) {
 	m.expire()
 	var due []*modelMessage // can be received
 	for _, x := range m.messages {
@@ -96,9 +96,9 @@ func (m *model) received(t *rapid.T, dead bool, most int, visibility int64, got 
 	}
 }
 
-// movedToDead marks the messages that a receive has moved to the dead-letter queue. The model does not know the order
+// markMovedToDead marks the messages that a receive has moved to the dead-letter queue. The model does not know the order
 // of messages, so it looks at the engine.
-func (m *model) movedToDead(s *Store) {
+func (m *model) markMovedToDead(s *Store) {
 	for _, e := range s.queues["dead"].messages {
 		for _, x := range m.messages {
 			if !x.dead && x.receives >= m.maxReceives && x.visible <= m.now && x.sent == e.sent && int64(e.receives) == x.receives && x.body == bodyOf(s, e.number) {
@@ -144,13 +144,13 @@ func TestModel(t *testing.T) {
 				most, visibility := rapid.IntRange(1, 10).Draw(r, "most"), rapid.Int64Range(0, 40).Draw(r, "visibility")
 				got := must(t, s, "ReceiveMessage", fmt.Sprintf(`{URL(q),"MaxNumberOfMessages":%d,"VisibilityTimeout":%d,"AttributeNames":["All"]}`, most, visibility))
 				messages, _ := got.body["Messages"].([]any)
-				m.movedToDead(s)
-				m.received(r, false, most, visibility, messages)
+				m.markMovedToDead(s)
+				m.checkReceived(r, false, most, visibility, messages)
 			},
 			"receive the dead": func(r *rapid.T) {
 				got := must(t, s, "ReceiveMessage", `{URL(dead),"MaxNumberOfMessages":10,"VisibilityTimeout":5,"AttributeNames":["All"]}`)
 				messages, _ := got.body["Messages"].([]any)
-				m.received(r, true, 10, 5, messages)
+				m.checkReceived(r, true, 10, 5, messages)
 			},
 			"delete": func(r *rapid.T) {
 				h := handle(r)

@@ -231,7 +231,7 @@ var attributes = map[string]attribute{
 	"LastModifiedTimestamp":                 count(func(q *queue) int64 { return q.Modified }),
 	"ApproximateNumberOfMessages":           count(func(q *queue) int64 { return int64(q.visible) }),
 	"ApproximateNumberOfMessagesNotVisible": count(func(q *queue) int64 { return int64(q.inFlight) }),
-	"ApproximateNumberOfMessagesDelayed":    count(func(q *queue) int64 { return int64(q.delayed()) }),
+	"ApproximateNumberOfMessagesDelayed":    count(func(q *queue) int64 { return int64(q.delayedCount()) }),
 }
 
 // number returns an attribute that is an integer in a range.

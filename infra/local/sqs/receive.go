@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"devplatform/infra/local/datafolder"
-
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
+
+	"devplatform/infra/local/datafolder"
 )
 
 type receiveInput struct {
@@ -170,8 +170,8 @@ func (s *Store) take(batch *pebble.Batch, q *queue, in *receiveInput) ([]taken, 
 		if m == nil {
 			break
 		}
-		if policy := q.Settings.Redrive; policy != nil && int64(m.receives) >= policy.MaxReceives {
-			if err := s.moveToDead(batch, q, m, s.findARN(policy.Target), now); err != nil {
+		if dead := s.deadLetterQueue(q, m); dead != nil {
+			if err := s.moveToDead(batch, q, m, dead, now); err != nil {
 				return nil, err
 			}
 			continue

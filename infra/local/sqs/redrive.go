@@ -52,8 +52,19 @@ func setRedrivePolicy(s *Store, owner string, to *settings, value string) error 
 	return nil
 }
 
-// moveToDead moves a message to the dead-letter queue, where it is visible. It keeps its ID, its receive count and the
-// time at which it was sent, from which the retention is computed.
+// deadLetterQueue returns the queue to which a message must be moved, because it was received too often. It returns nil
+// if the message stays in its queue. The policy can name a queue that does not exist: an ARN has the region of the
+// start at which the policy was set.
+func (s *Store) deadLetterQueue(q *queue, m *message) *queue {
+	policy := q.Settings.Redrive
+	if policy == nil || int64(m.receives) < policy.MaxReceives {
+		return nil
+	}
+	return s.findARN(policy.Target)
+}
+
+// moveToDead moves a message to the dead-letter queue, where it is visible. The message keeps its ID, its receive count
+// and the time at which it was sent, from which the retention is computed.
 func (s *Store) moveToDead(batch *pebble.Batch, q *queue, m *message, dead *queue, now int64) error {
 	if err := batch.Delete(messageKey(q.ID, m.number), nil); err != nil {
 		return fmt.Errorf("moving a message: %w", err)

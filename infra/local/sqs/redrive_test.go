@@ -1,12 +1,17 @@
 package sqs
 
 import (
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"devplatform/infra/local/datafolder/disktest"
 )
 
 // A message that was received too often is moved to the dead-letter queue and keeps its ID, times and content.
@@ -69,5 +74,22 @@ func TestRedriveRetention(t *testing.T) {
 	clock.advance(20 * time.Second)
 	if got := counts(t, client, dead); got != "0 0 0" {
 		t.Errorf("counts %s", got)
+	}
+}
+
+// A message stays in its queue if the policy names a queue that does not exist: after a start in another region, all
+// queues have other ARNs.
+func TestRedriveToMissingQueue(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	s := openIn(t, dir, nil, newTestClock())
+	must(t, s, "CreateQueue", `{"QueueName":"dead"}`)
+	must(t, s, "CreateQueue", `{"QueueName":"q","Attributes":{"RedrivePolicy":`+strconv.Quote(redriveTo("dead", 1))+`}}`)
+	must(t, s, "SendMessage", `{URL(q),"MessageBody":"m"}`)
+	must(t, s, "ReceiveMessage", `{URL(q),"VisibilityTimeout":0}`)
+	shut(t, s)
+	s = openTest(t, func(o *Options) { o.Folder, o.Region = disktest.Open(t, dir, nil), "eu-west-1" })
+	if got := must(t, s, "ReceiveMessage", `{URL(q)}`).raw; !strings.Contains(got, `"Body":"m"`) {
+		t.Errorf("received %s", got)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
-	"unicode/utf8"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
@@ -51,7 +50,8 @@ func (in *messageInput) check() (*newMessage, error) {
 		m.delay = *in.DelaySeconds * secondMillis
 	}
 	if in.Group != nil {
-		if m.group = *in.Group; !groupName.MatchString(m.group) {
+		m.group = *in.Group
+		if !groupName.MatchString(m.group) {
 			return nil, invalid("MessageGroupId must have 1 to 128 letters, digits and punctuation characters.")
 		}
 	}
@@ -62,7 +62,7 @@ func (in *messageInput) check() (*newMessage, error) {
 // isText reports whether XML 1.0 can represent a text.
 func isText(text string) bool {
 	for _, r := range text {
-		if r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF || !utf8.ValidRune(r) {
+		if r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
 			return false
 		}
 	}
@@ -110,8 +110,8 @@ func (s *Store) send(address string, inputs []*messageInput) ([]*newMessage, []e
 }
 
 func (s *Store) storeNew(batch *pebble.Batch, q *queue, in *newMessage, now int64) (*message, error) {
-	s.nextEntry++
-	m := &message{number: s.nextEntry, id: in.id, sent: now, visible: now + in.delay}
+	s.lastMessage++
+	m := &message{number: s.lastMessage, id: in.id, sent: now, visible: now + in.delay}
 	err := batch.Set(bodyKey(m.number), in.body, nil)
 	if err == nil {
 		err = batch.Set(messageKey(q.ID, m.number), m.encode(in.group), nil)

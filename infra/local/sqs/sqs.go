@@ -39,11 +39,11 @@ type Store struct {
 
 	// mutex guards the fields below and everything that they refer to. It is held while an operation decides and makes its
 	// write visible, and never while the write becomes durable or bodies are read.
-	mutex     sync.Mutex
-	queues    map[string]*queue // by name
-	byID      map[uint32]*queue
-	nextQueue uint32 // the number of the next queue
-	nextEntry uint64 // the number of the next message
+	mutex       sync.Mutex
+	queues      map[string]*queue // by name
+	byID        map[uint32]*queue
+	nextQueue   uint32 // the number of the next queue
+	lastMessage uint64 // the number of the latest message
 }
 
 // Open opens the queues in a folder. It returns an error if the data is damaged.
@@ -86,8 +86,8 @@ func (s *Store) service() *awsjson.Service {
 			"ReceiveMessage":               awsjson.Handle(s.receiveMessage),
 			"DeleteMessage":                forOne(s.delete),
 			"DeleteMessageBatch":           forEach(s.delete),
-			"ChangeMessageVisibility":      forOne(s.hide),
-			"ChangeMessageVisibilityBatch": forEach(s.hide),
+			"ChangeMessageVisibility":      forOne(s.changeVisibility),
+			"ChangeMessageVisibilityBatch": forEach(s.changeVisibility),
 		}},
 	}
 }
@@ -108,7 +108,7 @@ func (s *Store) isDraining() bool {
 	}
 }
 
-// Close drains. The folder waits for running requests when it is closed.
+// Close calls Drain. The folder waits for running requests when it is closed.
 func (s *Store) Close() error {
 	s.Drain()
 	return s.folder.Leave()

@@ -12,8 +12,8 @@ import (
 )
 
 // counterBits is the size of the counter in a message number. The bits above it are the epoch, so that the counter does
-// not have to be stored. No number of a message is used twice, so that a receipt handle of a deleted message
-// never refers to another one.
+// not have to be stored. No message number is used twice, so that a receipt handle of a deleted message never refers to
+// another message.
 const counterBits = 40
 
 func queueKey(queue uint32) []byte {
@@ -59,7 +59,7 @@ func (s *Store) loadMessage(key, value []byte) error {
 	if q == nil {
 		return fmt.Errorf("reading a message without a queue: %w", errDamaged)
 	}
-	m, group, err := parseEntry(binary.BigEndian.Uint64(key[queueEnd:]), value)
+	m, group, err := decodeMessage(binary.BigEndian.Uint64(key[queueEnd:]), value)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *Store) loadMessage(key, value []byte) error {
 	return nil
 }
 
-// beginEpoch increments the epoch, so that no number of a message is used again.
+// beginEpoch increments the epoch, so that no message number is used again.
 func (s *Store) beginEpoch() error {
 	var epoch uint64
 	value, err := datafolder.Read(s.folder.DB, []byte{datafolder.SpaceEpoch})
@@ -80,7 +80,7 @@ func (s *Store) beginEpoch() error {
 		return errDamaged
 	}
 	epoch++
-	s.nextEntry = epoch << counterBits
+	s.lastMessage = epoch << counterBits
 	return s.folder.Update(func(batch *pebble.Batch) error {
 		return batch.Set([]byte{datafolder.SpaceEpoch}, binary.BigEndian.AppendUint64(nil, epoch), nil)
 	})
@@ -109,7 +109,7 @@ func (m *message) encode(group string) []byte {
 	return value
 }
 
-func parseEntry(number uint64, value []byte) (m *message, group string, err error) {
+func decodeMessage(number uint64, value []byte) (m *message, group string, err error) {
 	var r messageRecord
 	if err := json.Unmarshal(value, &r, json.RejectUnknownMembers(true)); err != nil {
 		return nil, "", fmt.Errorf("message %d: %w: %w", number, errDamaged, err)

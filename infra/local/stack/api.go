@@ -119,8 +119,8 @@ func (b *builder) domainMapping(res *resource) {
 func (b *builder) apiEvent(ev eventProperties, f resources.Function) {
 	var p apiEventProperties
 	b.decodeEvent(ev, &p)
-	at := slices.IndexFunc(b.stack.APIs, func(api resources.API) bool { return api.ID == p.RestAPI })
-	if at < 0 && p.RestAPI != "" {
+	index := slices.IndexFunc(b.stack.APIs, func(api resources.API) bool { return api.ID == p.RestAPI })
+	if index < 0 && p.RestAPI != "" {
 		p.problem("RestApiId", "must refer to an %s of this template", typeAPI)
 	}
 	route := resources.Route{
@@ -136,14 +136,14 @@ func (b *builder) apiEvent(ev eventProperties, f resources.Function) {
 		p.problem("Method", "%q is not a method of API Gateway", p.Method)
 		return
 	}
-	if p.Path == "" || p.Method == "" || at < 0 {
+	if p.Path == "" || p.Method == "" || index < 0 {
 		return
 	}
 	if problem := checkPath(p.Path); problem != "" {
 		p.problem("Path", "%q %s", p.Path, problem)
 		return
 	}
-	api := &b.stack.APIs[at]
+	api := &b.stack.APIs[index]
 	for _, other := range api.Routes {
 		if other.Method == route.Method && other.Path == route.Path {
 			b.add(ev.at, p.lineOf("Path"), "%s %s is already a route to %s", route.Method, route.Path, other.Function)

@@ -62,8 +62,8 @@ func init() { // the table refers to functions that refer to the table
 }
 
 // ignoredTypes have no effect on a laptop: permissions, logs, alarms, domains, and the way of deployment. A reference
-// to them is an error, except in properties without effect. Other types that a function can call (a parameter, a state
-// machine) must not be here.
+// to them is an error, except in properties without effect. A type of resource that a function can call, such as a
+// state machine, must not be here.
 const ignoredTypes = `
 	AWS::ApiGateway::Account AWS::Budgets::Budget AWS::CertificateManager::Certificate AWS::CloudWatch::Alarm
 	AWS::CloudWatch::CompositeAlarm AWS::CloudWatch::Dashboard AWS::Events::Rule AWS::IAM::ManagedPolicy AWS::IAM::Policy
@@ -87,7 +87,7 @@ func (b *builder) build() {
 			if !isKnown && apis {
 				b.add(res.at().field("Type"), res.line, "%s is %s", res.typ, unsupported)
 			}
-			if (res.typ == typeAPI) == apis && typ.build != nil && b.active(res) {
+			if (res.typ == typeAPI) == apis && typ.build != nil && b.isActive(res) {
 				typ.build(b, res)
 			}
 		}
@@ -107,7 +107,7 @@ func (b *builder) resourceOf(o object, property, typ, attribute string) *resourc
 		return nil
 	}
 	for _, res := range b.resources {
-		if res.typ == typ && b.active(res) && b.expandFor(res, resourceTypes[typ].attributes[attribute]) == value.text {
+		if res.typ == typ && b.isActive(res) && b.expandFor(res, resourceTypes[typ].attributes[attribute]) == value.text {
 			return res
 		}
 	}

@@ -22,8 +22,8 @@ func (e *evaluator) loadConditions() {
 	}
 }
 
-// active reports whether a resource exists under the template's conditions.
-func (e *evaluator) active(res *resource) bool {
+// isActive reports whether a resource exists under the template's conditions.
+func (e *evaluator) isActive(res *resource) bool {
 	return res.condition == nil || e.holds(res.at().field("Condition"), res.condition)
 }
 
@@ -115,11 +115,12 @@ func (e *evaluator) checkRules() {
 			continue
 		}
 		for i, assertion := range assertions.items {
-			at, assert, text := at.field("Assertions").index(i), assertion.get("Assert"), assertion.get("AssertDescription")
+			at, assert := at.field("Assertions").index(i), assertion.get("Assert")
 			if assert == nil {
 				e.add(at.field("Assert"), assertion.line, "is missing")
 			} else if !e.decide(at.field("Assert"), assert) && len(e.options.Defaults) == 0 {
-				e.add(at, assertion.line, "the assertion fails: %s", e.tryText(text, "it has no description"))
+				description := e.tryText(assertion.get("AssertDescription"), "it has no description")
+				e.add(at, assertion.line, "the assertion fails: %s", description)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ type object struct {
 	e    *evaluator
 	at   place
 	n    *node // nil if the value is absent
-	line int   // of the mapping, or of what contains it
+	line int   // of the value or, if it is absent, of the object that would contain it
 }
 
 // keep lets decode set an embedded object.
@@ -28,7 +28,7 @@ func (o object) keepIn(v reflect.Value) {
 	}
 }
 
-// lineOf returns the line of a property or, if it is absent, of its object. Of a path it takes the first element.
+// lineOf returns the line of a property or, if it is absent, of its object. For a path, it uses the first element.
 func (o object) lineOf(name string) int {
 	name, _, _ = strings.Cut(name, ".")
 	if f := o.n.find(name); f != nil {
@@ -76,34 +76,27 @@ func (o object) is(k kind, problem string) bool {
 // The name is the name of the field unless the tag has one.
 type property struct {
 	name     string
-	index    []int
+	index    int // of the field
 	required bool
 	fallback *string
 	min, max int
 	oneOf    []string
 }
 
+// propertiesOf returns the properties of a struct type, and the names in its tags "ignored".
 func propertiesOf(t reflect.Type) (all []property, ignored []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		ignored = append(ignored, strings.Fields(f.Tag.Get("ignored"))...)
-		switch {
-		case f.Name == "_" || f.Type == reflect.TypeFor[object]():
-		case f.Anonymous: // properties that several structs share
-			shared, _ := propertiesOf(f.Type)
-			for _, p := range shared {
-				p.index = append([]int{i}, p.index...)
-				all = append(all, p)
-			}
-		default:
-			all = append(all, propertyOf(f))
+		if f.Name != "_" && f.Type != reflect.TypeFor[object]() {
+			all = append(all, propertyOf(i, f))
 		}
 	}
 	return all, ignored
 }
 
-func propertyOf(f reflect.StructField) property {
-	p := property{name: f.Name, index: f.Index}
+func propertyOf(index int, f reflect.StructField) property {
+	p := property{name: f.Name, index: index}
 	name, options, _ := strings.Cut(f.Tag.Get("cfn"), ",")
 	if name != "" {
 		p.name = name
@@ -172,7 +165,7 @@ func (o object) decodeStruct(v reflect.Value) {
 	o.keepIn(v)
 	properties, _ := propertiesOf(v.Type())
 	for _, p := range properties {
-		field, value := v.FieldByIndex(p.index), o.property(p.name)
+		field, value := v.Field(p.index), o.property(p.name)
 		switch {
 		case value.n != nil:
 			value.decode(p, field)
@@ -186,7 +179,7 @@ func (o object) decodeStruct(v reflect.Value) {
 	}
 }
 
-// checkKeys reports properties that a struct does not have, unless they resolve to AWS::NoValue.
+// checkKeys reports properties that a struct neither has nor ignores, unless they resolve to AWS::NoValue.
 func (o object) checkKeys(t reflect.Type) {
 	if o.n == nil {
 		return
@@ -220,7 +213,8 @@ func (o object) decodeText(p property, v reflect.Value, text string) {
 	problem := func(format string, args ...any) { o.e.add(o.at, o.line, format, args...) }
 	switch v.Interface().(type) {
 	case string:
-		if v.SetString(text); p.required && text == "" {
+		v.SetString(text)
+		if p.required && text == "" {
 			problem("must not be empty")
 		} else if p.oneOf != nil && !slices.Contains(p.oneOf, text) {
 			last := len(p.oneOf) - 1
@@ -237,7 +231,8 @@ func (o object) decodeText(p property, v reflect.Value, text string) {
 		}
 		v.SetInt(int64(number))
 	case bool:
-		if v.SetBool(text == "true"); text != "true" && text != "false" {
+		v.SetBool(text == "true")
+		if text != "true" && text != "false" {
 			problem("%q must be true or false", text)
 		}
 	default:

@@ -12,7 +12,7 @@
 //
 // Outputs have no effect. Everything else that is not supported is an error that names file, line, resource and
 // property: a template that the platform can run only in part does not run. Rules that a service checks when a resource
-// is created, such as those for names and keys, are not repeated here.
+// is created, such as the rules for names and keys, are not repeated here.
 //
 // What may not enter: creating or running anything (see provision, runtime, gateway), and knowledge of a single
 // project.

@@ -205,7 +205,7 @@ func (e *evaluator) sub(at place, arg *node) *node {
 	}
 }
 
-// substitute resolves a name in Fn::Sub. own is the value in Fn::Sub itself, nil if it has none for the name.
+// substitute resolves a name in Fn::Sub. own is the name's value in the map of Fn::Sub, nil if the map has none.
 func (e *evaluator) substitute(at place, line int, name string, own *node) *node {
 	id, attribute, isAttribute := strings.Cut(name, ".")
 	switch {

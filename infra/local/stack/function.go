@@ -85,7 +85,7 @@ func (b *builder) events(events object, f resources.Function) {
 	for _, entry := range events.n.fields {
 		var ev eventProperties
 		b.decode(events.at.field(entry.key), entry.line, entry.value, &ev)
-		if !logicalID.MatchString(entry.key) { // what SAM makes of the event has it in its logical id
+		if !logicalID.MatchString(entry.key) { // SAM makes a logical id of the event's name
 			b.add(ev.at, entry.line, logicalIDRule)
 			continue
 		}
@@ -98,7 +98,7 @@ func (b *builder) events(events object, f resources.Function) {
 			b.queueEvent(ev, f)
 		case "ScheduleV2":
 			b.scheduleEvent(ev, f)
-		case "":
+		case "": // decode has reported this
 		default:
 			ev.problem("Type", "event source %s is %s", ev.Type, unsupported)
 		}
@@ -110,5 +110,5 @@ func (b *builder) decodeEvent(ev eventProperties, into any) {
 	b.decode(ev.at.field("Properties"), ev.lineOf("Properties"), ev.Properties, into)
 }
 
-// id returns the logical id of what SAM makes of an event.
+// id returns the logical id of the resource that SAM creates for an event.
 func (ev eventProperties) id() string { return ev.at.subject + ev.at.last() }

@@ -14,14 +14,14 @@ import (
 	"devplatform/infra/local/resources"
 )
 
-// Options are the circumstances in which a template is resolved.
+// Options are the values with which a template is resolved.
 type Options struct {
 	// StackName, Region and Account are the values of the pseudo parameters. The defaults are "local", "us-east-1" and
 	// "000000000000".
 	StackName, Region, Account string
-	// Parameters are values of the template's parameters. The others have their defaults.
+	// Parameters are values of the template's parameters. Other parameters have their defaults.
 	Parameters map[string]string
-	// Defaults replace the defaults of parameters. Those that the template does not have are ignored.
+	// Defaults replace the defaults of parameters. Parameters that the template does not have are ignored.
 	Defaults map[string]string
 	// QueueEndpoint is the beginning of the URLs of queues, such as http://127.0.0.1:4566. The default is the endpoint of
 	// SQS.
@@ -30,8 +30,8 @@ type Options struct {
 	Overrides map[string]string
 }
 
-// Load reads the template at path and resolves it. If the template is not valid, the error is a single *[Error] with
-// all problems.
+// Load reads the template at path and resolves it. If the file is YAML but not a valid template, the error is an
+// *[Error] with all problems.
 func Load(path string, options Options) (*resources.Stack, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

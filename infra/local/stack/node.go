@@ -147,7 +147,7 @@ func (p parser) shortForm(at place, y *yaml.Node) *node {
 	name := y.Tag[1:]
 	plain := *y
 	plain.Tag = ""
-	plain.Tag = plain.ShortTag()
+	plain.Tag = plain.ShortTag() // the tag of the value without !Name
 	arg := p.convert(at, &plain)
 	switch {
 	case name == "Ref" || name == "Condition":

@@ -9,8 +9,9 @@ import (
 
 // Problem is an error in a template, or something that the local platform does not support.
 type Problem struct {
-	// File is the template's path as the caller passed it. Line counts from 1.
+	// File is the template's path as the caller passed it.
 	File string
+	// Line counts from 1.
 	Line int
 	// Subject is the logical id of a resource, or the name of a section.
 	Subject string

@@ -84,7 +84,7 @@ func (e *evaluator) find(at place, line int, id string) *resource {
 		e.add(at, line, "there is no parameter %s, and conditions can only refer to parameters", id)
 	case res == nil:
 		e.add(at, line, "there is no parameter or resource %s", id)
-	case !e.active(res):
+	case !e.isActive(res):
 		e.add(at, line, "refers to %s, whose condition is false", id)
 	default:
 		return res

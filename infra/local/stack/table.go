@@ -41,7 +41,8 @@ func (b *builder) table(res *resource) {
 		table.StreamViewType = p.StreamSpecification.StreamViewType
 	}
 	if ttl := p.TimeToLiveSpecification; ttl != nil && ttl.Enabled {
-		if table.TTLAttribute = ttl.AttributeName; ttl.AttributeName == "" {
+		table.TTLAttribute = ttl.AttributeName
+		if ttl.AttributeName == "" {
 			p.problem("TimeToLiveSpecification", "must have an AttributeName if it is enabled")
 		}
 	}

@@ -29,7 +29,7 @@ const (
 // result is the result of an invocation.
 type result struct {
 	outcome       outcome
-	first         int // the first record that failed, 0 unless the function returned one
+	first         int // index of the first record that failed, 0 unless the function returned it
 	requestID     string
 	functionError string // "Unhandled", or "" if the function returned
 	reason        string // for the log
@@ -47,11 +47,12 @@ type verdict struct {
 // …/services-ddb-batchfailurereporting.html:
 //
 //   - If the function could not be invoked, the batch is retried.
-//   - If the function returned the records that failed, those before the first of them are done.
-//   - The records that failed are split: at the record that the function returned, else in the middle. The halves are
-//     separate batches from then on. A single record is retried.
+//   - If the function returned a failed record that is not the first of the batch, the records before it are done, and
+//     the rest is retried.
+//   - Otherwise, the batch is split in the middle. The halves are separate batches from then on. A single record is
+//     retried.
 //
-// tooOld checks the age before each invocation.
+// The caller has discarded the records that are tooOld.
 func decide(b batch, r result) verdict {
 	switch r.outcome {
 	case succeeded:

@@ -27,7 +27,7 @@ func TestBatchesInOrder(t *testing.T) {
 		r.Start()
 		after(time.Second)
 		equal(t, "batches", r.function.seen(), []string{"100 101 102", "103 104 105", "106"})
-		equal(t, "position", r.stored(t), "106")
+		equal(t, "position", r.savedPosition(t), "106")
 		r.fake.put("e")
 		after(time.Second)
 		equal(t, "batches", r.function.seen()[3:], []string{"107"})
@@ -60,7 +60,7 @@ func TestBatchingWindow(t *testing.T) {
 		r.fake.put("g")
 		after(time.Second)
 		r.close(t) // the gathered records are not delivered, and not lost
-		equal(t, "position", r.stored(t), "105")
+		equal(t, "position", r.savedPosition(t), "105")
 	})
 }
 
@@ -87,7 +87,7 @@ func TestBatchesOfSixMegabytes(t *testing.T) {
 	})
 }
 
-func TestFiltersPassOver(t *testing.T) {
+func TestFilters(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *resources.EventSourceMapping) {
 			s.Filters = []string{`{"dynamodb": {"NewImage": {"id": {"S": ["a"]}}}}`, `{"eventName": ["INSERT"], "dynamodb": {"Keys": {"id": {"S": ["bb"]}}}}`}
@@ -96,11 +96,11 @@ func TestFiltersPassOver(t *testing.T) {
 		r.Start()
 		after(2 * time.Second)
 		equal(t, "batches", r.function.seen(), []string{"101 103"})
-		equal(t, "position", r.stored(t), "104")
+		equal(t, "position", r.savedPosition(t), "104")
 		r.fake.put("x", "x")
 		after(2 * time.Second)
 		equal(t, "batches", len(r.function.seen()), 1)
-		equal(t, "position", r.stored(t), "106")
+		equal(t, "position", r.savedPosition(t), "106")
 		r.close(t)
 	})
 }
@@ -117,7 +117,7 @@ func failOn(sequences ...string) func(context.Context, []string) (string, error)
 	}
 }
 
-// A record that fails is isolated, and retried until it is too old.
+// A record that fails (102) is isolated, and retried until it is too old. Then the record behind it is too old, too.
 func TestBisectIsolates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.MaximumRecordAge = time.Minute }), func(r *rig) { r.backoff = 25 * time.Second })
@@ -126,8 +126,8 @@ func TestBisectIsolates(t *testing.T) {
 		r.Start()
 		after(5 * time.Minute)
 		equal(t, "batches", r.function.seen(), []string{"100 101 102 103", "100 101", "102 103", "102", "102"})
-		equal(t, "discarded", r.discarded(t), []string{"RecordAgeExceeded 102-102 4", "RecordAgeExceeded 103-103 2"})
-		equal(t, "position", r.stored(t), "103")
+		equal(t, "discarded", r.discardedMessages(t), []string{"RecordAgeExceeded 102-102 4", "RecordAgeExceeded 103-103 2"})
+		equal(t, "position", r.savedPosition(t), "103")
 	})
 }
 
@@ -145,10 +145,10 @@ func TestPartialResponses(t *testing.T) {
 		r.fake.put("a", "b", "c", "d")
 		r.Start()
 		after(500 * time.Millisecond) // during the second attempt
-		equal(t, "position", r.stored(t), "101")
+		equal(t, "position", r.savedPosition(t), "101")
 		after(time.Minute)
 		equal(t, "batches", r.function.seen(), []string{"100 101 102 103", "102 103"})
-		equal(t, "position", r.stored(t), "103")
+		equal(t, "position", r.savedPosition(t), "103")
 	})
 }
 

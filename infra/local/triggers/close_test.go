@@ -23,7 +23,7 @@ func TestCloseLetsBatchesFinish(t *testing.T) {
 		r.close(t)
 		equal(t, "time", time.Since(began), 9*time.Second)
 		equal(t, "batches", r.function.seen(), []string{"100"})
-		equal(t, "position", r.stored(t), "100")
+		equal(t, "position", r.savedPosition(t), "100")
 	})
 }
 
@@ -42,8 +42,8 @@ func TestCloseInterruptsLongBatches(t *testing.T) {
 		if err := r.Close(ctx); err == nil || !strings.Contains(err.Error(), "batches in flight were interrupted") {
 			t.Errorf("close: %v", err)
 		}
-		equal(t, "position", r.stored(t), "")
-		equal(t, "discarded", r.discarded(t), []string(nil))
+		equal(t, "position", r.savedPosition(t), "")
+		equal(t, "discarded", r.discardedMessages(t), []string(nil))
 	})
 }
 

@@ -116,10 +116,12 @@ func (m *queueMapping) settle(q *queue, batch []message, result batchResult) {
 	}
 }
 
-// delete deletes messages, and retries until their visibility timeout ends. Then they are delivered again.
+// delete deletes messages, and retries until their visibility timeout ends, but at least for a second. Then they are
+// delivered again.
 func (m *queueMapping) delete(q *queue, done []message) {
 	ctx, cancel := context.WithTimeout(m.working, max(done[0].hidden.Sub(m.options.Now()), time.Second))
 	defer cancel()
+	isDeleted := false
 	_ = m.link.persist(ctx, func(ctx context.Context) error {
 		in := &sqs.DeleteMessageBatchInput{QueueUrl: &q.url}
 		for i, one := range done {
@@ -135,10 +137,10 @@ func (m *queueMapping) delete(q *queue, done []message) {
 			m.logger.Warn("a message that is done can't be deleted: it is delivered again",
 				"queue", q.arn, "code", aws.ToString(failed.Code), "message", aws.ToString(failed.Message))
 		}
-		done = nil
+		isDeleted = true
 		return nil
 	}, nil)
-	if len(done) > 0 {
+	if !isDeleted {
 		m.logger.Warn("messages that are done were not deleted: they are delivered again",
 			"queue", q.arn, "messages", len(done), "first", done[0].id)
 	}

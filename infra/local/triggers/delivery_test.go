@@ -34,7 +34,7 @@ func TestFunctionErrorsLeaveMessages(t *testing.T) {
 		after(32 * time.Second)
 		equal(t, "batches", r.worker.seen(), []string{"a b", "a b", "a b"})
 		equal(t, "receive counts", locked(&r.worker.mu, &r.worker.counts), []string{"1", "2", "3"})
-		equal(t, "left", r.fake.left(), []string(nil))
+		equal(t, "left", r.fake.remaining(), []string(nil))
 		equal(t, "visibility was not touched", r.fake.count("ChangeMessageVisibilityBatch"), 0)
 		equal(t, "log", r.logs.count("WARN the batch failed"), 2)
 	})
@@ -56,7 +56,7 @@ func TestPartialResponsesOfQueues(t *testing.T) {
 				r.fake.put("a", "b", "c")
 				r.Start()
 				after(time.Second)
-				equal(t, "left", r.fake.left(), tc.left)
+				equal(t, "left", r.fake.remaining(), tc.left)
 				equal(t, "visibility was not touched", r.fake.count("ChangeMessageVisibilityBatch"), 0)
 			})
 		})
@@ -101,11 +101,11 @@ func TestThrottles(t *testing.T) {
 			counts := locked(&r.worker.mu, &r.worker.counts)
 			equal(t, "tried again", len(counts) > 3, true)
 			equal(t, "receives", counts[len(counts)-1], "1")
-			equal(t, "left", r.fake.left(), []string(nil))
+			equal(t, "left", r.fake.remaining(), []string(nil))
 			equal(t, "log", r.logs.count("WARN the function can't be invoked"), 1)
 		})
 	})
-	t.Run("until its messages are visible", func(t *testing.T) {
+	t.Run("the messages become visible before the function can be invoked", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := newQueueRig(t)
 			r.worker.handle = throttledFor(40 * time.Second)
@@ -114,10 +114,10 @@ func TestThrottles(t *testing.T) {
 			after(time.Minute)
 			counts := locked(&r.worker.mu, &r.worker.counts)
 			equal(t, "receives", counts[len(counts)-1], "2")
-			equal(t, "left", r.fake.left(), []string(nil))
+			equal(t, "left", r.fake.remaining(), []string(nil))
 		})
 	})
-	t.Run("or until there is an end", func(t *testing.T) {
+	t.Run("the platform stops before the function can be invoked", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := newQueueRig(t)
 			r.worker.handle = throttledFor(time.Hour)
@@ -138,7 +138,7 @@ func TestThrottles(t *testing.T) {
 			r.Start()
 			after(10 * time.Second)
 			equal(t, "invocations", len(r.worker.seen()), 1)
-			equal(t, "left", r.fake.left(), []string{"a"})
+			equal(t, "left", r.fake.remaining(), []string{"a"})
 			equal(t, "log", r.logs.count("ERROR a message is too large"), 1)
 		})
 	})
@@ -160,7 +160,7 @@ func TestDeletions(t *testing.T) {
 			r.Start()
 			after(29 * time.Second)
 			equal(t, "batches", r.worker.seen(), []string{"a b c"})
-			equal(t, "left", r.fake.left(), []string(nil))
+			equal(t, "left", r.fake.remaining(), []string(nil))
 		})
 	})
 	t.Run("an entry is refused", func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestDeletions(t *testing.T) {
 			r.fake.put("a", "b", "c")
 			r.Start()
 			after(29 * time.Second)
-			equal(t, "left", r.fake.left(), []string{"b"})
+			equal(t, "left", r.fake.remaining(), []string{"b"})
 			equal(t, "log", r.logs.count("WARN a message that is done can't be deleted"), 1)
 		})
 	})
@@ -246,7 +246,7 @@ func TestNoMessageIsLost(t *testing.T) {
 			}
 			r.Start()
 			after(4 * time.Hour)
-			equal(t, "left", r.fake.left(), []string(nil))
+			equal(t, "left", r.fake.remaining(), []string(nil))
 			for _, body := range messages {
 				if done[body] != 1 {
 					t.Errorf("message %s was done %d times", body, done[body])

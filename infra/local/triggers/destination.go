@@ -91,8 +91,8 @@ func newDestination(m mapping, queues queueAPI) *destination {
 		"the on-failure queue can be reached again"}}
 }
 
-// send returns when the queue has the message, or an error if no new batch may begin before. If a response is lost, the
-// message is sent twice.
+// send returns nil when the queue has the message, or an error if the platform stops before that. If a response is
+// lost, the message is sent twice.
 func (d *destination) send(records discarded) error {
 	body, err := json.Marshal(records)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestOnFailureQueue(t *testing.T) {
 			`"version":"1.0","timestamp":"2000-01-01T00:02:00Z","DDBStreamBatchInfo":{"shardId":"shard-1","startSequenceNumber":"100",` +
 			`"endSequenceNumber":"100","approximateArrivalOfFirstRecord":"2000-01-01T00:00:00Z","approximateArrivalOfLastRecord":"2000-01-01T00:00:00Z",` +
 			`"batchSize":1,"streamArn":"` + fakeARN + `"}}`})
-		equal(t, "position", r.stored(t), "100")
+		equal(t, "position", r.savedPosition(t), "100")
 		equal(t, "log", r.logs.count("ERROR records are discarded"), 1)
 	})
 }
@@ -67,9 +67,9 @@ func TestOnFailureQueueOutage(t *testing.T) {
 				r.Start()
 				after(10 * time.Minute)
 				equal(t, "log", r.logs.count("WARN the on-failure queue can't be reached"), 1)
-				equal(t, "position", r.stored(t), "")
+				equal(t, "position", r.savedPosition(t), "")
 				r.close(t)
-				equal(t, "position", r.stored(t), "")
+				equal(t, "position", r.savedPosition(t), "")
 
 				r.open(t)
 				r.Start()
@@ -77,7 +77,7 @@ func TestOnFailureQueueOutage(t *testing.T) {
 				queue.change(func() { queue.fault = nil })
 				after(10 * time.Minute)
 				equal(t, "messages", len(locked(&queue.mu, &queue.sent)), 1)
-				equal(t, "position", r.stored(t), "100")
+				equal(t, "position", r.savedPosition(t), "100")
 				equal(t, "log", r.logs.count("INFO the on-failure queue can be reached again"), 1)
 			})
 		})
@@ -109,6 +109,6 @@ func TestOnFailureMessageInFlight(t *testing.T) {
 		r.close(t)
 		equal(t, "cut", <-slow.took, error(nil))
 		equal(t, "messages", len(locked(&queue.mu, &queue.sent)), 1)
-		equal(t, "position", r.stored(t), "100")
+		equal(t, "position", r.savedPosition(t), "100")
 	})
 }

@@ -26,7 +26,7 @@ type fake struct {
 	arn     string                 // "": the table has no stream
 	streams map[string]*fakeStream // also streams that the table had before, by ARN
 	written int
-	era     int                   // of iterators
+	era     int                   // iterators of earlier eras have expired
 	fault   func(op string) error // before an operation
 	page    int                   // records of a page, 0: as many as requested
 	calls   map[string]int
@@ -86,7 +86,7 @@ func (f *fake) count(op string) int {
 	return f.calls[op]
 }
 
-// enter locks the fake until the returned function is called.
+// enter counts a call, and locks the fake until the returned function is called. It returns the injected error.
 func (f *fake) enter(op string) (func(), error) {
 	f.mu.Lock()
 	f.calls[op]++

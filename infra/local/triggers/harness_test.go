@@ -180,8 +180,8 @@ func after(d time.Duration) {
 	synctest.Wait()
 }
 
-// discarded returns the messages about discarded batches as "condition start-end invocations".
-func (r *rig) discarded(t *testing.T) (all []string) {
+// discardedMessages returns the messages about discarded batches as "condition start-end invocations".
+func (r *rig) discardedMessages(t *testing.T) (all []string) {
 	t.Helper()
 	for _, body := range locked(&r.failures.mu, &r.failures.sent) {
 		var m struct {
@@ -197,8 +197,8 @@ func (r *rig) discarded(t *testing.T) (all []string) {
 	return all
 }
 
-// stored returns the saved position.
-func (r *rig) stored(t *testing.T) string {
+// savedPosition returns the saved position.
+func (r *rig) savedPosition(t *testing.T) string {
 	t.Helper()
 	p, err := openProgress(r.saved, r.spec.Name, slog.New(slog.DiscardHandler))
 	if err != nil {

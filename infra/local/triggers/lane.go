@@ -77,7 +77,7 @@ func (l *lane) process(b batch) bool {
 		if n := tooOld(b, l.spec.MaximumRecordAge, l.options.Now()); n > 0 {
 			old := b
 			old.entries, b.entries = b.entries[:n], b.entries[n:]
-			if !l.giveUp(old) {
+			if !l.discard(old) {
 				return false
 			}
 		}
@@ -85,7 +85,7 @@ func (l *lane) process(b batch) bool {
 			continue
 		}
 		r := l.invoke(b)
-		if r.outcome == succeeded || r.outcome == failed {
+		if r.outcome != unavailable {
 			b.invokes++
 		}
 		v := decide(b, r)
@@ -135,9 +135,9 @@ func (l *lane) report(b batch, r result, v verdict) {
 		"reason", r.reason)
 }
 
-// giveUp discards the records of a batch, which are too old. It returns false if it was stopped before the on-failure
+// discard discards the records of a batch, which are too old. It returns false if it was stopped before the on-failure
 // queue has the message: then the records are not done.
-func (l *lane) giveUp(b batch) bool {
+func (l *lane) discard(b batch) bool {
 	if err := l.failures.send(l.newDiscarded(b)); err != nil {
 		return false
 	}

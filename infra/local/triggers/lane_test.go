@@ -19,7 +19,7 @@ import (
 )
 
 // A shard has as many batches in flight as its factor allows, with different partition keys. Its position waits for the
-// slowest.
+// slowest batch.
 func TestLanesRunTogether(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *resources.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 4, 2 }))
@@ -48,12 +48,12 @@ func TestLanesRunTogether(t *testing.T) {
 		r.Start()
 		after(time.Minute)
 		equal(t, "most at once", most, 4)
-		if got := r.stored(t); got != "" {
+		if got := r.savedPosition(t); got != "" {
 			t.Errorf("position %s while the first record is in flight", got)
 		}
 		close(first)
 		after(time.Minute)
-		equal(t, "position", r.stored(t), "139")
+		equal(t, "position", r.savedPosition(t), "139")
 		received, _ := r.function.received()
 		perKey := map[string][]string{}
 		for _, e := range received {
@@ -104,7 +104,7 @@ func TestPoisonBlocksItsLaneOnly(t *testing.T) {
 		r.function.handle = nil
 		r.function.mu.Unlock()
 		after(time.Minute)
-		equal(t, "position", r.stored(t), fmt.Sprint(100+15000))
+		equal(t, "position", r.savedPosition(t), fmt.Sprint(100+15000))
 	})
 }
 
@@ -121,7 +121,7 @@ func TestSkippedRecordsTakeNoRoom(t *testing.T) {
 		r.Start()
 		after(time.Minute)
 		equal(t, "batches", r.function.seen(), []string{"100 30101 30102 30103 30104 30105 30106 30107 30108 30109"})
-		equal(t, "position", r.stored(t), "30109")
+		equal(t, "position", r.savedPosition(t), "30109")
 	})
 }
 
@@ -146,7 +146,7 @@ func TestReadAheadIsBoundedInBytes(t *testing.T) {
 		}
 		close(hang)
 		after(time.Minute)
-		equal(t, "position", r.stored(t), "199")
+		equal(t, "position", r.savedPosition(t), "199")
 	})
 }
 
@@ -165,9 +165,9 @@ func TestUnavailableFunction(t *testing.T) {
 				r.Start()
 				after(time.Minute)
 				equal(t, "attempts", len(r.function.seen()), 20)
-				equal(t, "discarded", r.discarded(t), []string(nil))
+				equal(t, "discarded", r.discardedMessages(t), []string(nil))
 				equal(t, "log", r.logs.count("WARN the function can't be invoked"), 1)
-				equal(t, "position", r.stored(t), "100")
+				equal(t, "position", r.savedPosition(t), "100")
 			})
 		})
 	}
@@ -185,7 +185,7 @@ func TestRecordAge(t *testing.T) {
 		r.fake.put("waits")
 		after(time.Minute)
 		equal(t, "last batch", r.function.seen()[len(r.function.seen())-1], "102")
-		discarded := r.discarded(t)
+		discarded := r.discardedMessages(t)
 		if len(discarded) != 2 || discarded[0] != "RecordAgeExceeded 100-100 0" || !strings.HasPrefix(discarded[1], "RecordAgeExceeded 101-101 ") {
 			t.Errorf("discarded %q", discarded)
 		}
@@ -258,7 +258,7 @@ func TestNothingIsLost(t *testing.T) {
 			}
 			r.Start()
 			after(time.Minute)
-			if got := r.stored(t); got != fmt.Sprint(99+len(keys)) {
+			if got := r.savedPosition(t); got != fmt.Sprint(99+len(keys)) {
 				t.Errorf("position %s of %d records", got, len(keys))
 			}
 			for i := range keys {
@@ -266,7 +266,7 @@ func TestNothingIsLost(t *testing.T) {
 					t.Errorf("record %d was lost", 100+i)
 				}
 			}
-			equal(t, "discarded", r.discarded(t), []string(nil))
+			equal(t, "discarded", r.discardedMessages(t), []string(nil))
 		})
 		if t.Failed() {
 			rt.FailNow()
@@ -299,7 +299,7 @@ func TestDecide(t *testing.T) {
 		{"success", all, result{}, brief{Done: 4}},
 		{"unavailable", all, result{outcome: unavailable}, brief{Next: []string{"abcd"}, Failures: 2, Pause: true}},
 		{"split", all, result{outcome: failed}, brief{Next: []string{"ab", "cd"}}},
-		{"split at the record", all, result{outcome: failed, first: 1}, brief{Done: 1, Next: []string{"bcd"}, Failures: 2, Pause: true}},
+		{"the second record failed", all, result{outcome: failed, first: 1}, brief{Done: 1, Next: []string{"bcd"}, Failures: 2, Pause: true}},
 		{"nothing to split", one, result{outcome: failed}, brief{Next: []string{"a"}, Failures: 2, Pause: true}},
 	} {
 		v := decide(tc.in, tc.r)

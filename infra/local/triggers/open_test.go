@@ -1,7 +1,6 @@
 package triggers
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -9,21 +8,17 @@ import (
 	"time"
 
 	"devplatform/infra/local/resources"
-	"devplatform/infra/local/runtime"
 )
 
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
-	invoke := func(context.Context, runtime.Invocation) (*runtime.Response, error) { return nil, runtime.ErrClosed }
-	for want, o := range map[string]Options{
-		`mapping FnEvents: filter pattern: .a: [like] is not supported by the local platform`: {
-			Invoke: invoke, Positions: newMemory(), Now: time.Now,
-			Mappings: []resources.EventSourceMapping{{Name: "FnEvents", Table: "things", Filters: []string{`{"a": [{"like": "x"}]}`}}},
-		},
-	} {
-		if _, err := Open(o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+	_, err := Open(Options{
+		Positions: newMemory(), Now: time.Now,
+		Mappings: []resources.EventSourceMapping{{Name: "FnEvents", Table: "things", Filters: []string{`{"a": [{"like": "x"}]}`}}},
+	})
+	const want = "mapping FnEvents: filter pattern: .a: [like] is not supported by the local platform"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
 	}
 }
 
@@ -36,7 +31,7 @@ func TestDamagedPosition(t *testing.T) {
 	}
 	p.begin("arn")
 	p.set("100")
-	if again, err := openProgress(saved, "FnEvents", logger); err != nil || again.now != (position{"arn", "100"}) {
+	if again, err := openProgress(saved, "FnEvents", logger); err != nil || again.current != (position{"arn", "100"}) {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	for _, damage := range []string{"", `{"stream":"arn"`, `{"more":1}`} {
@@ -62,7 +57,7 @@ func TestPositionThatCannotBeSaved(t *testing.T) {
 		r.saved.fail(nil)
 		r.fake.put("c")
 		after(time.Second)
-		equal(t, "position", r.stored(t), "102")
+		equal(t, "position", r.savedPosition(t), "102")
 	})
 }
 

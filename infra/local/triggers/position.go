@@ -16,10 +16,10 @@ type Positions interface {
 	Save(mapping string, position []byte) error
 }
 
-// position is the progress of a mapping in a stream: the last record before which all records are done.
+// position is the progress of a mapping in a stream: the last record up to which all records are done.
 type position struct {
 	Stream   string `json:"stream"`   // the ARN of the stream, "" until the mapping has found it
-	Sequence string `json:"sequence"` // "" is the beginning of the stream
+	Sequence string `json:"sequence"` // of the record, "" at the beginning of the stream
 }
 
 // progress keeps a mapping's position, and saves each change.
@@ -28,9 +28,9 @@ type progress struct {
 	mapping string
 	logger  *slog.Logger
 
-	mu     sync.Mutex
-	now    position
-	failed bool // the last change was not saved
+	mu      sync.Mutex
+	current position
+	failed  bool // the last change was not saved
 }
 
 // openProgress reads the position of a mapping, if there is one.
@@ -38,7 +38,7 @@ func openProgress(store Positions, mapping string, logger *slog.Logger) (*progre
 	p := &progress{store: store, mapping: mapping, logger: logger}
 	saved, err := store.Load(mapping)
 	if err == nil && saved != nil {
-		err = json.Unmarshal(saved, &p.now, json.RejectUnknownMembers(true))
+		err = json.Unmarshal(saved, &p.current, json.RejectUnknownMembers(true))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the position: %w", err)
@@ -50,15 +50,15 @@ func openProgress(store Positions, mapping string, logger *slog.Logger) (*progre
 func (p *progress) sequence() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.now.Sequence
+	return p.current.Sequence
 }
 
-// begin returns the stream of the position. If it is another stream, begin sets the position to the beginning of the
-// given stream.
+// begin returns the stream that the position had. If it was another stream, begin sets the position to the beginning of
+// the given stream.
 func (p *progress) begin(stream string) (before string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before = p.now.Stream
+	before = p.current.Stream
 	if before != stream {
 		p.change(position{Stream: stream})
 	}
@@ -69,12 +69,12 @@ func (p *progress) begin(stream string) (before string) {
 func (p *progress) set(sequence string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.change(position{Stream: p.now.Stream, Sequence: sequence})
+	p.change(position{Stream: p.current.Stream, Sequence: sequence})
 }
 
 // change saves the position. If that fails, the mapping continues, and the next change saves it. The caller holds mu.
 func (p *progress) change(to position) {
-	p.now = to
+	p.current = to
 	text, err := json.Marshal(to)
 	if err == nil {
 		err = p.store.Save(p.mapping, text)

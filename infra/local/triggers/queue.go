@@ -18,7 +18,7 @@ const (
 	maxReceive = 10               // the maximum number of messages of one request
 	longPoll   = 20 * time.Second // the longest wait of a request
 	shortPoll  = time.Second      // the shortest wait: 0 would mean the queue's default
-	maxPollers = 5
+	maxPollers = 5                // of one queue
 	// lastResponse is how long a request for messages continues when no new batch may begin: messages that the service has
 	// already put into its response would stay invisible otherwise.
 	lastResponse = 100 * time.Millisecond

@@ -74,8 +74,8 @@ func (f *fakeQueue) change(c func()) {
 	f.wake()
 }
 
-// left returns the bodies of the messages in the queue.
-func (f *fakeQueue) left() (bodies []string) {
+// remaining returns the bodies of the messages in the queue.
+func (f *fakeQueue) remaining() (bodies []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.messages {

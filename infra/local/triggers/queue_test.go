@@ -49,7 +49,7 @@ func TestMessagesReachTheFunctionAtOnce(t *testing.T) {
 		r.fake.put("b", "c")
 		after(0)
 		equal(t, "batches", r.worker.seen(), []string{"a", "b c"})
-		equal(t, "left", r.fake.left(), []string(nil))
+		equal(t, "left", r.fake.remaining(), []string(nil))
 		if n := r.fake.count("ReceiveMessage"); n > 200 {
 			t.Errorf("%d requests in an hour of nothing", n)
 		}
@@ -139,7 +139,7 @@ func TestCloseOfQueues(t *testing.T) {
 				t.Error(err)
 			}
 			equal(t, "batches", slices.Sorted(slices.Values(r.worker.seen())), []string{"0", "1"})
-			equal(t, "left", r.fake.left(), []string{"2", "3", "4"})
+			equal(t, "left", r.fake.remaining(), []string{"2", "3", "4"})
 			r.fake.mu.Lock()
 			defer r.fake.mu.Unlock()
 			for _, m := range r.fake.messages {
@@ -162,7 +162,7 @@ func TestCloseOfQueues(t *testing.T) {
 			equal(t, "released", locked(&r.fake.mu, &r.fake.released), []string{"a"})
 		})
 	})
-	t.Run("a batch is cut", func(t *testing.T) {
+	t.Run("a batch is interrupted", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := newQueueRig(t)
 			r.worker.handle = func(ctx context.Context, _ []string) (string, error) {
@@ -177,7 +177,7 @@ func TestCloseOfQueues(t *testing.T) {
 			if err := r.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
 				t.Error(err)
 			}
-			equal(t, "left", r.fake.left(), []string{"a"})
+			equal(t, "left", r.fake.remaining(), []string{"a"})
 			equal(t, "released", locked(&r.fake.mu, &r.fake.released), []string(nil)) // the result is unknown
 		})
 	})
@@ -201,7 +201,7 @@ func TestManyPollers(t *testing.T) {
 		after(50 * time.Millisecond)
 		equal(t, "pollers", m.pollers.Load(), int32(maxPollers))
 		after(time.Second)
-		equal(t, "left", len(r.fake.left()), 0)
+		equal(t, "left", len(r.fake.remaining()), 0)
 		after(time.Minute)
 		equal(t, "pollers", m.pollers.Load(), int32(1))
 		all := strings.Fields(strings.Join(r.worker.seen(), " "))
@@ -225,7 +225,7 @@ func TestLargeMessages(t *testing.T) {
 				t.Errorf("a payload of %d bytes", size)
 			}
 		}
-		equal(t, "left", len(r.fake.left()), 0)
+		equal(t, "left", len(r.fake.remaining()), 0)
 	})
 }
 

@@ -64,8 +64,8 @@ func openQueue(t *testing.T, endpoint, queue string, c consumer, change func(*re
 	return opened
 }
 
-// empty waits until a queue has no messages, including invisible ones.
-func empty(t *testing.T, client *sqs.Client, url string, limit time.Duration) {
+// awaitEmpty waits until a queue has no messages, including invisible ones.
+func awaitEmpty(t *testing.T, client *sqs.Client, url string, limit time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(limit); ; time.Sleep(10 * time.Millisecond) {
 		out, err := client.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
@@ -125,7 +125,7 @@ func TestQueueOnEngine(t *testing.T) {
 	if message.ReceiptHandle == "" || len(attributes["SentTimestamp"]) != 13 || attributes["SenderId"] == "" {
 		t.Errorf("%+v", message)
 	}
-	empty(t, client, url, 10*time.Second)
+	awaitEmpty(t, client, url, 10*time.Second)
 	// A long poll returns when a message arrives.
 	for range 3 {
 		sent := send(`{"wanted": true}`)
@@ -208,7 +208,7 @@ func TestNoMessageIsLostOnEngine(t *testing.T) {
 	calm.Store(true)
 	m := openQueue(t, wire.Endpoint(), "jobs", work, nil)
 	defer stop(t, m)
-	empty(t, client, url, 20*time.Second)
+	awaitEmpty(t, client, url, 20*time.Second)
 	mu.Lock()
 	defer mu.Unlock()
 	if len(done) != messages {

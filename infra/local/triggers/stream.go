@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// relocate is the wait after the end of a stream, until the table is asked for its stream again.
-	relocate = time.Second
+	// relocatePause is the wait after the end of a stream, until the table is asked for its stream again.
+	relocatePause = time.Second
 	// idlePoll is how often an idle stream that reports its changes is read, in case a change was not reported.
 	idlePoll = 10 * time.Second
 	// After a read of a stream that reports its changes, the next read waits for pausePerRecord for each record, but at
@@ -108,7 +108,7 @@ func (m *streamMapping) run() {
 			r.lanes = append(r.lanes, &lane{reader: r, wake: make(chan struct{}, 1)})
 		}
 		r.run()
-		if !pause(m.stopping, relocate) {
+		if !pause(m.stopping, relocatePause) {
 			return
 		}
 	}
@@ -151,7 +151,7 @@ type entry struct {
 	done          bool
 }
 
-// reader reads a stream, passes its records to lanes, and tracks which are done.
+// reader reads a stream, passes its records to lanes, and tracks which records are done.
 type reader struct {
 	*streamMapping
 	source source
@@ -243,7 +243,7 @@ func isA[E error](err error) bool {
 	return is
 }
 
-// errRefused means that a stream never had the record of a position, for example because only one of them was restored.
+// errRefused means that a stream never had the record of a position, for example because only the stream was restored.
 var errRefused = errors.New("the position was refused")
 
 // page returns the next records: of an iterator, or after a sequence number if there is no iterator. An error means
@@ -349,7 +349,7 @@ func (r *reader) finish(entries []*entry) {
 	notify(r.room)
 }
 
-// advance sets the position to the last of the first records that are done. The caller holds mu.
+// advance moves the position past the entries at the beginning of the ledger that are done. The caller holds mu.
 func (r *reader) advance() {
 	n := 0
 	for n < len(r.ledger) && r.ledger[n].done {

@@ -113,11 +113,11 @@ func TestReplacedStream(t *testing.T) {
 		received, _ := r.function.received()
 		equal(t, "arn", received[3].Records[0].EventSourceArn, fakeARN+"-2")
 		equal(t, "warnings", r.logs.count("WARN the table has a new stream"), 1)
-		equal(t, "position", r.stored(t), "103")
+		equal(t, "position", r.savedPosition(t), "103")
 	})
 }
 
-// The stream of a table that was deleted is gone.
+// The stream of a deleted table is gone. The stream of a new table with the same name is read from its beginning.
 func TestStreamOfAnotherTable(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)

@@ -8,12 +8,13 @@
 // Streams (stream.go, lane.go, batch.go): the reader of a stream, which has one shard, gets a record, skips it if no
 // filter matches, and puts it into a lane. There are as many lanes as the ParallelizationFactor. All records of a
 // partition key go to the same lane. The lane gathers a batch, invokes the function, and splits, retries or discards
-// what failed. The reader's ledger knows which records are done. The position (position.go) is the last record before
+// what failed. The reader's ledger knows which records are done. The position (position.go) is the last record up to
 // which all records are done. Discarded records are sent to the mapping's on-failure queue: the position is before them
 // until the queue has the message.
 //
-// Records are delivered at least once and without gaps. After a crash, the batches that were in flight are delivered
-// again, and those whose position was lost, and, if ParallelizationFactor is above 1, batches that had overtaken them.
+// Records are delivered at least once and without gaps. After a crash, three kinds of batches are delivered again:
+// batches in flight, batches whose position was lost and, if ParallelizationFactor is above 1, batches that had
+// overtaken them.
 //
 // Records expire by the clock even while the platform does not run: a mapping loses the records that it did not read
 // within the retention of the stream. A mapping that was removed from the template keeps its position.
@@ -58,19 +59,19 @@ const (
 
 // Options configure Triggers.
 type Options struct {
-	// Mappings are the mappings.
+	// Mappings are the mappings to run.
 	Mappings []resources.EventSourceMapping
 	// Invoke runs a function once, as [runtime.Runtime.Invoke] does (required).
 	Invoke func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error)
 	// Waits reports whether a call of a function waits for an instance, as [runtime.Runtime.Waits] does. Meanwhile, no
-	// messages are received for the function: in its queue, they are visible, and the queue is fair to their groups. The
-	// default always reports false.
+	// messages are received for the function: they stay visible in its queue, which is fair to their groups. The default
+	// always reports false.
 	Waits func(function string) bool
 	// Endpoint is the URL of DynamoDB, its streams, and SQS.
 	Endpoint string
 	// Transport sends the requests to the endpoint. Nil sends them over the network.
 	Transport http.RoundTripper
-	// Region is the endpoint's (default us-east-1), Account is the one in the ARNs of functions.
+	// Region is the region of the endpoint (default us-east-1). Account is the account in the ARNs of functions.
 	Region, Account string
 	// AccessKeyID, SecretKey and SessionToken sign the requests (default "local").
 	AccessKeyID, SecretKey, SessionToken string
@@ -90,7 +91,8 @@ type Options struct {
 	Backoff func(failures int) time.Duration
 }
 
-// backoff is exponential. Half of it is random, so that lanes that failed together do not retry together.
+// backoff is the default of Options.Backoff. Half of it is random, so that lanes that failed together do not retry
+// together.
 func backoff(failures int) time.Duration {
 	wait := min(firstBackoff<<min(max(failures-1, 0), 7), maxBackoff)
 	return wait/2 + rand.N(wait/2) //nolint:gosec // not a secret
@@ -106,7 +108,8 @@ type Triggers struct {
 
 	// stopping ends when no new batch may begin, working when batches in flight are given up.
 	stopping, working context.Context
-	stop, giveUp      context.CancelFunc
+
+	stop, cancelWorking context.CancelFunc
 }
 
 // poller is a mapping. run reads the source until the context stopping ends.
@@ -140,7 +143,7 @@ func Open(options Options) (*Triggers, error) {
 		t.http = &http.Client{Transport: options.Transport}
 	}
 	t.stopping, t.stop = context.WithCancel(context.Background())
-	t.working, t.giveUp = context.WithCancel(context.Background())
+	t.working, t.cancelWorking = context.WithCancel(context.Background())
 	config := aws.Config{
 		Region: options.Region, BaseEndpoint: &options.Endpoint, HTTPClient: t.http,
 		// The pollers retry, and log each problem once.
@@ -185,11 +188,11 @@ func (t *Triggers) Close(ctx context.Context) error {
 	select {
 	case <-ended:
 	case <-ctx.Done():
-		t.giveUp()
+		t.cancelWorking()
 		<-ended
 		err = fmt.Errorf("triggers: batches in flight were interrupted: %w", context.Cause(ctx))
 	}
-	t.giveUp()
+	t.cancelWorking()
 	t.http.CloseIdleConnections()
 	return err
 }

@@ -20,18 +20,18 @@ import (
 //
 // The fast lane makes the first attempt of a delivery without a lease, with one write to the table: the result. Every
 // other attempt needs two: the first, in prepare, takes the lease of the delivery and stores the attempt as
-// interrupted. If the function dies before the result is recorded, an attempt with a lease still counts, and the
-// delivery is found in the index.
+// interrupted. If the function dies before the result is recorded, the retry job or a turn finds the delivery in the
+// index. An attempt with a lease still counts.
 type attempt struct {
 	worker     *worker
 	invocation *invocation
 	received   lambdafn.QueueMessage // in the fast lane
+	messageErr *error                // in the fast lane: receives the error of the message
 	target                           // as read, without an error; after prepare, delivery is the stored version
 
 	// toSlowLane is not nil if the delivery must move to the slow lane. It returns the moved delivery, and false if
 	// another worker changed the delivery so that it must not move. See FastWorker.moveDeliveries.
 	toSlowLane func(Delivery) (Delivery, bool)
-	moveErr    error
 	// Set by prepare and begin.
 	hasBegun  bool
 	isLeased  bool
@@ -46,10 +46,13 @@ type attempt struct {
 	changesHealth bool
 }
 
-// run decides what to do with the delivery and does it. In the fast lane, it returns lambdafn.ErrLater if the queue
-// must deliver the message again.
+// run decides what to do with the delivery and does it. It returns lambdafn.ErrLater if the queue must deliver the
+// message again, or if too little time remains for an attempt.
 func (a *attempt) run(ctx context.Context) error {
-	if err := a.prepare(ctx); err != nil || !a.hasBegun {
+	switch err := a.prepare(ctx); {
+	case errors.Is(err, db.ErrConflict) && a.worker.lane == fastLane:
+		return a.worker.returnTo(ctx, a.worker.Fast, a.received, time.Second)
+	case err != nil || !a.hasBegun:
 		return err
 	}
 	d, body := a.attempted, []byte(a.payload)
@@ -73,7 +76,8 @@ func (a *attempt) run(ctx context.Context) error {
 		return nil // the function ran out of time: the delivery stays in the index
 	}
 	// A result that is not recorded leads to another attempt, so the write is retried while storage is unavailable. If
-	// another writer changed the delivery during the attempt, as a redelivery does, it gets the result, too.
+	// another writer changed the delivery during the attempt, for example for a redelivery, the changed delivery gets the
+	// result, too.
 	stored, _, err := a.worker.Store.change(ctx, "record attempt", *a.delivery, true, func(d Delivery) (Delivery, bool) {
 		return d.withResult(newAttempt(a.at, a.result), a.isLeased, a.attempted.Manual > 0, a.decision, a.endedAt)
 	})
@@ -87,11 +91,11 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.requeue(ctx)
 }
 
-// prepare plans what to do with the delivery, and stores the plan: that an attempt has begun, or that none is made now.
-// If another writer changed the delivery after it was read, prepare reads it and plans again.
+// prepare decides the next step for the delivery, and stores the change that the step makes. It sets hasBegun if an
+// attempt has begun. If another writer changed the delivery after it was read, prepare reads it and plans again.
 func (a *attempt) prepare(ctx context.Context) error {
 	w, isStale := a.worker, false
-	err := db.Retry(ctx, "begin attempt", func(ctx context.Context) error {
+	return db.Retry(ctx, "begin attempt", func(ctx context.Context) error {
 		if isStale {
 			targets, err := w.Store.targets(ctx, a.delivery.message())
 			if err != nil {
@@ -136,13 +140,10 @@ func (a *attempt) prepare(ctx context.Context) error {
 		}
 		return nil
 	})
-	if errors.Is(err, db.ErrConflict) && w.lane == fastLane {
-		return w.returnTo(ctx, w.Fast, a.received, time.Second)
-	}
-	return err
 }
 
-// begin begins an attempt, unless it needs a lease. prepare then stores the lease, with which the attempt begins.
+// begin begins an attempt that needs no lease. Any other attempt begins when prepare has stored the lease that begin
+// adds.
 func (a *attempt) begin(ctx context.Context, now time.Time) (err error) {
 	w := a.worker
 	if a.invocation.start.Err() != nil {
@@ -188,7 +189,7 @@ func (a *attempt) disable(ctx context.Context) bool {
 // report logs and counts the attempt. The log must not contain the request, the response, or the URL.
 func (a *attempt) report(ctx context.Context) {
 	d, r := a.attempted, a.result
-	outcome := outcomeNames[a.decision.outcome]
+	outcome := string(a.decision.outcome)
 	if r.Aborted {
 		outcome = "interrupted"
 	}
@@ -207,14 +208,16 @@ func (a *attempt) report(ctx context.Context) {
 		return
 	}
 	a.invocation.count(metricSuccesses)
-	if isFirstRun := len(d.Attempts) <= d.Tries; isFirstRun {
+	isFirstRun := len(d.Attempts) <= d.Tries
+	if isFirstRun {
 		latency := a.endedAt.Sub(d.eventTime())
 		a.invocation.observe(metricLatency, metric.Milliseconds, float64(latency.Milliseconds()))
 	}
 }
 
 // requeue returns the message to the queue of the fast lane if the next attempt is soon. Otherwise the retry job sends
-// a new one. In the slow lane, the turn looks for the next delivery.
+// a new one. In the slow lane, where the turn finds the next delivery, requeue only sends the messages of requested
+// redeliveries, which are in the fast lane.
 func (a *attempt) requeue(ctx context.Context) error {
 	d := a.delivery
 	isManual := d.Status == Pending && d.Manual > 0 // its message may have been received and skipped
@@ -223,7 +226,7 @@ func (a *attempt) requeue(ctx context.Context) error {
 		d.NextAttemptAt != nil && d.NextAttemptAt.Equal(clock.Stamp(a.decision.at))
 	switch {
 	case a.worker.lane == slowLane && isManual:
-		if err := a.worker.Fast.Send(ctx, d.message().queueMessage(d.AccountID, 0)); err != nil {
+		if err := a.worker.Fast.Send(ctx, d.message().queueMessage(0)); err != nil {
 			a.worker.Logger.WarnContext(ctx, "message was not sent, the retry job sends it",
 				"delivery", d.ID, "cause", err.Error())
 		}

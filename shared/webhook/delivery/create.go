@@ -37,8 +37,8 @@ func mergeCreations(creations []creation) (merged []creation) {
 }
 
 // createOrReturn creates deliveries. If that fails, it returns their messages to the queue, and sets the errors of the
-// messages. No other record remembers these deliveries. The waits between the attempts grow and add up to seven hours,
-// so that the deliveries are created even after an outage of hours.
+// messages. The messages are the only record of these deliveries. The waits between the attempts grow and add up to
+// seven hours, so that the deliveries are created even after an outage of hours.
 func (w SlowWorker) createOrReturn(ctx context.Context, c creation, received []lambdafn.QueueMessage, errs []error) {
 	err := async.Recover(func() error { return w.create(ctx, c.message) })
 	if err == nil {
@@ -65,11 +65,12 @@ func createWait(receives int) time.Duration {
 	return min(wait, longest)
 }
 
-// create stores the deliveries of events to webhooks. Then it sends the messages of those in the fast lane, and makes
-// the webhooks of the others due. If a webhook were due before its deliveries are stored, a turn could find nothing. If
-// the function crashes, the message is received again. Deliveries that were stored before keep their lane. If one of
-// the webhooks cannot be decoded, or a delivery cannot be stored, create returns an error at the end: a retry creates
-// the deliveries after a repair. If the workspace has ended or is read-only, create stores nothing.
+// create stores the deliveries of events to webhooks. Then it sends messages for the deliveries in the fast lane, and
+// makes the webhooks with deliveries in the slow lane due. If a webhook were due before its deliveries are stored, a
+// turn could find nothing. If the function crashes, the message is received again. Deliveries that were stored before
+// keep their lane. If one of the webhooks cannot be decoded, or a delivery cannot be stored, create returns an error at
+// the end: a retry creates the deliveries after a repair. If the workspace has ended or is read-only, create stores
+// nothing.
 func (w SlowWorker) create(ctx context.Context, m message) error {
 	webhooks, broken, err := w.Store.Webhooks(ctx, m.WorkspaceID)
 	if err != nil {
@@ -117,7 +118,7 @@ func (w SlowWorker) makeAllDue(ctx context.Context, webhooks []Webhook, items []
 			return nil, err
 		}
 		if mustSend {
-			turns = append(turns, webhook.turnMessage(waiting[webhook.ID]...).queueMessage(webhook.AccountID, 0))
+			turns = append(turns, webhook.turnMessage(waiting[webhook.ID]...).queueMessage(0))
 		}
 	}
 	return turns, nil

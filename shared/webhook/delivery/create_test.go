@@ -278,7 +278,7 @@ func TestCreationIsRetried(t *testing.T) {
 }
 
 // The waits before attempts to create deliveries add up to at least seven hours. Then the queue moves the message to
-// the failure queue.
+// the failure queue. SQS hides a message for at most twelve hours.
 func TestCreateWait(t *testing.T) {
 	t.Parallel()
 	var total time.Duration

@@ -56,8 +56,8 @@ const (
 //
 // Policy: only the stored delivery decides, not the message. A finished delivery is not attempted again. A delivery
 // that waits in the other lane, or whose attempt has a lease, is skipped: its lane, or the retry job, finds it in the
-// index. So it does with a delivery that is not due yet, unless the message is returned to the queue, because the time
-// is soon. An interrupted attempt with a lease counts, so that the number of attempts is limited even if each of them
+// index. The same applies to a delivery that is not due yet. If it is due soon, its message returns to the queue of the
+// fast lane. An interrupted attempt with a lease counts, so that the number of attempts is limited even if each of them
 // kills its function. A delivery fails after its deadline, and if its webhook was deleted, or is not active. A
 // redelivery is attempted in spite of the deadline, and even if the webhook is not active. The fast lane attempts only
 // deliveries to endpoints of the fast lane. It moves all other deliveries to the slow lane.
@@ -100,21 +100,15 @@ func needsLease(d Delivery, receives int) bool {
 	return d.Tries > 0 || d.Manual > 0 || d.Wakes > 0 || len(d.Attempts) > 0 || receives > 1
 }
 
-// outcome is the decision about a delivery after an attempt.
-type outcome int
+// outcome is the decision about a delivery after an attempt, as the log shows it.
+type outcome string
 
 const (
-	outcomeSucceeded outcome = iota
-	outcomeRetry             // another attempt is made
-	outcomeGiveUp            // the delivery failed
-	outcomeDisable           // the delivery failed, and the webhook is disabled
+	outcomeSucceeded outcome = "succeeded"
+	outcomeRetry     outcome = "will be retried"
+	outcomeGiveUp    outcome = "failed"
+	outcomeDisable   outcome = "failed, webhook disabled"
 )
-
-// outcomeNames are the names of the outcomes in the log.
-var outcomeNames = map[outcome]string{
-	outcomeSucceeded: "succeeded", outcomeRetry: "will be retried",
-	outcomeGiveUp: "failed", outcomeDisable: "failed, webhook disabled",
-}
 
 // decision is an outcome and its parameters.
 type decision struct {

@@ -52,18 +52,19 @@ type Delivery struct {
 	Payload event.Text `dynamodbav:"payload,omitempty"`
 	Status  Status     `dynamodbav:"status"`
 	// Attempts contains the latest attempts, at most maxAttemptsKept, oldest first. While LeaseUntil is in the future,
-	// the last one is in progress. It is stored as interrupted until its result is recorded.
+	// the last one is in progress. An attempt in progress is stored as interrupted.
 	Attempts []Attempt `dynamodbav:"attempts"`
 	// Tries counts the attempts of the current run of the schedule. A redelivery starts a new run.
 	Tries int `dynamodbav:"tries"`
 	// Manual counts the requested redeliveries that are not completed. While it is not 0, the next attempt is a
 	// redelivery, which is made even if the webhook is not active.
 	Manual int `dynamodbav:"manualAttempts,omitempty"`
-	// Test is true if the delivery was made to test the webhook. Its event never occurred, so recoveries ignore it.
+	// Test is true if the delivery was made to test the webhook. The event of a test never occurred, so recoveries ignore
+	// the delivery.
 	Test bool `dynamodbav:"test,omitempty"`
 	// NextAttemptAt is the earliest time of the next attempt; nil unless pending.
 	NextAttemptAt *clock.Timestamp `dynamodbav:"nextAttemptAt,omitempty"`
-	// Deadline is the time after which no attempt is made in the current run.
+	// Deadline is the latest time for which an attempt of the current run is planned. See deadlineGrace.
 	Deadline clock.Timestamp `dynamodbav:"deadline"`
 	// LeaseUntil is the end of the lease of the attempt in progress; nil if no attempt has a lease. Until then, the
 	// attempt belongs to the worker that began it. The first attempt in the fast lane has no lease.
@@ -83,8 +84,8 @@ type Delivery struct {
 	ExpiresAt int64  `dynamodbav:"expiresAt"` // Unix time in seconds
 }
 
-// decodeDelivery decodes a stored delivery. It returns an error if the item is not a complete delivery, or if its key
-// belongs to another delivery: the service could not change it, or send messages about it.
+// decodeDelivery decodes a stored delivery. It returns an error if the item is not a complete delivery, or if its IDs
+// are not valid or do not match its key: the service could neither change the delivery nor send messages about it.
 func decodeDelivery(item db.Item) (Delivery, error) {
 	d, err := db.Decode[Delivery](item)
 	if err == nil && (db.DeliveryKey(d.WebhookID, d.ID) != db.KeyOf(item) || !id.Workspace.Valid(d.WorkspaceID) ||
@@ -108,8 +109,8 @@ const (
 	retention = 30 * 24 * time.Hour
 	// maxAttemptsKept limits the attempts of a delivery that is redelivered many times: an item has at most 400 KB.
 	maxAttemptsKept = 50
-	// leaseTime is how long an attempt or a turn belongs to the worker that began it. It is longer than a function can
-	// run: when a lease expires, the function that took it is no longer running.
+	// leaseTime is the duration of the leases of attempts, turns and slots. It is longer than a function can run: when a
+	// lease expires, the function that took it is no longer running.
 	leaseTime = 45 * time.Second
 )
 

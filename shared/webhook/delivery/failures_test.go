@@ -35,7 +35,7 @@ func TestFailuresOfABatch(t *testing.T) {
 	if got := f.storedWebhook(w); got.Failures != disableFailures || got.lane() != slowLane || got.LastStatus != Failed {
 		t.Errorf("got webhook %+v, want %d failures in the slow lane", got, disableFailures)
 	}
-	f.advance(7 * time.Second)
+	f.advance(7 * time.Second) // longer than the first wait
 	again := f.receiveMessages()
 	f.fast.Handle(t.Context(), again)
 	f.wantRequests(events)

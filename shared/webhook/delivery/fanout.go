@@ -44,9 +44,10 @@ const (
 	singleWrites = 4
 )
 
-// Handle handles the events in a batch of the stream of the events table, and returns one error for each record. The
-// deliveries that it creates come before the messages of the others. Errors: lambdafn.ErrPoison if a record cannot be
-// decoded; errors of storage and of the queues, after which a retry completes the work, unless lambdafn.IsPoison.
+// Handle handles the events in a batch of the stream of the events table, and returns one error for each record. It
+// stores the deliveries that it creates itself before it sends the messages for the others. Errors: lambdafn.ErrPoison
+// if a record cannot be decoded; errors of storage and of the queues, after which a retry completes the work, unless
+// lambdafn.IsPoison.
 func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []error {
 	errs := make([]error, len(records))
 	var counts tally
@@ -97,7 +98,7 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 func (f *Fanout) sendCreations(ctx context.Context, creations []creation, errs []error) {
 	messages := make([]queue.Message, len(creations))
 	for i, c := range creations {
-		messages[i] = c.message.queueMessage(c.account, 0)
+		messages[i] = c.message.queueMessage(0)
 	}
 	err := f.Creations.Send(ctx, messages...)
 	for i, c := range creations {
@@ -169,13 +170,12 @@ func newItems(occurrences []occurrence, webhooks []Webhook, now time.Time) []new
 
 // creation is a message that asks for the creation of deliveries, or several such messages together.
 type creation struct {
-	indexes []int // of the stream records that it is for, or of the messages
-	account string
+	indexes []int // in Fanout: of the stream records with the events; in SlowWorker: of the messages
 	message message
 }
 
-// divide decides who creates the deliveries of a batch. wanted contains them by workspace. The fan-out creates direct,
-// which is in the fast lane, beginning with the workspaces with the fewest deliveries. SlowWorker creates the others:
+// divide decides who creates the deliveries of a batch. wanted contains them by workspace. The fan-out creates direct:
+// deliveries of the fast lane, beginning with the workspaces with the fewest deliveries. SlowWorker creates the others:
 // there is one message for each account of a workspace's webhooks. See maxDirect.
 func divide(wanted [][]newItem) (direct []newItem, creations []creation) {
 	fast, total := make([][]newItem, len(wanted)), 0
@@ -187,16 +187,17 @@ func divide(wanted [][]newItem) (direct []newItem, creations []creation) {
 		if total > maxDirect && len(fast[i]) > maxDirectEach {
 			fast[i] = nil
 		}
-		first := len(creations) // of this workspace
 		for _, n := range items {
 			if n.lane == fastLane && fast[i] != nil {
 				continue
 			}
 			d := n.delivery
-			c := slices.IndexFunc(creations[first:], func(c creation) bool { return c.account == d.AccountID })
-			if c += first; c < first {
+			c := slices.IndexFunc(creations, func(c creation) bool {
+				return c.message.WorkspaceID == d.WorkspaceID && c.message.AccountID == d.AccountID
+			})
+			if c < 0 {
 				c = len(creations)
-				creations = append(creations, creation{account: d.AccountID, message: message{WorkspaceID: d.WorkspaceID}})
+				creations = append(creations, creation{message: message{AccountID: d.AccountID, WorkspaceID: d.WorkspaceID}})
 			}
 			m := &creations[c].message
 			if !slices.Contains(m.Webhooks, d.WebhookID) {
@@ -232,7 +233,7 @@ func sendFast(ctx context.Context, fast queue.Queue, items []newItem) {
 			delay = replayDelay
 		}
 		indexes = append(indexes, i)
-		messages = append(messages, n.delivery.message().queueMessage(n.delivery.AccountID, delay))
+		messages = append(messages, n.delivery.message().queueMessage(delay))
 	}
 	err := fast.Send(ctx, messages...)
 	for sent, i := range indexes {

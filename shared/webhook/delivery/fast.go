@@ -23,50 +23,47 @@ func NewFastWorker(d WorkerDeps) FastWorker { return FastWorker{newWorker(d, fas
 // after which a retry may succeed.
 func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
 	errs := make([]error, len(received))
+	shared, cancel := newInvocation(ctx)
+	defer cancel()
 	var messages []message
-	var indexes []int // of the messages in received
+	var attempts []*attempt // of the messages
 	for i, r := range received {
 		m, err := parseMessage(r.Body, fastLane)
 		switch {
 		case err != nil:
 			errs[i] = w.reject(ctx, r, err)
 		case !slices.ContainsFunc(messages, func(other message) bool { return other.DeliveryID == m.DeliveryID }):
-			messages, indexes = append(messages, m), append(indexes, i) // not a duplicate
+			messages = append(messages, m) // not a duplicate
+			attempts = append(attempts, &attempt{worker: w.worker, invocation: shared, received: r, messageErr: &errs[i]})
 		}
 	}
 	targets, err := w.Store.targets(ctx, messages...)
 	if err != nil {
-		for _, i := range indexes {
-			errs[i] = err
+		for _, a := range attempts {
+			*a.messageErr = err
 		}
 		return errs
 	}
-	shared, cancel := newInvocation(ctx)
-	defer cancel()
-	attempts := make([]*attempt, len(messages))
-	for i, err := range lambdafn.Parallel(len(messages), len(messages), func(i int) error {
-		attempts[i] = &attempt{worker: w.worker, invocation: shared, received: received[indexes[i]], target: targets[i]}
-		if err := targets[i].err; err != nil {
-			return w.reject(ctx, received[indexes[i]], err)
+	for i, err := range lambdafn.Parallel(len(attempts), len(attempts), func(i int) error {
+		a := attempts[i]
+		if a.target = targets[i]; a.err != nil {
+			return w.reject(ctx, a.received, a.err)
 		}
-		return attempts[i].run(ctx)
+		return a.run(ctx)
 	}) {
-		errs[indexes[i]] = err
+		*attempts[i].messageErr = err
 	}
 	moving := slices.DeleteFunc(slices.Clone(attempts), func(a *attempt) bool { return a.toSlowLane == nil })
 	if len(moving) > 0 {
 		w.moveAll(ctx, moving)
 	}
 	w.saveHealth(ctx, attempts)
-	for i, a := range attempts {
-		errs[indexes[i]] = cmp.Or(errs[indexes[i]], a.moveErr)
-	}
 	w.Metrics.Put(ctx, shared.all()...)
 	return errs
 }
 
 // moveAll moves deliveries to the slow lane, and sends the messages for the turns of their endpoints. If a message is
-// not sent, the retry job sends it. It sets moveErr in the attempts.
+// not sent, the retry job sends it. moveAll sets the errors of the messages of the attempts.
 func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) {
 	byWebhook := map[string][]*attempt{}
 	for _, a := range attempts {
@@ -79,7 +76,7 @@ func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) {
 		return err
 	}) {
 		for _, a := range groups[i] {
-			a.moveErr = cmp.Or(a.moveErr, err)
+			*a.messageErr = cmp.Or(*a.messageErr, err)
 		}
 	}
 	if err := w.Slow.Send(ctx, slices.Concat(turns...)...); err != nil {
@@ -87,13 +84,14 @@ func (w FastWorker) moveAll(ctx context.Context, attempts []*attempt) {
 	}
 }
 
-// moveDeliveries moves deliveries of one webhook to the slow lane, and sets moveErr in their attempts. If an attempt
-// timed out, the endpoint leaves the fast lane. The webhook is made due before the deliveries are stored, so that a
-// crash in between loses nothing. moveDeliveries returns the message for the turn, if one must be sent.
+// moveDeliveries moves deliveries of one webhook to the slow lane, and sets the errors of the messages of their
+// attempts. If an attempt timed out, the endpoint leaves the fast lane. The webhook is made due before the deliveries
+// are stored, so that a crash in between loses nothing. moveDeliveries returns the message for the turn, if one must be
+// sent.
 func (w FastWorker) moveDeliveries(ctx context.Context, attempts []*attempt) (turn []queue.Message, _ error) {
-	first := attempts[max(0, slices.IndexFunc(attempts, func(a *attempt) bool { return a.hasBegun }))]
-	webhook := *first.webhook
-	mustSend, err := w.Store.makeDue(ctx, webhook, first.hasBegun, w.Clock())
+	timedOut := slices.IndexFunc(attempts, func(a *attempt) bool { return a.hasBegun })
+	webhook := *attempts[max(0, timedOut)].webhook
+	mustSend, err := w.Store.makeDue(ctx, webhook, timedOut >= 0, w.Clock())
 	if err != nil {
 		return nil, err
 	}
@@ -103,14 +101,14 @@ func (w FastWorker) moveDeliveries(ctx context.Context, attempts []*attempt) (tu
 		moved[i], err = attempts[i].moveToSlowLane(ctx)
 		return err
 	}) {
-		attempts[i].moveErr = err
+		*attempts[i].messageErr = cmp.Or(*attempts[i].messageErr, err)
 		if d := moved[i]; d != nil {
 			waiting = append(waiting, d.ID)
 			mustSend = mustSend || d.Manual > 0 // its turn does not wait until the endpoint has rested
 		}
 	}
 	if mustSend {
-		turn = []queue.Message{webhook.turnMessage(waiting...).queueMessage(webhook.AccountID, 0)}
+		turn = []queue.Message{webhook.turnMessage(waiting...).queueMessage(0)}
 	}
 	return turn, nil
 }

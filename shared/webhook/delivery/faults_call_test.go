@@ -376,7 +376,7 @@ func TestFaultInEachCall(t *testing.T) {
 			if calls == 0 {
 				t.Fatal("the step makes no calls")
 			}
-			every := 4 // each fault in other calls
+			every := 4 // each fault is injected into every fourth call, the next fault into the calls after these
 			if testmode.IsNightly() {
 				every = 1
 			}

@@ -48,7 +48,7 @@ func (i *faultInjector) randomInt(n int) int {
 	return i.random.IntN(n)
 }
 
-// killable is an killable of a function that may be killed. Its calls fail after it was killed.
+// killable is an invocation of a function that may be killed. After that, its calls fail.
 type killable struct {
 	mu        sync.Mutex
 	stepsLeft int // until it is killed; 0: it is not killed
@@ -58,7 +58,7 @@ type killable struct {
 
 type killableKey struct{}
 
-// killableOf returns the killable that a context belongs to; nil if there is none.
+// killableOf returns the invocation to which a context belongs; nil if there is none.
 func killableOf(ctx context.Context) *killable {
 	v, _ := ctx.Value(killableKey{}).(*killable)
 	return v
@@ -66,8 +66,8 @@ func killableOf(ctx context.Context) *killable {
 
 var errKilled = errors.New("the function was killed")
 
-// step counts a step of the killable. There is one step before and one after each call. step returns errKilled if the
-// killable was killed. A nil killable is never killed.
+// step counts a step of the invocation. There is one step before and one after each call. step returns errKilled if the
+// function was killed. A nil killable is never killed.
 func (v *killable) step() error {
 	if v == nil {
 		return nil

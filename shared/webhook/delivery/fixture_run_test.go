@@ -13,6 +13,7 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
+	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
 )
 
@@ -59,6 +60,9 @@ func (f *fixture) receiveFrom(url string) []lambdafn.QueueMessage {
 		if err != nil {
 			f.t.Fatal(err)
 		}
+		if group := m.Attributes["MessageGroupId"]; !id.User.Valid(group) {
+			f.t.Errorf("got the group %q of message %s, want an account", group, *m.Body)
+		}
 		messages[i] = lambdafn.QueueMessage{
 			ID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Group: m.Attributes["MessageGroupId"],
 			Receives: receives,
@@ -81,7 +85,7 @@ func (f *fixture) deleteFrom(url string, m lambdafn.QueueMessage) {
 // sendMessage sends a message that names a delivery of the fast lane.
 func (f *fixture) sendMessage(d Delivery) {
 	f.t.Helper()
-	if err := f.fast.Fast.Send(f.t.Context(), d.message().queueMessage(d.AccountID, 0)); err != nil {
+	if err := f.fast.Fast.Send(f.t.Context(), d.message().queueMessage(0)); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -107,8 +111,8 @@ func (f *fixture) handlers() map[string]func(context.Context, []lambdafn.QueueMe
 	}
 }
 
-// handleMessages handles all visible messages of all queues. It returns their number and the errors of those that were
-// not completed.
+// handleMessages handles all visible messages of all queues. It returns the number of messages, and the errors of the
+// messages that were not completed.
 func (f *fixture) handleMessages() (n int, errs []error) {
 	f.t.Helper()
 	for {

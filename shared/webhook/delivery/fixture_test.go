@@ -65,7 +65,8 @@ var midnight = time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
 // middleware wraps the transport of the calls to DynamoDB and SQS.
 type middleware func(http.RoundTripper) http.RoundTripper
 
-// attemptLimit is the time limit of an attempt. Endpoints respond at once, also on a slow machine.
+// attemptLimit is the time limit of an attempt. It is long, because endpoints must respond in time even on a slow
+// machine.
 const attemptLimit = 20 * time.Second
 
 func newFixture(t *testing.T, transports ...middleware) *fixture {

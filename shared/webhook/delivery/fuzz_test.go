@@ -12,14 +12,14 @@ import (
 	"devplatform/shared/id"
 )
 
-// The messages of both lanes, as they are in the queues.
+// The messages of the three queues.
 const (
 	workspaceField  = `"workspaceId":"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	webhookField    = `"webhookId":"` + webhookA + `"`
 	deliveryField   = `"deliveryId":"` + deliveryA + `"`
 	deliveryMessage = `{` + workspaceField + `,` + webhookField + `,` + deliveryField + `,"event":{"id":"evt_1"}}`
 	turnMessage     = `{` + workspaceField + `,` + webhookField + `,"deliveries":["` + deliveryA + `"]}`
-	expandMessage   = `{` + workspaceField + `,"webhooks":["` + webhookA + `"],` +
+	creationMessage = `{` + workspaceField + `,"webhooks":["` + webhookA + `"],` +
 		`"events":[{"id":"evt_1","projectId":"prj_1"}]}`
 )
 
@@ -34,7 +34,7 @@ func TestParseMessage(t *testing.T) {
 		{"delivery without its event", `{` + workspaceField + `,` + webhookField + `,` + deliveryField + `}`, false, true},
 		{"turn", turnMessage, false, true},
 		{"turn without deliveries", `{` + workspaceField + `,` + webhookField + `}`, false, true},
-		{"events", expandMessage, false, true},
+		{"events", creationMessage, false, true},
 		{"no events", `{` + workspaceField + `,"webhooks":["` + webhookA + `"],"events":[]}`, false, false},
 		{"events without workspace", `{"webhooks":["` + webhookA + `"],"events":[{"id":"evt_1"}]}`, false, false},
 		{"no webhook", `{` + workspaceField + `,` + deliveryField + `}`, false, false},
@@ -63,7 +63,7 @@ func TestParseMessage(t *testing.T) {
 // not change it.
 func FuzzMessage(f *testing.F) {
 	for _, seed := range []string{
-		deliveryMessage, turnMessage, expandMessage, `{` + workspaceField + `,"events":[{}],"webhooks":[""]}`,
+		deliveryMessage, turnMessage, creationMessage, `{` + workspaceField + `,"events":[{}],"webhooks":[""]}`,
 		deliveryMessage[:len(deliveryMessage)-1] + `,"x":[1]}`, `{"deliveryId":null}`, `[]`, ``,
 		`{"webhookId":"` + webhookA + `#"}`, turnMessage[:len(turnMessage)-1] + `,"event":{}}`,
 	} {
@@ -80,7 +80,7 @@ func FuzzMessage(f *testing.F) {
 			if !id.Workspace.Valid(m.WorkspaceID) || !namesWebhook && !createsDeliveries || !json.Valid([]byte(body)) {
 				t.Fatalf("lane %d accepts the invalid message %q as %+v", l, body, m)
 			}
-			decoded, err := parseMessage(m.queueMessage("usr_1", 0).Body, l)
+			decoded, err := parseMessage(m.queueMessage(0).Body, l)
 			if diff := cmp.Diff(m, decoded, cmpopts.EquateEmpty()); err != nil || diff != "" {
 				t.Fatalf("lane %d: got %v after encoding and decoding %+v (-want +got):\n%s", l, err, m, diff)
 			}
@@ -144,10 +144,10 @@ func FuzzDecodeStored(f *testing.F) {
 		}
 		next, _ := d.withLease(w, noon, 0)
 		if next.Status != Pending || next.DueAt == nil || !next.hasLease(noon) {
-			t.Fatalf("got %+v after a claim, want it pending, in the index and leased", next)
+			t.Fatalf("got %+v with a lease, want it pending, in the index and leased", next)
 		}
 		if next.waitsInSlowLane() && next.dueInSlowLane().Before(next.LeaseUntil.Time()) {
-			t.Fatalf("got %+v after a claim, want it due after its lease", next)
+			t.Fatalf("got %+v with a lease, want it due after its lease", next)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -48,7 +49,7 @@ func (l Log) Redeliver(ctx context.Context, d Delivery) (Delivery, error) {
 func (l Log) enqueue(ctx context.Context, deliveries ...Delivery) {
 	messages := make([]queue.Message, len(deliveries))
 	for i, d := range deliveries {
-		messages[i] = d.message().queueMessage(d.AccountID, 0)
+		messages[i] = d.message().queueMessage(0)
 	}
 	if err := l.Fast.Send(ctx, messages...); err != nil {
 		l.Logger.ErrorContext(ctx, "messages were not sent, the retry job sends them", "cause", err.Error())
@@ -74,24 +75,23 @@ type Recovery struct {
 // Recover sends the deliveries again that failed, or that wait after a failed attempt, and whose events occurred
 // between since and until. It begins with the oldest event and stops after recoverTime.
 func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Time) (result Recovery, _ error) {
-	begin := l.Clock()
-	for after := lastIDBefore(since); ; {
-		page, more, err := l.listOldest(ctx, webhookID, after, recoverPage)
+	begin, prefix := l.Clock(), db.DeliveriesOf(webhookID)
+	q := db.Query{Prefix: prefix, After: prefix.After(lastIDBefore(since)), Limit: recoverPage}
+	for {
+		page, next, err := db.List(ctx, l.Table, q, decodeDelivery)
 		if err != nil {
 			return result, err
 		}
-		selected := page
+		selected, isLast := page, next.IsZero()
 		if i := slices.IndexFunc(page, func(d Delivery) bool { return d.eventTime().After(until) }); i >= 0 {
-			selected, more = page[:i], false
+			selected, isLast = page[:i], true
 		}
 		n, err := l.recoverAll(ctx, selected)
-		if result.Count += n; err != nil || !more {
+		if result.Count += n; err != nil || isLast {
 			return result, err
 		}
-		last := page[len(page)-1]
-		after = last.ID
-		if l.Clock().Sub(begin) >= recoverTime {
-			result.ContinueFrom = stamp(last.eventTime())
+		if q.After = next; l.Clock().Sub(begin) >= recoverTime {
+			result.ContinueFrom = stamp(page[len(page)-1].eventTime()) // only the last page can be empty
 			return result, nil
 		}
 	}
@@ -100,11 +100,7 @@ func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Ti
 // lastIDBefore returns a delivery ID that sorts after the deliveries of all events before t, and before all other
 // deliveries.
 func lastIDBefore(t time.Time) string {
-	last := [10]byte{}
-	for i := range last {
-		last[i] = 0xff
-	}
-	return id.Delivery.From(t.Add(-time.Nanosecond), last)
+	return id.Delivery.From(t.Add(-time.Nanosecond), [10]byte(bytes.Repeat([]byte{0xff}, 10)))
 }
 
 // recoverAll sends the recoverable deliveries again, and returns their number.

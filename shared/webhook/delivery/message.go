@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/queue"
 )
 
-// message is the body of a message in a queue.
+// message is a message in a queue: its group, which is the account, and its body.
 //
 // In the queue of the fast lane, it names a delivery that a worker should check. In the queue of the slow lane, it asks
 // for a turn of an endpoint. Deliveries then contains the IDs of deliveries that the turn reads first, because the
@@ -20,6 +20,7 @@ import (
 // In the queue of creations, it contains Events, and asks for the creation of their deliveries to Webhooks, which are
 // webhooks of the workspace.
 type message struct {
+	AccountID   string     `json:"-"` // the message group; not set in a received message
 	WorkspaceID string     `json:"workspaceId"`
 	WebhookID   string     `json:"webhookId,omitempty"`
 	DeliveryID  string     `json:"deliveryId,omitempty"` // in the fast lane
@@ -38,20 +39,24 @@ type eventRef struct {
 // message returns the message that names the delivery.
 func (d Delivery) message() message {
 	return message{
-		WorkspaceID: d.WorkspaceID, WebhookID: d.WebhookID, DeliveryID: d.ID, Event: &eventRef{d.EventID, d.ProjectID},
+		AccountID: d.AccountID, WorkspaceID: d.WorkspaceID, WebhookID: d.WebhookID, DeliveryID: d.ID,
+		Event: &eventRef{d.EventID, d.ProjectID},
 	}
 }
 
 // queueMessage returns the message for a queue. The messages of an account form a group, so that an account with many
 // messages does not delay the messages of other accounts.
-func (m message) queueMessage(account string, delay time.Duration) queue.Message {
+func (m message) queueMessage(delay time.Duration) queue.Message {
 	body, _ := json.Marshal(m, jsontext.AllowInvalidUTF8(true)) // strings only: cannot fail
-	return queue.Message{Body: string(body), Group: account, Delay: delay}
+	return queue.Message{Body: string(body), Group: m.AccountID, Delay: delay}
 }
 
 // turnMessage returns the message that asks for a turn of the webhook's endpoint.
 func (w Webhook) turnMessage(deliveries ...string) message {
-	return message{WorkspaceID: w.WorkspaceID, WebhookID: w.ID, Deliveries: deliveries[:min(len(deliveries), maxWindow)]}
+	return message{
+		AccountID: w.AccountID, WorkspaceID: w.WorkspaceID, WebhookID: w.ID,
+		Deliveries: deliveries[:min(len(deliveries), maxWindow)],
+	}
 }
 
 // errMessage reports that the body of a message is not valid. The error of the decoder is not returned, because it may

@@ -15,11 +15,11 @@ const (
 	metricLatency      = "DeliveryLatency"  // from the event to its successful attempt
 	metricMoved        = "DeliveriesMoved"  // from the fast lane to the slow lane
 	metricTurns        = "SlowTurns"        // turns of endpoints in the slow lane
-	metricTurnsDelayed = "SlowTurnsDelayed" // turns that waited for a slot of their account, or for its earlier turns
+	metricTurnsDelayed = "SlowTurnsDelayed" // turns that waited for a slot or for earlier turns of their account
 	metricDisabled     = "WebhooksDisabled"
 	metricUnreadable   = "WebhooksUnreadable"
 	metricDue          = "DeliveriesDue"
-	metricOldest       = "OldestUndelivered" // seconds since the most overdue delivery was due
+	metricOldest       = "OldestUndelivered" // seconds since the most overdue delivery or webhook was due
 )
 
 // tally collects the metrics of one invocation. It is safe for concurrent use.

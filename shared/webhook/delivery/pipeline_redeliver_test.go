@@ -83,9 +83,9 @@ func TestConcurrentRedeliveries(t *testing.T) {
 	}
 }
 
-// A claim that conflicts with another writer is repeated. If it conflicts every time, the message is returned to the
-// queue, because the other writer might not have sent a message.
-func TestClaimConflicts(t *testing.T) {
+// A write of a lease that conflicts with another writer is repeated. If it conflicts every time, the message is
+// returned to the queue, because the other writer might not have sent a message.
+func TestLeaseConflicts(t *testing.T) {
 	t.Parallel()
 	for conflicts, wantRequests := range map[int]int{0: 1, 1: 1, 2: 1, 20: 0} {
 		t.Run(fmt.Sprint(conflicts), func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestClaimConflicts(t *testing.T) {
 			f, _ := publishOne(t, "/ok/a")
 			f.redeliver() // its attempt takes a lease
 			remaining := conflicts
-			f.fast.jitter = func() float64 { // called between the read and the claim
+			f.fast.jitter = func() float64 { // called between the read and the write
 				if remaining--; remaining >= 0 {
 					f.changeDelivery(func(d Delivery) Delivery { return d })
 				}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"devplatform/shared/async"
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
@@ -17,10 +18,10 @@ import (
 // whose next turn is due. It runs once a minute, and sends the messages of everything that becomes due before the next
 // run. Each message is delayed until its delivery or webhook is due.
 //
-// Before the job sends a message, it wakes the delivery or webhook: it moves it to a later time in the index, on the
-// condition that the stored time is still the one that it read. So two concurrent runs send one message. If the message
-// is not sent, or is lost, the item is due again after two minutes. The wait doubles with each further message, up to
-// an hour, so that the job does not flood a queue that is slow.
+// Before the job sends a message, it wakes the delivery or webhook: it stores a later time in the index, on the
+// condition that the time was not changed after the job read it. So two concurrent runs send one message. If the
+// message is not sent, or is lost, the item is due again after two minutes. The wait doubles with each further message,
+// up to an hour, so that the job does not flood a queue that is slow.
 type RetryJob struct{ Deps }
 
 // NewRetryJob returns a retry job. It does no I/O.
@@ -29,7 +30,7 @@ func NewRetryJob(d Deps) *RetryJob { return &RetryJob{d} }
 const (
 	// lookAhead is how far a run looks ahead: until the next run.
 	lookAhead = time.Minute
-	// duePage is the number of deliveries in a page of a shard. dueWrites is the number of concurrent writes of a page.
+	// duePage is the number of entries in a page of a shard. dueWrites is the number of concurrent writes of a page.
 	duePage   = 100
 	dueWrites = 4
 	// runReserve is the time before its deadline at which a run stops reading pages.
@@ -41,31 +42,33 @@ const (
 // Run sends the messages of all deliveries and webhooks that become due before the next run. If it runs out of time,
 // the next run continues. It returns the errors of the pages that could not be read or sent.
 func (j *RetryJob) Run(ctx context.Context) error {
-	start, cancel := async.WithMargin(ctx, runReserve) // no work is detached from it
+	start, cancel := async.WithMargin(ctx, runReserve) // calls use ctx, so they have the margin
 	defer cancel()
 	var counts tally
 	counts.add(metricDue, 0)
 	counts.highest(metricOldest, metric.Seconds, 0)
 	errs := lambdafn.Parallel(db.DueShards, db.DueShards, func(shard int) error {
-		return j.shard(ctx, start, shard, &counts)
+		return j.sendShard(ctx, start, shard, &counts)
 	})
 	j.Metrics.Put(ctx, counts.all()...)
 	return errors.Join(errs...)
 }
 
-// shard sends the messages of one shard of the index, page by page, until start ends. It continues after a page that
-// cannot be sent.
-func (j *RetryJob) shard(ctx, start context.Context, shard int, counts *tally) error {
+// sendShard sends the messages of one shard of the index, page by page, until start ends. It continues after a page
+// that cannot be sent.
+func (j *RetryJob) sendShard(ctx, start context.Context, shard int, counts *tally) error {
 	var after db.IndexKey
 	var errs []error
 	for start.Err() == nil {
 		now := j.Clock()
-		page, next, err := j.Store.dueUntil(ctx, shard, now.Add(lookAhead), after, duePage)
+		page, next, err := j.Store.due(ctx, db.IndexQuery{
+			Partition: db.DuePartition(shard), Upto: clock.Stamp(now.Add(lookAhead)).String(), After: after, Limit: duePage,
+		}, now)
 		if err != nil {
 			errs = append(errs, err)
 			break
 		}
-		errs = append(errs, j.page(ctx, page, now, counts))
+		errs = append(errs, j.sendPage(ctx, page, now, counts))
 		if next.IsZero() {
 			break
 		}
@@ -74,8 +77,8 @@ func (j *RetryJob) shard(ctx, start context.Context, shard int, counts *tally) e
 	return errors.Join(errs...)
 }
 
-// page wakes the items of a page and sends their messages.
-func (j *RetryJob) page(ctx context.Context, page []dueEntry, now time.Time, counts *tally) error {
+// sendPage wakes the items of a page and sends their messages.
+func (j *RetryJob) sendPage(ctx context.Context, page []dueEntry, now time.Time, counts *tally) error {
 	messages := make([]*queue.Message, len(page))
 	errs := lambdafn.Parallel(len(page), dueWrites, func(i int) (err error) {
 		counts.highest(metricOldest, metric.Seconds, now.Sub(page[i].at).Seconds())
@@ -110,13 +113,15 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 		return nil, err
 	}
 	var m message
-	var account string
 	if e.isWebhook() {
 		w, decodeErr := DecodeWebhook(item)
-		m, account, err = w.turnMessage(), w.AccountID, decodeErr
+		m, err = w.turnMessage(), decodeErr
 	} else {
 		d, decodeErr := decodeDelivery(item)
-		m, account, err = d.message(), d.AccountID, decodeErr
+		m, err = d.message(), decodeErr
+		if err == nil {
+			counts.count(metricDue)
+		}
 		if err == nil && d.NextAttemptAt != nil {
 			counts.highest(metricOldest, metric.Seconds, now.Sub(d.NextAttemptAt.Time()).Seconds())
 		}
@@ -125,14 +130,12 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 		j.Logger.ErrorContext(ctx, "item of the index cannot be decoded", "key", e.key.SK, "cause", err.Error())
 		return nil, nil
 	}
-	if !e.isWebhook() {
-		counts.count(metricDue)
-	}
-	queued := m.queueMessage(account, max(0, e.at.Sub(now)))
+	queued := m.queueMessage(max(0, e.at.Sub(now)))
 	return &queued, nil
 }
 
-// wakeWait returns the time until the next wake. wakes is the number of wakes since the latest attempt or turn.
+// wakeWait returns the time until the next wake. wakes is the number of wakes since the latest change of the delivery,
+// or since the latest turn.
 func wakeWait(wakes int) time.Duration {
 	const maxDoublings = 5 // more than an hour
 	return min(messageTimeout<<min(max(wakes, 0), maxDoublings), maxWakeWait)

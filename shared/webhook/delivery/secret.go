@@ -76,7 +76,8 @@ func isLost(err error) bool {
 func (s Secrets) Live(ctx context.Context, w Webhook, now time.Time) (secrets []string, _ error) {
 	for i, valid := range append([]PreviousSecret{{Sealed: w.Secret}}, validPrevious(w.Previous, now)...) {
 		secret, err := s.Open(ctx, w.ID, valid.Sealed)
-		if isCurrent := i == 0; isLost(err) && !isCurrent {
+		isReplaced := i > 0
+		if isReplaced && isLost(err) {
 			continue
 		}
 		if err != nil {

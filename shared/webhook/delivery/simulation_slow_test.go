@@ -231,14 +231,14 @@ func (t *simTurn) unread(records []*simRecord) (fresh []*simRecord) {
 
 // finishTurn does what turn.finish does.
 func (s *simulation) finishTurn(t *simTurn) {
-	next, wait, soon := t.nextTurns(s.now(), s.jitter())
+	next, wait, soon := t.planEnd(s.now(), s.jitter())
 	s.after(storageTime, func() {
 		if s.endTurn(t, next, !t.end.hasMore) {
 			s.endedTurn(t, wait, soon)
 			return
 		}
 		t.end.hasMore = true // deliveries were added
-		next, wait, soon := t.nextTurns(s.now(), s.jitter())
+		next, wait, soon := t.planEnd(s.now(), s.jitter())
 		s.after(storageTime, func() {
 			s.endTurn(t, next, false)
 			s.endedTurn(t, wait, soon)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// always are the endpoints that hang all the time.
+// always makes the endpoints of classHanging hang all the time.
 func always(class simClass, _ time.Duration) bool { return class == classHanging }
 
 // fullSetup is the service with 10,000 tenants and 1,000 events per second. With noise, 1 % of the tenants hang and 5 %

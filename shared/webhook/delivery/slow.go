@@ -22,7 +22,7 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 	errs := make([]error, len(received))
 	shared, cancel := newInvocation(ctx)
 	defer cancel()
-	accounts := map[string][]*turn{}
+	turnsOf := map[string][]*turn{} // by account
 	var creations []creation
 	for i, r := range received {
 		m, err := parseMessage(r.Body, slowLane)
@@ -33,7 +33,7 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 		case len(m.Events) == 0:
 			t := &turn{worker: w.worker, invocation: shared, received: r, named: m.Deliveries, err: &errs[i]}
 			t.webhook.WorkspaceID, t.webhook.ID = m.WorkspaceID, m.WebhookID
-			accounts[r.Group] = append(accounts[r.Group], t)
+			turnsOf[r.Group] = append(turnsOf[r.Group], t)
 		case r.Receives > 1: // an error of one message must not affect the others again
 			w.createOrReturn(ctx, c, received, errs)
 		default:
@@ -44,7 +44,7 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 		w.createOrReturn(ctx, c, received, errs)
 	}
 	var group async.Group
-	for account, turns := range accounts {
+	for account, turns := range turnsOf {
 		group.Go(func() error {
 			err := async.Recover(func() error { return w.runTurns(ctx, shared, account, turns) })
 			for _, t := range turns {

@@ -182,7 +182,7 @@ func TestNextTurnBeginsWithTheWindow(t *testing.T) {
 	w = f.storedWebhook(w)
 	w.Window, w.TurnUntil, w.NotBefore = 8, stamp(f.now().Add(-time.Second)), nil
 	f.putWebhook(w)
-	if got, _, taken, err := f.store.takeTurn(t.Context(), w, f.now(), f.now().Add(leaseTime)); !taken || err != nil ||
+	if got, taken, err := f.store.takeTurn(t.Context(), w, f.now(), f.now().Add(leaseTime)); !taken || err != nil ||
 		got.window() != 1 {
 		t.Errorf("after an interrupted turn: got %d concurrent attempts, taken %t, error %v, want 1", got.window(), taken, err)
 	}
@@ -200,7 +200,7 @@ func TestMessagesReturnIfNoSlotIsFree(t *testing.T) {
 	all := f.allDeliveries()
 	messages := f.receiveFrom(f.slowDeliveries)
 	for _, d := range all {
-		m := w.turnMessage(d.ID).queueMessage(w.AccountID, 0)
+		m := w.turnMessage(d.ID).queueMessage(0)
 		messages = append(messages, lambdafn.QueueMessage{
 			ID: d.ID, ReceiptHandle: messages[0].ReceiptHandle, Body: m.Body, Group: m.Group, Receives: 1,
 		})
@@ -240,8 +240,8 @@ func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	f.wantDelivery(Succeeded, 2)
 }
 
-// A delivery whose attempt always panics, or which is too large to be changed or cannot be decoded, does not keep a
-// turn from the others.
+// A delivery whose attempt always panics, that is too large to be changed, or that cannot be decoded does not prevent
+// the attempts of the other deliveries.
 func TestDeliveryThatCannotBeAttempted(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(f *fixture, first Delivery){

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -24,7 +25,7 @@ const (
 	attrWokenBy = "wokenBy" // random ID of the latest wake: identifies the wake if the response to the write was lost
 )
 
-// Store reads webhooks, and reads and writes their deliveries. Package webhook writes the settings of webhooks.
+// Store reads and writes webhooks and their deliveries. Package webhook writes the settings of webhooks.
 type Store struct {
 	Client *db.Client
 	Table  db.Table // of webhooks
@@ -73,11 +74,11 @@ type target struct {
 	delivery *Delivery // nil: it has expired
 	webhook  *Webhook  // nil: it was deleted, or its workspace has ended or is read-only
 	payload  event.Text
-	err      error // a record cannot be decoded
+	err      error // of a record that cannot be decoded
 }
 
 // targets reads the deliveries that messages name, with their payloads, their webhooks and the records of their
-// workspaces. It makes one call, and a second one if a message does not name the event.
+// workspaces. It makes one call, and a second one if the first call does not return the event of a delivery.
 func (s Store) targets(ctx context.Context, messages ...message) ([]target, error) {
 	refs := make([]db.Ref, 0, 4*len(messages))
 	for _, m := range messages {
@@ -94,14 +95,15 @@ func (s Store) targets(ctx context.Context, messages ...message) ([]target, erro
 	targets, missing := make([]target, len(messages)), []db.Ref(nil)
 	for i, m := range messages {
 		t := &targets[i]
-		var derr, werr error
-		t.delivery, derr = optional(items[s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID))], decodeDelivery)
-		t.webhook, werr = optional(items[s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID))], DecodeWebhook)
+		var deliveryErr, webhookErr error
+		t.delivery, deliveryErr = optional(items[s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID))], decodeDelivery)
+		t.webhook, webhookErr = optional(items[s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID))], DecodeWebhook)
 		workspace, err := record.Decode(items[s.Projects.Ref(db.WorkspaceKey(m.WorkspaceID))])
 		if !workspace.MayAct() {
 			t.webhook = nil
 		}
-		if t.err = errors.Join(derr, werr, err); t.err == nil && t.delivery != nil && t.delivery.Payload == "" {
+		t.err = errors.Join(deliveryErr, webhookErr, err)
+		if t.err == nil && t.delivery != nil && t.delivery.Payload == "" {
 			if ref := s.Events.Ref(t.delivery.eventKey()); items[ref] == nil {
 				missing = append(missing, ref)
 			}
@@ -119,12 +121,11 @@ func (s Store) targets(ctx context.Context, messages ...message) ([]target, erro
 			continue
 		}
 		d, err := withPayload(*t.delivery, items[s.Events.Ref(t.delivery.eventKey())])
-		switch {
-		case errors.Is(err, db.ErrNotFound):
+		if errors.Is(err, db.ErrNotFound) {
 			targets[i].delivery = nil // the event has expired, and so has the delivery
-		default:
-			targets[i].payload, targets[i].err = d.Payload, err
+			continue
 		}
+		targets[i].payload, targets[i].err = d.Payload, err
 	}
 	return targets, nil
 }
@@ -175,13 +176,11 @@ func (s Store) Read(ctx context.Context, webhookID, deliveryID string) (Delivery
 }
 
 // addAll stores new deliveries that do not exist yet. It drops the deliveries of workspaces that have ended or are
-// read-only. It sets isDropped, wasStored and err in the items, and Due in the items of existing deliveries. After an
-// error, some deliveries are stored and others are not, and it is safe to call addAll again.
+// read-only. It sets isDropped, wasStored and err in the items. If it reads an existing delivery, it also sets Due in
+// the item. After an error, some deliveries are stored and others are not, and it is safe to call addAll again.
 //
-// If there are more than singleWrites, addAll reads which ones exist, and then stores the others without conditions,
-// because that takes a fraction of the calls. If two functions create the same delivery at the same time, the second
-// one can replace the delivery after its first attempts. It is then sent again. If there are fewer, or if DynamoDB
-// rejects one of them, addAll stores each one alone.
+// addAll stores at most singleWrites deliveries with one write each. If there are more, it reads which of them exist,
+// and then stores the others in batches, which takes a fraction of the calls.
 func (s Store) addAll(ctx context.Context, items []newItem) {
 	isBatch, refs := len(items) > singleWrites, []db.Ref(nil)
 	for _, n := range items {
@@ -210,23 +209,9 @@ func (s Store) addAll(ctx context.Context, items []newItem) {
 			missing[n.delivery.key()], n.err = db.Encode(n.delivery)
 		}
 	}
-	if isBatch && len(missing) > 0 {
-		err := s.Table.PutAll(ctx, missing)
-		if err == nil {
-			return
-		}
-		if !errors.Is(err, db.ErrRejected) {
-			for i := range items {
-				items[i].err = err
-			}
-			return
-		}
+	if isBatch && len(missing) > 0 && s.putAll(ctx, missing, items) {
+		return
 	}
-	s.addEach(ctx, items)
-}
-
-// addEach stores each delivery that addAll has not found with a write of its own. It does what addAll does.
-func (s Store) addEach(ctx context.Context, items []newItem) {
 	for i, err := range lambdafn.Parallel(len(items), singleWrites, func(i int) error {
 		n := &items[i]
 		if n.err != nil || n.isDropped || n.wasStored {
@@ -240,6 +225,21 @@ func (s Store) addEach(ctx context.Context, items []newItem) {
 	}) {
 		items[i].err = err
 	}
+}
+
+// putAll stores the missing deliveries in batches, without conditions. If two functions create the same delivery at the
+// same time, the second one can replace the delivery after its first attempts. The delivery is then sent again. putAll
+// returns false if DynamoDB rejects a delivery: each delivery must then be stored alone. Any other error applies to all
+// items.
+func (s Store) putAll(ctx context.Context, missing map[db.Key]db.Item, items []newItem) bool {
+	err := s.Table.PutAll(ctx, missing)
+	if errors.Is(err, db.ErrRejected) {
+		return false
+	}
+	for i := range items {
+		items[i].err = cmp.Or(err, items[i].err)
+	}
+	return true
 }
 
 // save stores the next version of a delivery and returns it with its version number. read is the previous version. The
@@ -260,7 +260,7 @@ func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) 
 }
 
 // Changes returns the update that turns one version of a stored record into the next. It writes the attributes that
-// differ, and those that are always written, because other writers may have changed them.
+// differ, and the attributes in always, which other writers may have changed.
 func Changes[T any](read, next T, always ...string) (update expression.UpdateBuilder, _ error) {
 	before, err := db.Encode(read)
 	if err != nil {
@@ -286,10 +286,10 @@ func Changes[T any](read, next T, always ...string) (update expression.UpdateBui
 	return update, nil
 }
 
-// change stores the version of a delivery that next returns. If another writer changed the delivery, change reads it
-// and calls next again. If retryUnavailable is set, it does so even if storage is unavailable: a write that seemed to
-// fail may have been executed, so next must recognize its own change. It reports false if next reports no change.
-// Errors: db.ErrNotFound, db.ErrConflict.
+// change stores the version of a delivery that next returns. operation is the name of the change in the log. If another
+// writer changed the delivery, change reads it and calls next again. If retryUnavailable is set, it does so even if
+// storage is unavailable: a write that seemed to fail may have been executed, so next must recognize its own change. It
+// reports false if next reports no change. Errors: db.ErrNotFound, db.ErrConflict.
 func (s Store) change(
 	ctx context.Context, operation string, d Delivery, retryUnavailable bool, next func(Delivery) (Delivery, bool),
 ) (result Delivery, changed bool, _ error) {
@@ -350,7 +350,7 @@ func (s Store) List(
 		q.Limit, calls = max(limit, filterPage), filterCalls
 	}
 	for range calls {
-		deliveries, next, err := db.List(ctx, s.Table, q, db.DecodeByID(func(d Delivery) string { return d.ID }))
+		deliveries, position, err := db.List(ctx, s.Table, q, db.DecodeByID(func(d Delivery) string { return d.ID }))
 		if err != nil {
 			return nil, "", err
 		}
@@ -362,21 +362,10 @@ func (s Store) List(
 				return found, d.ID, nil
 			}
 		}
-		if next.IsZero() {
+		if position.IsZero() {
 			return found, "", nil
 		}
-		q.After = next
+		q.After = position
 	}
 	return found, prefix.Rest(q.After), nil
-}
-
-// listOldest reads at most limit deliveries of a webhook, oldest first, whose IDs are greater than after. more reports
-// whether there may be more deliveries.
-func (s Store) listOldest(
-	ctx context.Context, webhookID, after string, limit int,
-) (all []Delivery, more bool, _ error) {
-	prefix := db.DeliveriesOf(webhookID)
-	q := db.Query{Prefix: prefix, After: prefix.After(after), Limit: limit}
-	all, next, err := db.List(ctx, s.Table, q, decodeDelivery)
-	return all, !next.IsZero() && len(all) > 0, err
 }

@@ -18,7 +18,7 @@ import (
 // partitions SLOW#<webhook> contain the deliveries that wait in the slow lane, ordered by the time of the next attempt.
 var dueIndex = db.Index{Name: "due", PK: attrDue, SK: attrDueAt}
 
-// dueEntry is an entry of a partition DUE#<shard>: a delivery or a webhook.
+// dueEntry is an entry of dueIndex: a delivery or a webhook.
 type dueEntry struct {
 	key   db.Key
 	dueAt string // as stored
@@ -26,14 +26,12 @@ type dueEntry struct {
 	wakes int
 }
 
-// dueUntil reads a page of the deliveries and webhooks of a shard that are due until a time, the most overdue first. It
-// returns the position of the next page.
-func (s Store) dueUntil(
-	ctx context.Context, shard int, until time.Time, after db.IndexKey, limit int,
-) ([]dueEntry, db.IndexKey, error) {
-	page, err := s.Table.QueryIndex(ctx, db.IndexQuery{
-		Index: dueIndex, Partition: db.DuePartition(shard), Upto: clock.Stamp(until).String(), After: after, Limit: limit,
-	})
+// due reads a page of a partition of dueIndex, the most overdue entry first. It returns the position of the next page.
+// The index is eventually consistent: an entry may be missing, or may no longer be due. If the time of an entry is not
+// valid, the entry is due now.
+func (s Store) due(ctx context.Context, q db.IndexQuery, now time.Time) ([]dueEntry, db.IndexKey, error) {
+	q.Index = dueIndex
+	page, err := s.Table.QueryIndex(ctx, q)
 	if err != nil {
 		return nil, page.Next, err
 	}
@@ -45,7 +43,7 @@ func (s Store) dueUntil(
 		}](item)
 		at, err := clock.ParseTimestamp(stored.DueAt)
 		if err != nil {
-			at = clock.Stamp(until) // not written by this program; the wake replaces it with a valid time
+			at = clock.Stamp(now)
 		}
 		entries = append(entries, dueEntry{db.KeyOf(item), stored.DueAt, at.Time(), stored.Wakes})
 	}
@@ -59,12 +57,12 @@ func (e dueEntry) isWebhook() bool { return strings.HasPrefix(e.key.SK, "WEBHOOK
 // the entry. It also counts the wake, and returns the item. The version of a delivery does not change, so that the
 // write of a worker that has read the delivery does not become stale. Error: db.ErrStale.
 func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (db.Item, error) {
-	by := rand.Text()
+	wakeID := rand.Text()
 	update := expression.Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(next).String())).
-		Set(expression.Name(attrWokenBy), expression.Value(by)).
+		Set(expression.Name(attrWokenBy), expression.Value(wakeID)).
 		Add(expression.Name(attrWakes), expression.Value(1))
 	write := s.Table.Update(e.key, update).If(s.Table.Exists()).
-		If(expression.Name(attrDueAt).Equal(expression.Value(e.dueAt))).Recognize(hasText(attrWokenBy, by))
+		If(expression.Name(attrDueAt).Equal(expression.Value(e.dueAt))).Recognize(hasText(attrWokenBy, wakeID))
 	item, err := s.Client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
 		return nil, db.ErrStale

@@ -48,10 +48,10 @@ func TestSlots(t *testing.T) {
 		t.Helper()
 		if f.loseResponses(lost); account == accountA && at == 0 { // all requests read the slots before the first write
 			var reads sync.WaitGroup
-			reads.Add(16)
+			reads.Add(concurrentCalls)
 			var writes atomic.Int32
 			f.breakCalls(func(operation, _ string) callOutcome {
-				if operation == "UpdateItem" && writes.Add(1) <= 16 {
+				if operation == "UpdateItem" && writes.Add(1) <= concurrentCalls {
 					reads.Done()
 					reads.Wait()
 				}
@@ -103,42 +103,39 @@ func TestSlots(t *testing.T) {
 }
 
 // The deliveries that wait in the slow lane are read in the order in which they are due. The pages do not contain the
-// deliveries of other webhooks, deliveries of the fast lane, or items that are not deliveries. A time that is not valid
-// is read as the zero time.
+// deliveries of other webhooks or deliveries of the fast lane. A time that is not valid is read as the current time.
 func TestSlowDeliveries(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	workspaceID := f.newWorkspace()
 	w, other := f.subscribe(workspaceID, "https://example.com"), f.subscribe(workspaceID, "https://example.com")
-	add := func(w Webhook, at time.Time, change func(Delivery) Delivery) slowEntry {
+	add := func(w Webhook, at time.Time, change func(Delivery) Delivery) dueEntry {
 		d := newDelivery(f.newEvent(workspaceID), midnight, w, at).withSlowAttempt(at)
 		f.must(f.store.Client.Do(t.Context(), f.store.Table.Create(d.key(), change(d))))
-		return slowEntry{d.ID, at}
+		return dueEntry{key: d.key(), dueAt: clock.Stamp(at).String(), at: at}
 	}
 	unchanged := func(d Delivery) Delivery { return d }
-	var want []slowEntry
+	var want []dueEntry
 	for _, minute := range []int{3, 0, 4, 1, 2} {
 		want = append(want, add(w, midnight.Add(time.Duration(minute)*time.Minute), unchanged))
 	}
-	slices.SortFunc(want, func(a, b slowEntry) int { return a.at.Compare(b.at) })
+	slices.SortFunc(want, func(a, b dueEntry) int { return a.at.Compare(b.at) })
 	add(other, midnight, unchanged)
 	add(w, midnight, func(d Delivery) Delivery { return d.afterRestart(midnight, true) })
 	add(w, midnight, func(d Delivery) Delivery { return d.withFinalStatus(Failed, "") })
-	foreign := func(dueAt string) db.Item {
-		return db.Item{
-			attrDue:   &types.AttributeValueMemberS{Value: db.SlowPartition(w.ID)},
-			attrDueAt: &types.AttributeValueMemberS{Value: dueAt},
-		}
-	}
-	f.putItem(db.WebhookKey(workspaceID, f.ids.New(id.Webhook)), foreign(clock.Stamp(midnight).String()))
-	withoutTime := f.ids.New(id.Delivery)
-	f.putItem(db.DeliveryKey(w.ID, withoutTime), foreign("x"))
-	want = append(want, slowEntry{withoutTime, time.Time{}})
+	withoutTime := db.DeliveryKey(w.ID, f.ids.New(id.Delivery))
+	f.putItem(withoutTime, db.Item{
+		attrDue:   &types.AttributeValueMemberS{Value: db.SlowPartition(w.ID)},
+		attrDueAt: &types.AttributeValueMemberS{Value: "x"},
+	})
+	now := midnight.Add(time.Hour)
+	want = append(want, dueEntry{key: withoutTime, dueAt: "x", at: now})
 	for _, limit := range []int{1, 2, 6, 100} {
-		var got []slowEntry
+		var got []dueEntry
 		var after db.IndexKey
 		for calls := 0; ; calls++ {
-			page, next, err := f.store.slowDeliveries(t.Context(), w.ID, after, limit)
+			page, next, err := f.store.due(t.Context(),
+				db.IndexQuery{Partition: db.SlowPartition(w.ID), After: after, Limit: limit}, now)
 			if err != nil || len(page) > limit || calls > 10 {
 				t.Fatalf("limit %d, call %d: got %d entries, %v", limit, calls, len(page), err)
 			}
@@ -147,7 +144,7 @@ func TestSlowDeliveries(t *testing.T) {
 				break
 			}
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(slowEntry{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(dueEntry{})); diff != "" {
 			t.Errorf("limit %d: the deliveries (-want +got):\n%s", limit, diff)
 		}
 	}

@@ -28,8 +28,8 @@ func TestSaveStoresEveryTransition(t *testing.T) {
 	for i := range maxAttemptsKept + 5 {
 		now = now.Add(time.Second)
 		save(d.afterRestart(now, i%2 == 0))
-		claimed, at := d.withLease(w, now, 0)
-		save(claimed)
+		leased, at := d.withLease(w, now, 0)
+		save(leased)
 		result := sender.Result{StatusCode: 500, Error: "status 500", Response: "busy"}
 		next, _ := d.withResult(newAttempt(at, result), true, i%2 == 0, decide(d, w, result, now, 0), now)
 		save(next)
@@ -41,7 +41,7 @@ func TestSaveStoresEveryTransition(t *testing.T) {
 	}
 }
 
-// A claim sets the time at which the delivery is due, even if the retry job changed it after the delivery was read.
+// A lease sets the time at which the delivery is due, even if the retry job changed it after the delivery was read.
 func TestSaveAfterAWake(t *testing.T) {
 	t.Parallel()
 	f, w := publishOne(t, "https://example.com")
@@ -51,11 +51,11 @@ func TestSaveAfterAWake(t *testing.T) {
 	if woken := f.onlyDelivery(); woken.Wakes != 1 || woken.DueAt.Equal(*read.DueAt) || woken.Version != read.Version {
 		t.Fatalf("got delivery %+v, want one wake that changes only the time in the index", woken)
 	}
-	claimed, _ := read.withLease(w, midnight, 0)
-	if !claimed.DueAt.Equal(*read.DueAt) {
-		t.Fatalf("the claimed delivery is due at %v, want the time %v that was read", claimed.DueAt, read.DueAt)
+	leased, _ := read.withLease(w, midnight, 0)
+	if !leased.DueAt.Equal(*read.DueAt) {
+		t.Fatalf("the leased delivery is due at %v, want the time %v that was read", leased.DueAt, read.DueAt)
 	}
-	if _, err := f.store.save(t.Context(), read, claimed); err != nil {
+	if _, err := f.store.save(t.Context(), read, leased); err != nil {
 		t.Fatal(err)
 	}
 	if d := f.onlyDelivery(); d.Wakes != 0 || !d.DueAt.Equal(*read.DueAt) {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -18,7 +17,7 @@ import (
 const (
 	attrDue       = "due"
 	attrTurnUntil = "turnUntil"
-	attrTurnBy    = "turnBy" // random ID of the turn in progress
+	attrTurnBy    = "turnBy"
 	attrNotBefore = "notBefore"
 	attrAddedAt   = "addedAt"
 	attrDrainedAt = "drainedAt"
@@ -26,9 +25,9 @@ const (
 )
 
 // makeDue makes a webhook due, because deliveries to its endpoint are added to the slow lane. It reports whether a
-// message for a turn must be sent after that. The stored webhook decides this, because w may be out of date. If
-// leaveFastLane is set, the endpoint leaves the fast lane, unless the webhook has a new endpoint. makeDue does nothing
-// if the webhook was deleted, or if its endpoint is due after a rest.
+// message for a turn must then be sent. The stored webhook decides this, because w may be out of date. If leaveFastLane
+// is set, the endpoint leaves the fast lane, unless the webhook has a new endpoint. makeDue does nothing if the webhook
+// was deleted, or if the endpoint rests and is already due after its rest.
 func (s Store) makeDue(ctx context.Context, w Webhook, leaveFastLane bool, now time.Time) (mustSend bool, _ error) {
 	if w.isDueAfterRest(now) && w.DrainedAt == nil && !leaveFastLane {
 		return false, nil
@@ -61,28 +60,26 @@ func (s Store) makeDue(ctx context.Context, w Webhook, leaveFastLane bool, now t
 	return err == nil && updated.needsMessage(now), err
 }
 
-// takeTurn takes the lease of a turn until a time, and returns the webhook as it is then. token identifies the turn. It
-// reports false if another turn is in progress, or the webhook was deleted.
-func (s Store) takeTurn(
-	ctx context.Context, w Webhook, now, until time.Time,
-) (_ Webhook, token string, _ bool, _ error) {
-	token, lease := rand.Text(), expression.Name(attrTurnUntil)
+// takeTurn takes the lease of a turn until a time, and returns the webhook as it is then. It reports false if another
+// turn is in progress, or the webhook was deleted.
+func (s Store) takeTurn(ctx context.Context, w Webhook, now, until time.Time) (_ Webhook, isTaken bool, _ error) {
+	turnID, lease := rand.Text(), expression.Name(attrTurnUntil)
 	update := expression.Set(lease, expression.Value(clock.Stamp(until).String())).
-		Set(expression.Name(attrTurnBy), expression.Value(token)).Remove(expression.Name(attrAddedAt))
+		Set(expression.Name(attrTurnBy), expression.Value(turnID)).Remove(expression.Name(attrAddedAt))
 	if w.TurnUntil != nil { // the latest turn was interrupted
 		update = update.Remove(expression.Name(attrWindow))
 	}
 	expired := lease.LessThanEqual(expression.Value(clock.Stamp(now).String()))
 	item, err := s.Client.Do(ctx, s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(s.Table.Exists()).
-		If(expression.AttributeNotExists(lease).Or(expired)).Recognize(hasText(attrTurnBy, token)))
+		If(expression.AttributeNotExists(lease).Or(expired)).Recognize(hasText(attrTurnBy, turnID)))
 	if errors.Is(err, db.ErrConditionFailed) {
-		return w, "", false, nil
+		return w, false, nil
 	}
 	if err != nil {
-		return w, "", false, err
+		return w, false, err
 	}
 	w, err = DecodeWebhook(item)
-	return w, token, err == nil, err
+	return w, err == nil, err
 }
 
 // turnCondition is the condition under which a turn ends as planned. The constants are in the order in which
@@ -97,17 +94,14 @@ const (
 
 // endTurn releases the lease of a turn and stores when the next turn is due. w is the webhook as takeTurn returned it.
 // It changes nothing and reports false if the condition does not hold, or if another turn has begun.
-func (s Store) endTurn(
-	ctx context.Context, w Webhook, token string, next Turns, condition turnCondition,
-) (bool, error) {
-	update, err := Changes(Turns{}, next, attrDue, attrDueAt, attrWakes, attrTurnUntil, attrNotBefore, attrWindow,
-		attrAddedAt, attrDrainedAt)
+func (s Store) endTurn(ctx context.Context, w Webhook, next Turns, condition turnCondition) (bool, error) {
+	update, err := Changes(Turns{}, next, attrDue, attrDueAt, attrWakes, attrTurnUntil, attrTurnBy, attrNotBefore,
+		attrWindow, attrAddedAt, attrDrainedAt)
 	if err != nil {
 		return false, err
 	}
-	update = update.Remove(expression.Name(attrTurnBy))
 	write := s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).
-		If(expression.Name(attrTurnBy).Equal(expression.Value(token))).
+		If(expression.Name(attrTurnBy).Equal(expression.Value(w.TurnBy))).
 		Recognize(func(stored db.Item) bool { return stored[attrTurnBy] == nil }) // no other turn has begun
 	if condition != unconditional {
 		write = write.If(expression.Name(attrGeneration).Equal(expression.Value(w.Generation)))
@@ -159,36 +153,4 @@ func (s Store) releaseSlot(ctx context.Context, lease slotLease) error {
 	_, err := s.writeIf(ctx, s.Table.Update(db.SlotsKey(lease.account), expression.Remove(name)).
 		If(name.Equal(expression.Value(lease.value))))
 	return err
-}
-
-// slowEntry is a delivery that waits in the slow lane, as the index shows it.
-type slowEntry struct {
-	id string
-	at time.Time
-}
-
-// slowDeliveries reads a page of the deliveries of a webhook that wait in the slow lane, in the order in which they are
-// due. The index is eventually consistent: a delivery may be missing, or may no longer wait. It returns the position
-// of the next page.
-func (s Store) slowDeliveries(
-	ctx context.Context, webhookID string, after db.IndexKey, limit int,
-) ([]slowEntry, db.IndexKey, error) {
-	page, err := s.Table.QueryIndex(ctx, db.IndexQuery{
-		Index: dueIndex, Partition: db.SlowPartition(webhookID), After: after, Limit: limit,
-	})
-	if err != nil {
-		return nil, page.Next, err
-	}
-	prefix := db.DeliveriesOf(webhookID)
-	entries := make([]slowEntry, 0, len(page.Items))
-	for _, item := range page.Items {
-		key := db.KeyOf(item)
-		dueAt := textOf(item, attrDueAt)
-		if dueAt == "" || !strings.HasPrefix(key.SK, prefix.SK) {
-			continue // not written by this program
-		}
-		at, _ := clock.ParseTimestamp(dueAt) // a time that is not valid is due
-		entries = append(entries, slowEntry{prefix.Rest(key), at.Time()})
-	}
-	return entries, page.Next, nil
 }

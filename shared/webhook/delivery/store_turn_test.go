@@ -12,11 +12,14 @@ import (
 	"devplatform/shared/db"
 )
 
-// concurrently calls do 16 times at the same time, and returns how many calls reported success.
+// concurrentCalls is the number of calls that concurrently makes.
+const concurrentCalls = 16
+
+// concurrently calls do several times at the same time, and returns how many calls reported success.
 func concurrently(do func() bool) (successes int32) {
 	var n atomic.Int32
 	var group sync.WaitGroup
-	for range 16 {
+	for range concurrentCalls {
 		group.Go(func() {
 			if do() {
 				n.Add(1)
@@ -27,11 +30,10 @@ func concurrently(do func() bool) (successes int32) {
 	return n.Load()
 }
 
-// Adding deliveries makes the webhook due, and counts. The endpoint leaves the fast lane only if leaveFastLane is set.
+// Adding deliveries makes the webhook due. The endpoint leaves the fast lane only if leaveFastLane is set.
 func TestMakeDue(t *testing.T) {
 	t.Parallel()
 	f, now := newFixture(t), midnight
-	partition := func(w Webhook) string { return duePartition(w.ID) }
 	for _, tc := range []struct {
 		name          string
 		before        Turns
@@ -83,7 +85,7 @@ func TestMakeDue(t *testing.T) {
 				t.Errorf("got message %t, %v, want %t", send, err, tc.wantSend)
 			}
 			want := w
-			want.Turns, want.Due, want.Prompt = tc.want, partition(w), !tc.leaveFastLane
+			want.Turns, want.Due, want.Prompt = tc.want, duePartition(w.ID), !tc.leaveFastLane
 			if diff := cmp.Diff(want, f.storedWebhook(w)); diff != "" {
 				t.Errorf("the webhook (-want +got):\n%s", diff)
 			}
@@ -130,7 +132,7 @@ func TestTurnsOfADeletedWebhook(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	w := f.subscribe(f.newWorkspace(), "https://example.com")
-	taken, token, ok, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime))
+	taken, ok, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime))
 	if !ok || err != nil {
 		t.Fatalf("takeTurn: got %t, %v, want the lease", ok, err)
 	}
@@ -138,10 +140,10 @@ func TestTurnsOfADeletedWebhook(t *testing.T) {
 	if send, err := f.store.makeDue(t.Context(), w, true, midnight); send || err != nil {
 		t.Errorf("makeDue: got message %t, %v, want none", send, err)
 	}
-	if _, err := f.store.endTurn(t.Context(), taken, token, Turns{DueAt: stamp(midnight)}, ifSameEndpoint); err != nil {
+	if _, err := f.store.endTurn(t.Context(), taken, Turns{DueAt: stamp(midnight)}, ifSameEndpoint); err != nil {
 		t.Errorf("endTurn: got %v, want no error", err)
 	}
-	if _, _, ok, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime)); ok || err != nil {
+	if _, ok, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime)); ok || err != nil {
 		t.Errorf("takeTurn: got %t, %v, want false", ok, err)
 	}
 	if n := len(f.allWebhooks()); n != 0 {
@@ -170,7 +172,7 @@ func TestTakeTurn(t *testing.T) {
 	} {
 		f.loseResponses(tc.lost)
 		got := concurrently(func() bool {
-			w, _, ok, err := f.fast.Store.takeTurn(t.Context(), read, tc.at, tc.at.Add(leaseTime))
+			w, ok, err := f.fast.Store.takeTurn(t.Context(), read, tc.at, tc.at.Add(leaseTime))
 			if err != nil {
 				t.Error(err)
 			}
@@ -242,7 +244,7 @@ func TestEndTurn(t *testing.T) {
 				w.Turns = Turns{Due: duePartition(w.ID), DueAt: stamp(midnight), Wakes: 2}
 				w.NotBefore, w.AddedAt, w.DrainedAt = stamp(midnight), stamp(midnight), stamp(midnight)
 			})
-			taken, token, _, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime))
+			taken, _, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,7 +261,7 @@ func TestEndTurn(t *testing.T) {
 			if tc.next.DueAt != nil {
 				tc.next.Due = before.Due
 			}
-			ended, err := f.fast.Store.endTurn(t.Context(), taken, token, tc.next, tc.condition)
+			ended, err := f.fast.Store.endTurn(t.Context(), taken, tc.next, tc.condition)
 			if err != nil || ended == tc.wantNotEnded {
 				t.Errorf("got %t, %v, want %t", ended, err, !tc.wantNotEnded)
 			}
@@ -277,7 +279,7 @@ func TestEndTurn(t *testing.T) {
 	}
 }
 
-// changeEndpoint stores a new endpoint of a webhook, as its owners do.
+// changeEndpoint stores a new endpoint of a webhook, as a user does.
 func (f *fixture) changeEndpoint(w Webhook, url string) {
 	f.t.Helper()
 	update := expression.Set(expression.Name("url"), expression.Value(url)).
@@ -293,16 +295,16 @@ func TestEndOfAStaleTurn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	w := f.subscribe(f.newWorkspace(), "https://example.com")
-	stale, staleToken, _, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime))
+	stale, _, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime))
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := midnight.Add(leaseTime)
-	if _, _, taken, err := f.store.takeTurn(t.Context(), w, now, now.Add(leaseTime)); !taken || err != nil {
+	if _, taken, err := f.store.takeTurn(t.Context(), w, now, now.Add(leaseTime)); !taken || err != nil {
 		t.Fatalf("got %t, %v, want the lease", taken, err)
 	}
 	before := f.storedWebhook(w)
-	ended, err := f.store.endTurn(t.Context(), stale, staleToken, Turns{DueAt: stamp(midnight)}, ifSameEndpoint)
+	ended, err := f.store.endTurn(t.Context(), stale, Turns{DueAt: stamp(midnight)}, ifSameEndpoint)
 	if err != nil || ended {
 		t.Errorf("got %t, %v, want no end of the current turn", ended, err)
 	}

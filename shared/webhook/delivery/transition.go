@@ -38,7 +38,7 @@ func newDelivery(e event.Record, at time.Time, w Webhook, now time.Time) Deliver
 }
 
 // withFastAttempt returns the delivery as pending in the fast lane. next is the time of the next attempt. due is the
-// time in the index: if the queue contains no message for the delivery, it is next.
+// time in the index. If the queue contains no message for the delivery, due equals next.
 func (d Delivery) withFastAttempt(next, due time.Time) Delivery {
 	nextAt, dueAt := clock.Stamp(next), clock.Stamp(due)
 	d.Status, d.Reason, d.LeaseUntil, d.Wakes = Pending, "", nil, 0
@@ -63,14 +63,15 @@ func duePartition(recordID string) string {
 // delivery is finished, leased, or in the slow lane already.
 func (d Delivery) afterMove(now time.Time) (Delivery, bool) {
 	moves := d.Status == Pending && !d.hasLease(now) && !d.waitsInSlowLane()
+	next := now
 	if d.NextAttemptAt != nil {
-		now = d.NextAttemptAt.Time()
+		next = d.NextAttemptAt.Time()
 	}
-	return d.withSlowAttempt(now), moves
+	return d.withSlowAttempt(next), moves
 }
 
-// afterTimeout returns the delivery in the slow lane without an attempt in the fast lane that timed out. The next
-// attempt is due now. It returns false if the delivery no longer belongs to the attempt with the start time at.
+// afterTimeout returns the delivery in the slow lane. It removes the attempt, which timed out in the fast lane. The
+// next attempt is due now. It returns false if the delivery no longer belongs to the attempt with the start time at.
 func (d Delivery) afterTimeout(at clock.Timestamp, isLeased bool, now time.Time) (Delivery, bool) {
 	if !d.belongsTo(at, isLeased) || !isLeased && d.waitsInSlowLane() {
 		return d, false
@@ -80,9 +81,9 @@ func (d Delivery) afterTimeout(at clock.Timestamp, isLeased bool, now time.Time)
 	return d.withSlowAttempt(now), true
 }
 
-// belongsTo reports whether the delivery still belongs to the attempt with the start time at: the attempt holds its
-// lease. If it has none, which is possible only for the first attempt in the fast lane, no other worker has begun an
-// attempt, and no redelivery was requested.
+// belongsTo reports whether the delivery still belongs to the attempt with the start time at. The attempt must hold the
+// lease. If the attempt needed no lease, no other worker may have begun an attempt, and no redelivery may have been
+// requested.
 func (d Delivery) belongsTo(at clock.Timestamp, isLeased bool) bool {
 	if isLeased {
 		return d.LeaseUntil != nil && d.LeaseUntil.Equal(leaseEnd(at))

@@ -20,8 +20,7 @@ func newFast(now time.Time) Delivery {
 
 func newSlow(now time.Time) Delivery { return newFast(now).withSlowAttempt(now) }
 
-// begin returns the delivery as it is decided about after an attempt that begins now, and the time of the attempt. See
-// attempt.prepare. An attempt with a lease is also stored.
+// begin returns the delivery with an attempt that begins now, and the time of the attempt, as attempt.begin does.
 func begin(d Delivery, w Webhook, isLeased bool, now time.Time, jitter float64) (Delivery, clock.Timestamp) {
 	if isLeased {
 		return d.withLease(w, now, jitter)
@@ -30,10 +29,10 @@ func begin(d Delivery, w Webhook, isLeased bool, now time.Time, jitter float64) 
 	return d, clock.Stamp(now)
 }
 
-// A claim does not change the time of the delivery in the index if that time is at least messageTimeout/2 after the
-// next attempt, because each change of an index entry costs a write. Here, the next attempt is 5 s after the claim, so
-// claims up to 55 s after the creation keep the entry.
-func TestClaimKeepsTheIndexEntry(t *testing.T) {
+// A lease does not change the time of the delivery in the index if that time is at least messageTimeout/2 after the
+// next attempt, because each change of an index entry costs a write. Here, the next attempt is 5 s after the lease
+// begins, so leases up to 55 s after the creation keep the entry.
+func TestLeaseKeepsTheIndexEntry(t *testing.T) {
 	t.Parallel()
 	created := newFast(midnight)
 	for age, wantKept := range map[time.Duration]bool{
@@ -41,10 +40,10 @@ func TestClaimKeepsTheIndexEntry(t *testing.T) {
 	} {
 		d, _ := created.withLease(Webhook{Active: true}, midnight.Add(age), 0)
 		if kept := d.DueAt.Equal(*created.DueAt); kept != wantKept {
-			t.Errorf("claimed after %v: got index entry kept = %t, want %t", age, kept, wantKept)
+			t.Errorf("leased after %v: got index entry kept = %t, want %t", age, kept, wantKept)
 		}
 		if d.DueAt.Time().Before(d.LeaseUntil.Time()) {
-			t.Errorf("claimed after %v: due at %v, want not before the lease ends at %v", age, d.DueAt, d.LeaseUntil)
+			t.Errorf("leased after %v: due at %v, want not before the lease ends at %v", age, d.DueAt, d.LeaseUntil)
 		}
 	}
 }
@@ -84,13 +83,14 @@ func TestResultsWithoutALease(t *testing.T) {
 	t.Parallel()
 	ended, w := midnight.Add(time.Second), Webhook{Active: true}
 	trying, at := begin(newFast(midnight), w, false, midnight, 0)
-	claimed := func(d Delivery) Delivery {
+	leased := func(d Delivery) Delivery {
 		d, _ = d.withLease(w, midnight.Add(500*time.Millisecond), 0)
 		return d
 	}
 	byAnother := func(d Delivery) Delivery { // another worker has attempted the delivery successfully
 		d, other := d.withLease(w, midnight.Add(-time.Second), 0)
-		d, _ = d.withResult(newAttempt(other, sender.Result{StatusCode: 204}), true, false, decision{}, ended)
+		success := decision{outcome: outcomeSucceeded}
+		d, _ = d.withResult(newAttempt(other, sender.Result{StatusCode: 204}), true, false, success, ended)
 		return d
 	}
 	redelivered := func(d Delivery) Delivery { return d.afterRestart(midnight, true) }
@@ -124,7 +124,7 @@ func TestResultsWithoutALease(t *testing.T) {
 			result{false, Pending, fastLane, 1, 0, false, time.Minute, []int{500}, 0},
 		},
 		{
-			"another worker has the lease", claimed,
+			"another worker has the lease", leased,
 			result{true, Pending, fastLane, 1, 0, true, 5500 * time.Millisecond, []int{200, 0}, 1},
 			result{true, Pending, fastLane, 1, 0, true, 5500 * time.Millisecond, []int{500, 0}, 1},
 			result{false, Pending, fastLane, 1, 0, true, 5500 * time.Millisecond, []int{0}, 1},

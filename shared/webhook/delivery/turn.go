@@ -23,8 +23,7 @@ type turn struct {
 	named      []string // IDs of deliveries that messages name
 	err        *error   // receives the error of the message
 
-	now   time.Time // when the turn began
-	token string
+	now   time.Time       // when the turn began
 	after db.IndexKey     // position in the index
 	seen  map[string]bool // IDs of the deliveries that were read
 	end   turnEnd
@@ -72,11 +71,11 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 	if w.hasTurn(t.now) {
 		return false, nil
 	}
-	fresh, token, isTaken, err := t.worker.Store.takeTurn(ctx, w, t.now, t.now.Add(leaseTime))
+	fresh, isTaken, err := t.worker.Store.takeTurn(ctx, w, t.now, t.now.Add(leaseTime))
 	if err != nil || !isTaken {
 		return false, err
 	}
-	t.webhook, t.token, t.end.window = fresh, token, fresh.window()
+	t.webhook, t.end.window = fresh, fresh.window()
 	return true, nil
 }
 
@@ -93,8 +92,8 @@ func (t *turn) returnMessage(ctx context.Context) error {
 	return t.worker.returnTo(ctx, t.worker.Slow, t.received, wait)
 }
 
-// work attempts the deliveries that are due, t.window of them at a time. It returns when all attempts made at the same
-// time failed, no delivery is due, or the time ends.
+// work attempts the deliveries that are due, t.end.window of them at a time. It returns when all attempts made at the
+// same time failed, no delivery is due, or the time ends.
 func (t *turn) work(ctx context.Context) error {
 	for {
 		ids, err := t.next(ctx)
@@ -106,7 +105,7 @@ func (t *turn) work(ctx context.Context) error {
 			return nil //nolint:nilerr // the time of the turn has ended
 		}
 		targets, err := t.read(ctx, ids)
-		if err != nil || targets[0].webhook == nil { // deleted
+		if err != nil || targets[0].webhook == nil { // deleted, or the workspace may not act
 			return err
 		}
 		attempts, err := t.attemptAll(ctx, targets)
@@ -138,17 +137,22 @@ func (t *turn) next(ctx context.Context) ([]string, error) {
 		}
 	}
 	for {
-		page, after, err := t.worker.Store.slowDeliveries(ctx, t.webhook.ID, t.after, t.end.window)
+		now := t.worker.Clock()
+		page, after, err := t.worker.Store.due(ctx, db.IndexQuery{
+			Partition: db.SlowPartition(t.webhook.ID), After: t.after, Limit: t.end.window,
+		}, now)
 		if err != nil {
 			return nil, err
 		}
 		var due []string
 		for _, e := range page {
-			if e.at.After(t.worker.Clock().Add(clockSkew)) {
+			if e.at.After(now.Add(clockSkew)) {
 				t.noteDue(e.at)
 				return t.takeUnseen(due), nil
 			}
-			due = append(due, e.id)
+			if !e.isWebhook() { // always, unless another program wrote the entry
+				due = append(due, db.DeliveriesOf(t.webhook.ID).Rest(e.key))
+			}
 		}
 		t.after = after
 		if ids := t.takeUnseen(due); len(ids) > 0 || after.IsZero() {
@@ -214,7 +218,7 @@ func (t *turn) conclude(attempts []*attempt) (isOver bool) {
 		if d := a.delivery; a.err == nil && d != nil && d.waitsInSlowLane() {
 			t.noteDue(d.dueInSlowLane())
 		}
-		if !a.hasBegun || a.endedAt.IsZero() { // it panicked
+		if !a.hasBegun || a.endedAt.IsZero() { // not made, or it panicked
 			continue
 		}
 		made++
@@ -243,8 +247,8 @@ func (t *turn) finish(ctx context.Context) error {
 		condition = ifSameEndpoint
 	}
 	for ; ; condition++ {
-		turns, wait, returnsMessage := t.nextTurns(t.worker.Clock(), t.worker.jitter())
-		hasEnded, err := t.worker.Store.endTurn(ctx, t.webhook, t.token, turns, condition)
+		turns, wait, returnsMessage := t.planEnd(t.worker.Clock(), t.worker.jitter())
+		hasEnded, err := t.worker.Store.endTurn(ctx, t.webhook, turns, condition)
 		switch {
 		case err != nil: // the lease expires, and the webhook stays due
 			t.worker.Logger.ErrorContext(ctx, "turn was not ended", "webhook", t.webhook.ID, "cause", err.Error())
@@ -261,9 +265,9 @@ func (t *turn) finish(ctx context.Context) error {
 	}
 }
 
-// nextTurns decides when the next turn is. If it is soon, the message returns to the queue for a wait. While it is
-// there, the retry job sends another message only if this one is lost.
-func (t *turn) nextTurns(now time.Time, jitter float64) (next Turns, wait time.Duration, returnsMessage bool) {
+// planEnd decides when the next turn is. If it is soon, the message returns to the queue for a wait. While the message
+// is there, the retry job sends another one only if this message is lost.
+func (t *turn) planEnd(now time.Time, jitter float64) (next Turns, wait time.Duration, returnsMessage bool) {
 	next = t.end.nextTurns(t.webhook, now, jitter)
 	if next.DueAt == nil {
 		return next, 0, false

@@ -13,16 +13,18 @@ type Turns struct {
 	Due   string           `dynamodbav:"due,omitempty"`
 	DueAt *clock.Timestamp `dynamodbav:"dueAt,omitempty"`
 	Wakes int              `dynamodbav:"wakes,omitempty"`
-	// TurnUntil is the end of the lease of the turn in progress; nil if no turn is in progress.
+	// TurnUntil is the end of the lease of the turn in progress, and TurnBy is a random ID of the turn. They are absent if
+	// no turn is in progress.
 	TurnUntil *clock.Timestamp `dynamodbav:"turnUntil,omitempty"`
+	TurnBy    string           `dynamodbav:"turnBy,omitempty"`
 	// NotBefore is the earliest time of the next turn; nil unless the latest turn failed.
 	NotBefore *clock.Timestamp `dynamodbav:"notBefore,omitempty"`
 	// Window is the number of concurrent attempts with which the next turn begins; 0 stands for 1. It is the number that
 	// the latest turn reached, 0 if that turn failed or was interrupted, and 0 if no delivery waits.
 	Window int `dynamodbav:"window,omitempty"`
-	// AddedAt is the time of the first addition of deliveries after the latest turn began, or of a later one that
-	// requested another message, because the first message was lost or late. It is nil if none were added. A turn that
-	// finds no delivery ends only if it is nil. See hasRecentAddition.
+	// AddedAt is the time of the first addition of deliveries after the latest turn began, or of a later addition that
+	// requested another message, because the first message was lost or late. It is nil if no deliveries were added. A
+	// turn that finds no delivery ends only if AddedAt is nil. See hasRecentAddition.
 	AddedAt *clock.Timestamp `dynamodbav:"addedAt,omitempty"`
 	// DrainedAt is the end of the first turn that found no further delivery that is due; nil if deliveries were added
 	// since then. The index is eventually consistent, so another turn has to confirm this after confirmAfter.
@@ -59,7 +61,7 @@ func (t Turns) isResting(now time.Time) bool {
 }
 
 // isDueAfterRest reports whether the next turn has to wait because the latest one failed, and is due when it may begin.
-// Nothing has to change when deliveries are added then.
+// If deliveries are added then, nothing has to be stored.
 func (t Turns) isDueAfterRest(now time.Time) bool {
 	return t.isResting(now) && t.DueAt != nil && !t.DueAt.Time().After(t.NotBefore.Time().Add(messageTimeout))
 }
@@ -92,7 +94,7 @@ func (t Turns) needsMessage(now time.Time) bool {
 // turnEnd describes the end of a turn.
 type turnEnd struct {
 	hasFailed bool          // attempts were made, and none of the latest ones succeeded
-	duration  time.Duration // of the longest of these attempts, if the turn failed
+	duration  time.Duration // of the longest of the latest attempts
 	hasMore   bool          // deliveries that are due remain
 	window    int           // the number of concurrent attempts, with which the next turn also begins
 	nextDue   time.Time     // the earliest time at which another delivery is due; zero if no other delivery waits

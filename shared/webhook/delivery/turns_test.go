@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"devplatform/shared/clock"
 )
@@ -84,50 +83,13 @@ func TestNextTurns(t *testing.T) {
 	}
 }
 
-// The endpoint leaves the index only if no delivery waits and this was confirmed. It is not due before it has rested.
-func TestEndpointsWithDeliveriesStayDue(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		end := turnEnd{hasFailed: rapid.Bool().Draw(t, "failed"), hasMore: rapid.Bool().Draw(t, "more")}
-		if rapid.Bool().Draw(t, "waits") {
-			end.nextDue = midnight.Add(time.Duration(rapid.Int64Range(1, int64(24*time.Hour)).Draw(t, "next")))
-		}
-		outage := time.Duration(rapid.Int64Range(0, int64(80*time.Hour)).Draw(t, "outage"))
-		h := Health{FailingSince: stamp(midnight.Add(-outage))}
-		var drainedAt *clock.Timestamp
-		if rapid.Bool().Draw(t, "drained") {
-			age := rapid.Int64Range(0, int64(2*confirmAfter)).Draw(t, "age")
-			drainedAt = stamp(midnight.Add(-time.Duration(age)))
-		}
-		w := Webhook{Health: h, Turns: Turns{DrainedAt: drainedAt}}
-		next := end.nextTurns(w, midnight, rapid.Float64Range(-1, 1).Draw(t, "jitter"))
-		confirmed := drainedAt != nil && !drainedAt.Time().Add(confirmAfter).After(midnight)
-		if next.DueAt == nil {
-			if end.hasMore || !end.nextDue.IsZero() || !confirmed {
-				t.Fatalf("the endpoint leaves the index after %+v, confirmed: %t", end, confirmed)
-			}
-			return
-		}
-		latest, dueAt := midnight.Add(confirmAfter), next.DueAt.Time()
-		if next.NotBefore != nil {
-			latest = later(latest, next.NotBefore.Time())
-		}
-		if end.hasFailed == (next.NotBefore == nil) || next.NotBefore != nil && dueAt.Before(next.NotBefore.Time()) {
-			t.Fatalf("got %+v after %+v, want a rest only after a failure, and no turn before its end", next, end)
-		}
-		if !confirmed && dueAt.After(latest) {
-			t.Fatalf("got %+v after %+v, want a turn that confirms it after %v", next, end, confirmAfter)
-		}
-	})
-}
-
 func TestTurnWait(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		outage time.Duration
 		jitter float64 // 1 and -1 change the wait by 20 %
 		want   time.Duration
-		took   time.Duration
+		took   time.Duration // of the failed attempts
 	}{
 		{0, 0, 5 * time.Second, 0},
 		{-time.Hour, 0, 5 * time.Second, 0}, // the clock was set back

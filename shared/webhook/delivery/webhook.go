@@ -26,9 +26,8 @@ type Webhook struct {
 	Events      []string `dynamodbav:"events"` // types, groups such as project.*, or *
 	Description string   `dynamodbav:"description"`
 	Active      bool     `dynamodbav:"active"`
-	// DeactivatedAt is the time of the latest deactivation by the owners; nil if there was none. ActivatedAt is the time
-	// of the activation after it; nil if there was none. The webhook receives no events that occurred between these
-	// times.
+	// DeactivatedAt is the time of the latest deactivation by a user; nil if there was none. ActivatedAt is the time of
+	// the activation after it; nil if there was none. The webhook receives no events that occurred between these times.
 	DeactivatedAt *clock.Timestamp `dynamodbav:"deactivatedAt,omitempty"`
 	ActivatedAt   *clock.Timestamp `dynamodbav:"activatedAt,omitempty"`
 	// DisabledReason is the human-readable reason why the service disabled the webhook. It is "" if the service did
@@ -57,8 +56,8 @@ type PreviousSecret struct {
 	Until  clock.Timestamp `dynamodbav:"until"`
 }
 
-// DecodeWebhook decodes a stored webhook. It returns an error if the item is not a complete webhook, or if its key
-// belongs to another webhook: the service could not store its deliveries, or send messages about it.
+// DecodeWebhook decodes a stored webhook. It returns an error if the item is not a complete webhook, or if its IDs are
+// not valid or do not match its key: the service could neither store its deliveries nor send messages about it.
 func DecodeWebhook(item db.Item) (Webhook, error) {
 	w, err := db.Decode[Webhook](item)
 	if err == nil && (db.WebhookKey(w.WorkspaceID, w.ID) != db.KeyOf(item) || !id.User.Valid(w.AccountID)) {
@@ -77,8 +76,8 @@ func (w Webhook) wants(e event.Record, at time.Time) bool {
 	return slices.ContainsFunc(w.Events, func(pattern string) bool { return event.Matches(pattern, e.Type) })
 }
 
-// wasDeactivated reports whether the webhook was deactivated by its owners at the given time. It considers only the
-// latest deactivation.
+// wasDeactivated reports whether a user had deactivated the webhook at the given time. It considers only the latest
+// deactivation.
 func (w Webhook) wasDeactivated(at time.Time) bool {
 	return w.DeactivatedAt != nil && !at.Before(w.DeactivatedAt.Time()) &&
 		(w.ActivatedAt == nil || at.Before(w.ActivatedAt.Time()))

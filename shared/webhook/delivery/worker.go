@@ -89,9 +89,9 @@ func (s WorkerSettings) Deps(
 type worker struct {
 	WorkerDeps
 	lane    lane
-	secrets func(context.Context, Webhook, time.Time) ([]string, error)
-	send    func(context.Context, sender.Request) sender.Result
-	jitter  func() float64 // random, from -1 to 1
+	secrets func(context.Context, Webhook, time.Time) ([]string, error) // Secrets.Live
+	send    func(context.Context, sender.Request) sender.Result         // Sender.Send
+	jitter  func() float64                                              // random, from -1 to 1
 }
 
 func newWorker(d WorkerDeps, l lane) *worker {
@@ -125,7 +125,7 @@ func (w *worker) reject(ctx context.Context, m lambdafn.QueueMessage, reason err
 const maxReceives = 7
 
 // returnTo returns a message to its queue, where it becomes visible after a wait. If that fails, the message becomes
-// visible at the end of its visibility timeout, or the retry job sends a new one.
+// visible at the end of its visibility timeout, or the retry job sends a new one. It always returns lambdafn.ErrLater.
 func (w *worker) returnTo(ctx context.Context, q queue.Queue, m lambdafn.QueueMessage, wait time.Duration) error {
 	if err := q.ReturnAfter(ctx, m.ReceiptHandle, wait); err != nil {
 		w.Logger.WarnContext(ctx, "message was not returned to the queue", "messageId", m.ID, "cause", err.Error())
@@ -156,7 +156,8 @@ func (w *worker) saveHealth(ctx context.Context, attempts []*attempt) {
 		for _, a := range all {
 			health, succeeded = health.after(a.result, a.endedAt), succeeded || a.result.OK()
 		}
-		if endsSeries := succeeded && webhook.FailingSince != nil; !endsSeries && !health.changedSince(webhook.Health) {
+		endsSeries := succeeded && webhook.FailingSince != nil
+		if !endsSeries && !health.changedSince(webhook.Health) {
 			return nil
 		}
 		if err := w.Store.putHealth(ctx, webhook, health, succeeded); err != nil {

@@ -19,7 +19,7 @@ const (
 	notHTTP    = "the response is not valid HTTP, or its header is too large"
 	closed     = "the connection was closed before the response was complete"
 	incomplete = "the response body is incomplete"
-	timedOut   = "no complete response within 0.4 s"
+	timedOut   = "no complete response within 0.4 s" // shortTimeout
 )
 
 var withoutDuration = cmpopts.IgnoreFields(sender.Result{}, "Duration")

@@ -84,7 +84,7 @@ func New(o Options) *Sender {
 	if o.Now == nil {
 		o.Now = clock.System
 	}
-	dialer := &net.Dialer{Timeout: o.Timeout, Resolver: o.Resolver, KeepAlive: -1}
+	dialer := &net.Dialer{Timeout: o.Timeout, Resolver: o.Resolver, KeepAlive: -1} // no keep-alive probes
 	if !o.AllowPrivate {
 		dialer.Control = publicnet.Control()
 	}

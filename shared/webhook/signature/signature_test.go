@@ -114,7 +114,7 @@ func TestStandardKey(t *testing.T) {
 			if err := webhook.Verify(body, header); err != nil {
 				t.Error(err)
 			}
-			if got, want := header.Get("X-Service-Signature"), plain(tc.secret, body); got != want {
+			if got, want := header.Get("X-Service-Signature"), serviceSignature(tc.secret, body); got != want {
 				t.Errorf("X-Service-Signature: got %s, want %s", got, want)
 			}
 		})
@@ -155,13 +155,13 @@ func verify(t interface{ Fatalf(string, ...any) }, secrets []string, body []byte
 			t.Fatalf("%q: %v", secret, err)
 		}
 	}
-	if got, want := header.Get("X-Service-Signature"), plain(secrets[0], body); got != want {
+	if got, want := header.Get("X-Service-Signature"), serviceSignature(secrets[0], body); got != want {
 		t.Fatalf("X-Service-Signature: got %s, want %s", got, want)
 	}
 }
 
-// plain returns the value of X-Service-Signature.
-func plain(secret string, body []byte) string {
+// serviceSignature returns the value of X-Service-Signature.
+func serviceSignature(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))

@@ -3,11 +3,11 @@ package dynamotest_test
 import (
 	"testing"
 
-	"devplatform/infra/local/dynamodb/dynamotest"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
 )
 
 func TestStart(t *testing.T) {

@@ -21,17 +21,17 @@ import (
 	"devplatform/infra/inprocess"
 )
 
-// Attempts is the number of attempts of a client of [Wire.Client] for each request.
+// Attempts is the maximum number of times that a client of [Wire.Client] sends each request.
 const Attempts = retry.DefaultMaxAttempts
 
 // Wire is a proxy in front of a DynamoDB endpoint. It forwards all calls until a test injects a fault.
 type Wire struct {
 	endpoint string
 	mu       sync.Mutex
-	on       string // the operation to which fault or between applies
+	on       string // the operation to which fault or before applies
 	fault    *Fault
 	hits     int
-	between  func() // runs before the next call
+	before   func() // runs before the next call
 }
 
 // Fault describes how calls fail.
@@ -141,10 +141,11 @@ func (w *Wire) Before(operation string, do func()) { w.set(operation, nil, do) }
 // Clear removes the fault, so that calls reach DynamoDB again.
 func (w *Wire) Clear() { w.set("", nil, nil) }
 
-func (w *Wire) set(operation string, f *Fault, between func()) {
+func (w *Wire) set(operation string, f *Fault, before func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.on, w.fault, w.between = operation, f, between; f != nil {
+	w.on, w.fault, w.before = operation, f, before
+	if f != nil {
 		w.hits = 0
 	}
 }
@@ -157,24 +158,24 @@ func (w *Wire) Hits() int {
 }
 
 // next returns the fault of the next call and the function to run before it, or nil.
-func (w *Wire) next(operation string) (f *Fault, between func()) {
+func (w *Wire) next(operation string) (f *Fault, before func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.on != operation {
 		return nil, nil
 	}
-	between, w.between = w.between, nil
+	before, w.before = w.before, nil
 	if w.fault == nil || (w.fault.Calls > 0 && w.hits == w.fault.Calls) {
-		return nil, between
+		return nil, before
 	}
 	w.hits++
-	return w.fault, between
+	return w.fault, before
 }
 
 func (w *Wire) serve(next http.Handler, out http.ResponseWriter, r *http.Request) {
-	f, between := w.next(Operation(r))
-	if between != nil {
-		between()
+	f, before := w.next(Operation(r))
+	if before != nil {
+		before()
 	}
 	if f == nil {
 		next.ServeHTTP(out, r)

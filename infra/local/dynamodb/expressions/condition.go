@@ -169,7 +169,7 @@ type parsed struct {
 	parenthesized bool
 }
 
-// mustBeCondition fails if the next token shows that it is only an operand.
+// mustBeCondition returns the condition. It fails if the parsed part is only an operand.
 func (c parsed) mustBeCondition(p *parser) condition {
 	if c.condition == nil {
 		p.failUnexpected()

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"devplatform/infra/local/dynamodb/expressions"
 	"devplatform/infra/local/dynamodb/values"
-
-	"pgregory.net/rapid"
 )
 
 const conditionValues = `{":s":{"S":"text"},":n":{"N":"5"},":m":{"N":"3"},":b":{"B":"YQ=="},":bool":{"BOOL":true},":null":{"NULL":true},

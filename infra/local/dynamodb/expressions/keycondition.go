@@ -5,8 +5,8 @@ import "devplatform/infra/local/dynamodb/values"
 // KeyCondition is a KeyConditionExpression. It is immutable.
 type KeyCondition struct{ terms []KeyTerm }
 
-// KeyTerm is the condition of one attribute: Name Op A, or Name BETWEEN A AND B. The attribute is always on the left: 5
-// < a becomes a > 5.
+// KeyTerm is the condition of one attribute: Name Op A, or Name BETWEEN A AND B. The attribute is always on the left:
+// 5 < a becomes a > 5.
 type KeyTerm struct {
 	Name string
 	Op   Operator

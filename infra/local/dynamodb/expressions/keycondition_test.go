@@ -3,10 +3,10 @@ package expressions_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"devplatform/infra/local/dynamodb/expressions"
 	"devplatform/infra/local/dynamodb/values"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestKeyConditionTerms(t *testing.T) {

@@ -54,7 +54,7 @@ type call struct {
 	args []operand
 }
 
-// place is where a function can be used.
+// place is a place of an expression where a function can be used.
 type place uint8
 
 const (

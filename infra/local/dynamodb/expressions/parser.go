@@ -35,7 +35,7 @@ type parser struct {
 	earlier   int // number of document paths of earlier expressions in the scope
 }
 
-// parse calls body with a parser of an expression, and returns the error with which it fails.
+// parse calls body with a parser of an expression, and returns the error with which the parser fails.
 func parse(kind, src string, scope *Scope, keywords []string, body func(p *parser)) (err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
@@ -306,8 +306,8 @@ func isWordByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }
 //go:embed reserved.txt
 var reservedWords string
 
-// longestReserved is the length of LOCALTIMESTAMP.
-const longestReserved = 14
+// longestReserved is the length of the longest reserved word.
+const longestReserved = len("LOCALTIMESTAMP")
 
 var reserved = func() map[string]bool {
 	words := map[string]bool{}

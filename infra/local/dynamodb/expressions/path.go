@@ -64,8 +64,8 @@ func (p Path) eval(item values.Item) (values.Value, error) {
 	return value, nil
 }
 
-// writable reports whether the item can have a value at the path: the map or list that contains it exists.
-func (p Path) writable(item values.Item) bool {
+// isWritable reports whether the item can have a value at the path: the map or list that contains it exists.
+func (p Path) isWritable(item values.Item) bool {
 	if len(p) == 1 {
 		return true
 	}
@@ -89,7 +89,7 @@ func (p *parser) checkOverlaps(paths []Path) {
 	}
 }
 
-// relate returns "" for paths that can be used together.
+// relate returns "" for paths that can be used together, or else how they exclude each other.
 func relate(p, q Path) string {
 	for i := range min(len(p), len(q)) {
 		switch {
@@ -201,8 +201,8 @@ const (
 	parameterValues = "ExpressionAttributeValues"
 )
 
-// Scope has the placeholders that a request's expressions can use. It remembers which of them, and which document
-// paths, were used. It is not safe for concurrent use.
+// Scope has the placeholders that a request's expressions can use. It remembers which placeholders and document paths
+// were used. It is not safe for concurrent use.
 type Scope struct {
 	names  map[string]string
 	values values.Item
@@ -242,7 +242,7 @@ func isPlaceholder(key string, sigil byte) bool {
 	return 2 <= len(key) && len(key) <= maxPlaceholderBytes && key[0] == sigil && wordLength(key) == len(key)
 }
 
-// CheckUnused returns an error if no expression parsed so far uses one of the placeholders. The error is a
+// CheckUnused returns an error if there is a placeholder that no expression parsed so far uses. The error is a
 // *[values.Error].
 func (s *Scope) CheckUnused() error {
 	if len(s.used) == len(s.names)+len(s.values) {

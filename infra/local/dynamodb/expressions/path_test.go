@@ -3,9 +3,9 @@ package expressions_test
 import (
 	"testing"
 
-	"devplatform/infra/local/dynamodb/expressions"
-
 	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/dynamodb/expressions"
 )
 
 func TestProjection(t *testing.T) {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
 	"devplatform/infra/local/dynamodb/expressions"
 	"devplatform/infra/local/dynamodb/values"
-
-	"github.com/go-json-experiment/json"
 )
 
 // decode decodes values in the wire format.

@@ -131,7 +131,7 @@ func (u *Update) apply(old values.Item, exists bool) (values.Item, []Path, error
 
 // run returns the change of an action, with a nil path if it changes nothing.
 func (a *action) run(old values.Item, exists bool) (change, error) {
-	writable := a.target.writable(old)
+	writable := a.target.isWritable(old)
 	var current, value values.Value
 	present := false
 	if writable {

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"devplatform/infra/local/dynamodb/expressions"
 	"devplatform/infra/local/dynamodb/values"
-
-	"pgregory.net/rapid"
 )
 
 // TestUpdateListAgainstModel compares replacements, removals and appends by index with a map of the old positions.

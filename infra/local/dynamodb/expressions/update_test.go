@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"devplatform/infra/local/dynamodb/expressions"
 	"devplatform/infra/local/dynamodb/values"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func parseUpdate(t testing.TB, src, given string) (*expressions.Update, string) {

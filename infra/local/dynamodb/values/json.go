@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Error is an attribute value, or an expression, that DynamoDB rejects.
+// Error is the error for an attribute value or an expression that DynamoDB rejects.
 type Error struct {
 	Message string
 	// Serialization means that the JSON does not have the shape of an attribute value. DynamoDB then reports a

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/local/dynamodb/values"
-
 	"github.com/go-json-experiment/json"
+
+	"devplatform/infra/local/dynamodb/values"
 )
 
 func TestDecodeErrors(t *testing.T) {

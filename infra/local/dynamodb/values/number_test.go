@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra/local/dynamodb/values"
-
 	"pgregory.net/rapid"
+
+	"devplatform/infra/local/dynamodb/values"
 )
 
 func TestParseNumberCanonicalForm(t *testing.T) {

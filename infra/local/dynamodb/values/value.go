@@ -1,6 +1,6 @@
-// Package values is DynamoDB's data model: attribute values and items, their JSON wire format, the bytes that they are
-// stored and sorted by, their sizes, and exact decimal numbers. Expressions, tables, requests and storage engines do
-// not belong here.
+// Package values is DynamoDB's data model: attribute values and items, their JSON wire format, their stored form, the
+// encoding that sorts keys, their sizes, and exact decimal numbers. Expressions, tables, requests and storage engines
+// do not belong here.
 //
 // Values are immutable: nothing writes to a slice that is reachable from a Value. So items and goroutines share values
 // without copying.
@@ -171,6 +171,7 @@ func Compare(a, b Value) (int, bool) {
 	}
 }
 
+// element returns the type of the members of a set of type k.
 func (k Kind) element() Kind { return k - (SS - S) }
 
 // keysOf returns the encoded members of a set.

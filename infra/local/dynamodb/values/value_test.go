@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"testing"
 
-	"devplatform/infra/local/dynamodb/values"
-
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"devplatform/infra/local/dynamodb/values"
 )
 
 // anyValue generates values of every type, nested a few levels.

@@ -11,7 +11,7 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 )
 
-// Attempts is the number of attempts of a client of [Wire.Client] for each request.
+// Attempts is the maximum number of times that a client of [Wire.Client] sends each request.
 const Attempts = dynamotest.Attempts
 
 // Wire is a proxy in front of an SQS endpoint. It is a [dynamotest.Wire] with the clients, faults and operations of

@@ -1,9 +1,10 @@
 // Package pattern implements event filters: the patterns in the FilterCriteria of an event source mapping.
 //
-// A pattern is a JSON object in the shape of the event. All of its fields must match. Each leaf is an array. One of its
-// elements must match: a string, a number, true, false or null, which must be equal, or {"exists": true} or
-// {"exists": false}. If the event has an array, one element must match. exists applies to leaves only: for an object,
-// {"exists": false} matches. Numbers are compared as they are written, as Lambda documents it: 300 and 300.0 differ.
+// A pattern is a JSON object in the shape of the event. All of its fields must match. Each leaf is an array, and one
+// element of this array must match: a string, a number, true, false or null, which must be equal, or {"exists": true}
+// or {"exists": false}. If the event has an array, one of its elements must match. exists applies to leaves only: for
+// an object, {"exists": false} matches. Numbers are compared as they are written, as Lambda documents: 300 and 300.0
+// differ.
 // Other operators of AWS (prefix, numeric, anything-but, $or and others), and objects in arrays of the event, are not
 // supported: a pattern with another operator is an error.
 //
@@ -25,12 +26,12 @@ import (
 // Pattern is a parsed pattern. It may be used concurrently.
 type Pattern struct{ fields []field }
 
-// field is the pattern of a field: either nested, or the rest.
+// field is the pattern of a field: either nested is set, or a leaf must match equal or exists.
 type field struct {
 	name   string
 	nested *Pattern
-	equal  []any // one of them is equal to the leaf
-	exists *bool // or there is a leaf, or there is none
+	equal  []any // the leaf is one of these values
+	exists *bool // whether there is a leaf; nil if the pattern does not ask
 }
 
 // Parse parses a pattern. The error contains the path in the pattern.
