@@ -20,8 +20,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 )
@@ -71,11 +69,6 @@ func Create(projects db.Table, kind Kind, id string, now time.Time) db.Write {
 	return projects.Create(db.RemovalKey(id), record{
 		Kind: kind, ID: id, EndedAt: clock.Stamp(now), Due: duePartition, DueAt: clock.Stamp(now.Add(Delay)),
 	})
-}
-
-// CheckNone returns a check that there is no removal of a workspace or an account. Error: db.ErrConditionFailed.
-func CheckNone(projects db.Table, id string) db.Write {
-	return projects.Check(db.RemovalKey(id), expression.AttributeNotExists(expression.Name(db.AttrPK)))
 }
 
 // wait returns the wait after a failed attempt: one minute, doubled with each further attempt, up to maxWait.
