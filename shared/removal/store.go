@@ -30,6 +30,11 @@ var (
 
 func timeValue(t time.Time) expression.ValueBuilder { return expression.Value(clock.Stamp(t).String()) }
 
+// CheckNone returns a check that there is no removal of a workspace or an account. Error: db.ErrConditionFailed.
+func CheckNone(projects db.Table, id string) db.Write {
+	return projects.Check(db.RemovalKey(id), expression.AttributeNotExists(expression.Name(db.AttrPK)))
+}
+
 // due returns up to limit removals that are due at a time or earlier, the most overdue first. If an item cannot be
 // decoded, due returns the others and an error. The index is eventually consistent: claim decides.
 func (s store) due(ctx context.Context, by time.Time, limit int) (due []record, _ error) {

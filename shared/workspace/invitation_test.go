@@ -12,6 +12,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
+	"devplatform/shared/removal"
 	"devplatform/shared/workspace"
 )
 
@@ -365,6 +366,19 @@ func TestAcceptanceChecksInviter(t *testing.T) {
 	role := expression.Set(expression.Name("role"), expression.Value(workspace.Member))
 	inviter := f.client.Table(f.projectsTable).Update(db.MemberKey(f.ws, f.owner1.id), role)
 	if _, err := f.client.Do(t.Context(), inviter); err != nil {
+		t.Fatal(err)
+	}
+	acceptInvitation(f).Want(t, http.StatusNotFound, fault.CodeInvitationNotFound)
+	acceptOffer(f).Want(t, http.StatusNotFound, fault.CodeInvitationNotFound)
+}
+
+// After the end of the inviter's account, the membership and the invitations of the inviter remain for minutes.
+func TestAcceptanceAfterInviterDeletedAccount(t *testing.T) {
+	t.Parallel()
+	f := newTeamFixture(t)
+	f.skipConsistencyCheck = true // the account does not leave the workspace in this test
+	ended := removal.Create(f.client.Table(f.projectsTable), removal.Account, f.owner1.id, f.clock.Now())
+	if _, err := f.client.Do(t.Context(), ended); err != nil {
 		t.Fatal(err)
 	}
 	acceptInvitation(f).Want(t, http.StatusNotFound, fault.CodeInvitationNotFound)

@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/removal"
 )
 
 // All open invitations of a workspace are in one item, which decides whether an invitation is open. A second item, the
@@ -107,11 +108,13 @@ func (s store) endInvitation(
 }
 
 // acceptWrites returns writes of the acceptance of an invitation. The transaction fails with errInvitationNotFound if
-// the inviter may no longer grant the role, or if the inviter's account is suspended.
+// the inviter may no longer grant the role, or if the inviter's account is suspended or has ended. After the end of an
+// account, its memberships and invitations remain until LeaveAll ends them.
 func (s store) acceptWrites(workspaceID string, i Invitation) []db.Write {
 	mayGrant := hasRoleIn(func(r Role) bool { return r.mayGrant(i.Role) }).And(attrSuspended.AttributeNotExists())
 	return []db.Write{
 		s.Projects.Check(db.MemberKey(workspaceID, i.InviterID), mayGrant).Else(errInvitationNotFound),
+		removal.CheckNone(s.Projects, i.InviterID).Else(errInvitationNotFound),
 		s.Projects.Delete(i.pointerKey()),
 	}
 }
