@@ -43,6 +43,22 @@ func TestFetchSecret(t *testing.T) {
 	}
 }
 
+// The key ring is read before a request needs it.
+func TestKeyRingIsReadAtOnce(t *testing.T) {
+	t.Parallel()
+	reads := make(chan struct{}, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"SecretString":"{}"}`))
+		select {
+		case reads <- struct{}{}:
+		default:
+		}
+	}))
+	t.Cleanup(server.Close)
+	newSecrets(config.AWS{Region: "us-east-1", Endpoint: server.URL}).Keys("ring")
+	<-reads
+}
+
 func TestInvalidSecretResponses(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -22,3 +22,13 @@ func TestLongLines(t *testing.T) {
 		}
 	}
 }
+
+// A value that a template literal computes is not a class. Other dollar signs can be in a value.
+func TestTemplateLiterals(t *testing.T) {
+	t.Parallel()
+	set := map[string]bool{}
+	Candidates(set, "js", []byte("class=`w-[$5] h-[${x}]`"))
+	if !set["w-[$5]"] || set["h-[${x}]"] {
+		t.Errorf("got %v, want w-[$5], and not h-[${x}]", set)
+	}
+}

@@ -38,6 +38,7 @@ func TestNewEndpointBecomesFast(t *testing.T) {
 	f.handleMessages()
 	f.wantDelivery(Succeeded, 1)
 	f.wantRequests(1)
+	f.wantLog(`"SlowTurns":[1]`)
 	if got := f.storedWebhook(w); got.lane() != fastLane || got.hasTurn(f.now()) || got.DrainedAt == nil {
 		t.Errorf("got webhook %+v, want a fast endpoint without a turn or deliveries that wait", got)
 	}
