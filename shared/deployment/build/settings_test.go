@@ -83,8 +83,8 @@ func TestHiddenSettingsBelowRoot(t *testing.T) {
 		text.Write(f.Data)
 	}
 	text.WriteString(strings.Join(out.Warnings, "\n"))
-	for _, want := range []string{`<title>client</title>`, `VITE_A:"client"`, `VITE_B:"root b"`, `VITE_C:"client c"`, `,4,`,
-		"a!=null?a:b", "/client/.postcssrc:1: The plugin a"} {
+	for _, want := range []string{`<title>client</title>`, `VITE_A:"client"`, `VITE_B:"root b"`, `VITE_C:"client c"`,
+		`,4,`, "a!=null?a:b", "/client/.postcssrc:1: The plugin a"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %s in %s", want, text.String())
 		}
