@@ -77,7 +77,8 @@ type Output struct {
 	Files []File // sorted by path
 	// Redirects and Headers are the project's files with rules for the server of the site. They are not published.
 	Redirects, Headers Rules
-	// Notes and Warnings are lines for the log, such as "/src/app.tsx:3:7: …" of the bundler.
+	// Notes and Warnings are lines for the log. A warning about a file of the project begins with its path, and its line
+	// if that is known, such as "/src/app.tsx:3:7: …" of the bundler.
 	Notes, Warnings []string
 }
 
@@ -127,6 +128,12 @@ func Run(ctx context.Context, in Input) (Output, error) {
 	for _, rules := range []*Rules{&out.Redirects, &out.Headers} {
 		if rules.Path != "" {
 			rules.Path = root + rules.Path
+		}
+	}
+	for i, warning := range out.Warnings {
+		name, _, _ := strings.Cut(warning, ":")
+		if _, ok := in.Files[name]; ok {
+			out.Warnings[i] = root + warning
 		}
 	}
 	out.Notes = append([]string{"Built the folder " + root + "."}, out.Notes...)

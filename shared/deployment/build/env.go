@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"devplatform/shared/deployment/constant"
@@ -14,6 +15,18 @@ import (
 // envFiles are the files of variables that Vite reads for production. Later files win.
 var envFiles = []string{"/.env", "/.env.local", "/.env.production", "/.env.production.local"}
 
+// envPaths returns the paths of the files of variables at the root of the project, and then in web, the folder that
+// vite.config names as root. Vite reads the files in web only, but many projects have them beside vite.config.
+func envPaths(web string) []string {
+	paths := slices.Clone(envFiles)
+	if web != "" {
+		for _, name := range envFiles {
+			paths = append(paths, web+name)
+		}
+	}
+	return paths
+}
+
 // The limits of the variables: each file that the bundler reads is compared with all of them.
 const (
 	maxEnvBytes = 64 << 10 // of a file, and of all values that scripts of the site can read
@@ -21,9 +34,10 @@ const (
 )
 
 // constants returns the constants that scripts of the site can read, as in Vite: values by name, and JavaScript values
-// by expression. Of the variables, scripts can read only the public ones. Errors: *failure.Error.
-func constants(j job) (env map[string]any, expressions map[string]string, err error) {
-	v, err := readVariables(j)
+// by expression. Of the variables, scripts can read only the public ones. web is the folder that vite.config names as
+// root, or "". Errors: *failure.Error.
+func constants(j job, web string) (env map[string]any, expressions map[string]string, err error) {
+	v, err := readVariables(j, web)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,9 +94,9 @@ type variables struct {
 }
 
 // readVariables returns the variables of the files and of the project. Errors: *failure.Error.
-func readVariables(j job) (*variables, error) {
+func readVariables(j job, web string) (*variables, error) {
 	v := &variables{values: map[string]string{}, expanded: map[string]bool{}}
-	for _, name := range envFiles {
+	for _, name := range envPaths(web) {
 		data := j.Settings[name]
 		if len(data) <= maxEnvBytes {
 			maps.Copy(v.values, parseEnv(string(trimBOM(data))))

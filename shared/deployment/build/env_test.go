@@ -27,7 +27,7 @@ func TestEnv(t *testing.T) {
 		`VITE_X=a\nb`: `a\nb`, "# VITE_X=a": "", "VITE_X=": "", "Y=1\r\nVITE_X=$Y/${Y}/${Z:-2}/${Z}/\\$Y\r\n": "1/1/2//$Y",
 		"VITE_X=$VITE_X": "", "VITE_X=$A\nA=$B\nB=</script>": "</script>", "VITE_X=`it's`": "it's", "VITE_X=1\nVITE_X=2": "2",
 	} {
-		_, all, err := constants(job{Settings: files("/.env", content)})
+		_, all, err := constants(job{Settings: files("/.env", content)}, "")
 		if got, ok := all["import.meta.env.VITE_X"]; err != nil || ok && got != constant.Quote(want) || !ok && want != "" {
 			t.Errorf("%q: %s, want %q, error %v", content, got, want, err)
 		}
@@ -44,7 +44,7 @@ func TestEnv(t *testing.T) {
 		"A=$A$A\nVITE_X=$A":                   "",
 		references.String():                   "",
 	} {
-		_, _, err := constants(job{Settings: files("/.env", content)})
+		_, _, err := constants(job{Settings: files("/.env", content)}, "")
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("got %v, want %s", err, want)
 		}

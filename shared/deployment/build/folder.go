@@ -46,8 +46,9 @@ func newJob(in Input, t *tree.Tree) job {
 	return j
 }
 
-// hiddenSettings matches the files of settings whose names begin with a dot.
-var hiddenSettings = regexp.MustCompile(`^/\.(env(\.local|\.production(\.local)?)?|browserslistrc|gitignore|postcssrc(\.\w+)?)$`)
+// hiddenSettings matches the files of settings whose names begin with a dot, in any folder: vite.config, which is read
+// later, names the folder of the pages.
+var hiddenSettings = regexp.MustCompile(`/\.(env(\.local|\.production(\.local)?)?|browserslistrc|gitignore|postcssrc(\.\w+)?)$`)
 
 // result is the result of the program: an error, or an output.
 type result struct {

@@ -115,11 +115,16 @@ func (p *project) readSettings(j job) (err error) {
 	if p.manifest, err = parsePackageJSON(manifest); err != nil {
 		return err
 	}
-	if p.env, p.constants, err = constants(j); err != nil {
+	if p.env, _, err = constants(j, ""); err != nil { // vite.config can load them
 		return err
 	}
-	p.pathAliases, p.packageAliases = map[string][]string{}, map[string]string{}
+	p.constants, p.pathAliases, p.packageAliases = map[string]string{}, map[string][]string{}, map[string]string{}
 	p.readVite()
+	defined := p.constants
+	if p.env, p.constants, err = constants(j, p.web); err != nil {
+		return err
+	}
+	maps.Copy(p.constants, defined)
 	p.public = path.Join("/", p.web, cmp.Or(p.public, "public"))
 	p.readPostCSS()
 	p.readSvelte()

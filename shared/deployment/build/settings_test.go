@@ -64,6 +64,33 @@ func TestSettingsOfFolders(t *testing.T) {
 	}
 }
 
+// The folder that vite.config names as root has its own files of settings. Its variables replace those at the root of
+// the project, and define replaces both.
+func TestHiddenSettingsBelowRoot(t *testing.T) {
+	t.Parallel()
+	out, err := run(t, sources{Files: files("/vite.config.js",
+		`export default { root: "client", define: { "import.meta.env.VITE_D": 4 } }`,
+		"/client/index.html", `<title>%VITE_A%</title><script type="module" src="/main.js"></script>`, "/client/main.js",
+		`const e = import.meta.env; console.log([e.VITE_A, e.VITE_B, e.VITE_C, import.meta.env.VITE_D, a ?? b])`,
+		"/.env", "VITE_A=root\nVITE_B=root b", "/.env.local", "VITE_C=root c", "/client/.env", "VITE_A=client\nVITE_D=d",
+		"/client/.env.production", "VITE_C=client c", "/server/.env", "VITE_B=server",
+		"/client/.browserslistrc", "chrome 79", "/client/.postcssrc", `{"plugins":{"a":{}}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, f := range out.Files {
+		text.Write(f.Data)
+	}
+	text.WriteString(strings.Join(out.Warnings, "\n"))
+	for _, want := range []string{`<title>client</title>`, `VITE_A:"client"`, `VITE_B:"root b"`, `VITE_C:"client c"`,
+		`,4,`, "a!=null?a:b", "/client/.postcssrc:1: The plugin a"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %s in %s", want, text.String())
+		}
+	}
+}
+
 // The fallback for @ belongs to the folder of the site.
 func TestAliasBelowRoot(t *testing.T) {
 	t.Parallel()

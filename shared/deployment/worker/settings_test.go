@@ -1,7 +1,9 @@
 package worker_test
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,5 +114,30 @@ func TestRootDir(t *testing.T) {
 	set("/")
 	if _, output = p.deployTo(deployment.Production); !strings.Contains(output, "the root") {
 		t.Errorf("got the output\n%s\nwant the root", output)
+	}
+}
+
+// A warning about a file has the path of the file in the project, also if only a folder of the project is built, and
+// the line.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.newUser("ada").newProject(map[string]string{
+		"/web/index.html":     `<!doctype html><script type="module" src="/main.js"></script>`,
+		"/web/main.js":        "console.log(1)\nif (typeof x === 'nul') { y() }",
+		"/web/vite.config.js": "export default {\n  base: '/sub/',\n}",
+		"/web/id_rsa":         "a key",
+	})
+	lines := p.Get(p.url(p.deploy().Text("id"), "/log")).Want(t, http.StatusOK).List("lines")
+	for _, want := range []string{
+		"/web/vite.config.js 2 /web/vite.config.js:2: base is",
+		"/web/main.js 2 /web/main.js:2:",
+		"/web/id_rsa <nil> /web/id_rsa: The file was not published",
+	} {
+		if !slices.ContainsFunc(lines, func(line map[string]any) bool {
+			return strings.HasPrefix(fmt.Sprint(line["path"], " ", line["line"], " ", line["text"]), want)
+		}) {
+			t.Errorf("no line %q in %v", want, lines)
+		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
+	"strings"
 	"time"
 
 	"devplatform/shared/async"
@@ -167,9 +169,24 @@ func (a *attempt) run(ctx context.Context) (deployment.Outcome, error) {
 		a.log(deployment.Info, note)
 	}
 	for _, warning := range output.Warnings[:min(len(output.Warnings), maxWarnings)] {
-		a.log(deployment.Warning, warning)
+		path, line := location(warning, files)
+		a.logAt(deployment.Warning, warning, path, line)
 	}
 	return a.store(ctx, output)
+}
+
+// location returns the file of the project with which a warning of the build begins, or "", and the line, or 0.
+func location(warning string, files map[string][]byte) (path string, line int) {
+	path, rest, _ := strings.Cut(warning, ":")
+	if _, ok := files[path]; !ok {
+		return "", 0
+	}
+	number, _, _ := strings.Cut(rest, ":")
+	line, err := strconv.Atoi(number)
+	if err != nil {
+		return path, 0 // the warning is about the whole file
+	}
+	return path, line
 }
 
 // fail ends a deployment whose build was interrupted too often.
