@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
 	"devplatform/shared/assistant/quota"
-	"devplatform/shared/excerpt"
 )
 
 // retryShorter sends a request that was too long for the model again, with a smaller prompt, and then also with a
@@ -129,40 +126,4 @@ func remainingFailures(first, repair round) (remaining []failure) {
 		}
 	}
 	return append(remaining, again...)
-}
-
-// finishText completes the text. If the model wrote no text, it adds a list of the actions. It also adds a note about
-// each failed call, and a note if the answer was cut off.
-func (a *answer) finishText() {
-	if a.isBlank() && len(a.draft.Actions()) > 0 {
-		var briefs []string
-		for _, accepted := range a.draft.Actions() {
-			briefs = append(briefs, "- `"+accepted.Brief()+"`")
-		}
-		a.addText("These are the changes:\n\n" + strings.Join(briefs, "\n"))
-	}
-	for _, f := range a.round.failures {
-		a.addNote(fmt.Sprintf("Left out: `%s`: %s", quoteLine(f.brief), quoteLine(f.problem.Text)))
-	}
-	if a.stop == model.StopLength {
-		a.addNote(cutOff + " Its changes are not applied. Ask for fewer changes at once.")
-	}
-}
-
-// cutOff is the note of an answer that reached the maximum length.
-const cutOff = "The answer was cut off here: it reached the maximum length."
-
-// addNote adds a note, which the model did not write, as a quotation in Markdown, in a paragraph of its own.
-func (a *answer) addNote(text string) {
-	note := "> " + strings.ReplaceAll(text, "\n", "\n> ")
-	if !a.isBlank() {
-		note = "\n\n" + note
-	}
-	a.addText(note)
-}
-
-// quoteLine returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that
-// the model wrote, which can have any length.
-func quoteLine(text string) string {
-	return excerpt.WithEllipsis(strings.Join(strings.Fields(text), " "), 300)
 }
