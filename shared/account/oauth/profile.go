@@ -112,8 +112,8 @@ func (l *emailList) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// emails returns the well-formed addresses. An address that is listed twice is returned once, and is verified only if
-// all its entries are.
+// emails returns the first maxEmails well-formed addresses. An address that is listed twice is returned once, and is
+// verified only if all its entries are.
 func (l emailList) emails() []Email {
 	var emails []Email
 	index := make(map[string]int, len(l))
@@ -130,7 +130,7 @@ func (l emailList) emails() []Email {
 			continue
 		}
 		if len(emails) == maxEmails {
-			break
+			continue // another entry of an address that is returned can follow
 		}
 		index[address] = len(emails)
 		emails = append(emails, Email{Address: address, Verified: verified, Primary: primary})

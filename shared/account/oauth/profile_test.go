@@ -124,14 +124,19 @@ func TestNumberOfEmailsIsBounded(t *testing.T) {
 	t.Parallel()
 	var entries []string
 	for i := range maxEmails + 20 {
-		entries = append(entries, fmt.Sprintf(`{"email":"u%d@x.example"}`, i))
+		entries = append(entries, fmt.Sprintf(`{"email":"u%d@x.example","verified":true}`, i))
 	}
+	entries = append(entries, `{"email":"u0@x.example"}`) // not verified
 	var l emailList
 	if err := json.Unmarshal([]byte("["+strings.Join(entries, ",")+"]"), &l); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(l.emails()); n != maxEmails {
+	emails := l.emails()
+	if n := len(emails); n != maxEmails {
 		t.Errorf("got %d addresses, want %d", n, maxEmails)
+	}
+	if emails[0].Verified || !emails[1].Verified {
+		t.Errorf("got %v, want that only the second one is verified", emails[:2])
 	}
 }
 

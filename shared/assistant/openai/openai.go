@@ -87,7 +87,7 @@ func (c *client) generate(ctx context.Context, r model.Request, a *answer, key s
 		return &model.Error{Fault: model.Misconfigured, Cause: err}
 	}
 	call, cancel := context.WithCancel(ctx)
-	defer cancel() // runs before the body is closed, so that the rest of the body is not read
+	defer cancel()
 	var response *http.Response
 	err = c.waits.Retry(call, func() (hasBegun bool, err error) {
 		response, err = s.send(call, newBody(c.options.Model, r), key) //nolint:bodyclose // closed below

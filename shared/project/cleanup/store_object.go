@@ -57,13 +57,16 @@ func (s store) removeUnreferenced(ctx context.Context, objects []objectstore.Obj
 			if err != nil {
 				return err
 			}
+			if err := s.bucket.DeleteAll(ctx, keys...); err != nil {
+				return err
+			}
 			removed.Add(int64(len(keys)))
-			return s.bucket.DeleteAll(ctx, keys...)
+			return nil
 		})
 	}
 	err := group.Wait()
-	if first := invalid.Load(); err == nil && first != nil {
-		err = *first
+	if invalidRecord := invalid.Load(); err == nil && invalidRecord != nil {
+		err = *invalidRecord
 	}
 	return int(removed.Load()), err
 }
