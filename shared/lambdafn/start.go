@@ -44,6 +44,6 @@ func limitHeap(memory string) {
 }
 
 func fail(logger *slog.Logger, err error) {
-	logger.Error("the function cannot start", "cause", err.Error())
+	logger.Error("the function cannot start", "error", err) // the local platform shows the attribute error
 	os.Exit(1)
 }
