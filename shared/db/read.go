@@ -140,7 +140,7 @@ func EachRecord[T any](
 }
 
 // Pages returns the live items of a query, from q.After to the end, in the order of their sort keys. A page contains
-// the items of one call, which are at most q.Limit, and can be empty. After an error, there are no more pages. Errors:
+// the items of one call: at most q.Limit items, and possibly none. After an error, there are no more pages. Errors:
 // ErrUnavailable.
 func (t Table) Pages(ctx context.Context, q Query) iter.Seq2[Page, error] {
 	return t.pages(ctx, q.input(t.name))

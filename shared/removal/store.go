@@ -30,7 +30,7 @@ var (
 
 func timeValue(t time.Time) expression.ValueBuilder { return expression.Value(clock.Stamp(t).String()) }
 
-// CheckNone returns a check that there is no removal of a workspace or an account. Error: db.ErrConditionFailed.
+// CheckNone returns a check that no removal of a workspace or an account exists. Error: db.ErrConditionFailed.
 func CheckNone(projects db.Table, id string) db.Write {
 	return projects.Check(db.RemovalKey(id), expression.AttributeNotExists(expression.Name(db.AttrPK)))
 }

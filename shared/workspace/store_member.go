@@ -198,8 +198,8 @@ func (s store) countMembers(workspaceID string, members, owners, suspendedOwners
 // IsSuspended reports whether the account of a user is suspended, by the item that counts the user's memberships.
 func IsSuspended(memberships db.Item) bool { return memberships["suspended"] != nil }
 
-// initialMemberships is the number of memberships of a user for whom no number is stored. The user has only the
-// personal workspace.
+// initialMemberships is the number of memberships of a user without a stored number. The user has only the personal
+// workspace.
 const initialMemberships = 1
 
 // countUp returns the write that increments the user's number of memberships, on the condition that the user has not

@@ -179,7 +179,8 @@ func (o object) decodeStruct(v reflect.Value) {
 	}
 }
 
-// checkKeys reports properties that a struct neither has nor ignores, unless they resolve to AWS::NoValue.
+// checkKeys reports the properties that a struct does not have and does not ignore. It skips properties that resolve to
+// AWS::NoValue.
 func (o object) checkKeys(t reflect.Type) {
 	if o.n == nil {
 		return

@@ -4,8 +4,8 @@
 // of an unknown address are stored below the ID of a user who does not exist.
 //
 // An address belongs to the account whose user ID is in the item of the address. A former address stays reserved for
-// the account in the same item, until the link that undoes the change expires. Until then, nobody can take the address
-// or log in with it.
+// the account in the same item, until the link that undoes the change expires. Until then, no account can take the
+// address, and no user can log in with it.
 package address
 
 import (

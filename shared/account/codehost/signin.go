@@ -122,8 +122,8 @@ func (s *Service) newNetwork(ctx context.Context, u user.User, client httpapi.Re
 	return s.Mails.NewNetwork(ctx, u.Email, credential, client, s.Clock())
 }
 
-// account returns the user whom an identity signs in, and the writes without which the sign-in is not valid: the check
-// that the identity is still linked, the link to a verified account, or the new account.
+// account returns the user of an identity, and the writes that the sign-in needs: the check that the identity is still
+// linked, the link to a verified account, or the new account.
 func (s *Service) account(
 	ctx context.Context, remote oauth.Identity, client httpapi.RequestInfo,
 ) (user.User, []db.Write, error) {

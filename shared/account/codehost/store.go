@@ -12,8 +12,8 @@ import (
 	"devplatform/shared/db"
 )
 
-// owner reads the user to whom an identity is linked. Errors: db.ErrNotFound if the identity is not linked; db.ErrStale
-// if the account of the user ended in the meantime.
+// owner reads the user of a linked identity. Errors: db.ErrNotFound if the identity is not linked; db.ErrStale if the
+// account of the user ended in the meantime.
 func (s *Service) owner(ctx context.Context, remote oauth.Identity) (user.User, error) {
 	item, err := s.Accounts.Get(ctx, db.IdentityKey(remote.Provider, remote.Subject))
 	if err != nil {

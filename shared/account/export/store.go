@@ -19,8 +19,8 @@ type list struct {
 	attributes string // separated by spaces
 	// inner is the attribute that contains a list of records, "" if each item is a record.
 	inner string
-	// by is the attribute with the ID of the user to whom a record belongs, such as createdBy or createdBy.ID. "" means
-	// that all records belong to the user of the document.
+	// by is the attribute with the ID of the user who owns a record, such as createdBy or createdBy.ID. "" means that all
+	// records belong to the user of the document.
 	by string
 	// key is the name of the field that contains the part of the sort key after the prefix. "" means that the records have
 	// no such field.

@@ -109,8 +109,8 @@ func (s Store) Recall(ctx context.Context, projectID string) (Memory, error) {
 
 // Messages reads n messages that are not cleared, oldest first. The parameter named "after" is the ID of the last
 // message that the caller has already read, or "" to start with the first message. Messages returns fewer messages if
-// there are no more, or if they exceed 4 MiB of JSON. It returns more, but less than 2n, if some messages have several
-// parts.
+// there are no more, or if they exceed 4 MiB of JSON. It returns more than n, but fewer than 2n messages, if some
+// messages have several parts.
 func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]Message, error) {
 	for {
 		messages, err := s.messages(ctx, projectID, after, n, maxPageBytes)

@@ -57,8 +57,8 @@ type Reservation struct {
 	// next month.
 	Began time.Time
 
-	// Reserve sets the remaining fields. shard is the number of the shard in which the tokens are also reserved, 0 if
-	// there are no shards. operation is the generation in progress.
+	// Reserve sets the remaining fields. shard is the number of the shard that also counts the tokens; 0 if there are no
+	// shards. operation is the generation in progress.
 	shard     int
 	operation limit.Operation
 }

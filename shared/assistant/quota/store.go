@@ -28,7 +28,7 @@ type generation struct {
 	ID     string `dynamodbav:"id"`
 	Tokens int    `dynamodbav:"tokens"`
 	Month  string `dynamodbav:"month"`
-	// Shard is the number of the shard in which the tokens are also reserved; 0 if there are no shards.
+	// Shard is the number of the shard that also counts the tokens; 0 if there are no shards.
 	Shard     int             `dynamodbav:"shard"`
 	StartedAt clock.Timestamp `dynamodbav:"startedAt"`
 	Cancelled bool            `dynamodbav:"cancelled,omitempty"`

@@ -70,8 +70,8 @@ const (
 	reasonServer = "it needs a server, and sites only serve files"
 )
 
-// framework is a framework that cannot be built. settings, packages and files are lists of words, each of which shows
-// that a project uses the framework: values of the project's setting, dependencies, and files in the root folder. A
+// framework is a framework that cannot be built. settings, packages and files are lists of words: values of the
+// project's setting, dependencies, and files in the root folder. Each word shows that a project uses the framework. A
 // file that ends with a dot has the extension of a script.
 type framework struct{ name, reason, settings, packages, files string }
 

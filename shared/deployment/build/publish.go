@@ -98,7 +98,7 @@ func isRules(published string) bool {
 	return published == rule.RedirectsFile || published == rule.HeadersFile
 }
 
-// isExcluded reports whether a file is neither published nor bundled in any project.
+// isExcluded reports whether every build leaves a file out: the file is not published and not bundled.
 func isExcluded(name string) bool {
 	return isPrivate(name) || keyFiles.MatchString(name) || manifestFiles.MatchString(name)
 }

@@ -21,7 +21,7 @@ func TestRoot(t *testing.T) {
 		"one package.json":           {[]string{"/README.md", "/client/package.json", "/other/index.html"}, "", "/client"},
 		"two package.json":           {[]string{"/client/package.json", "/server/package.json"}, "", ""},
 		"one page":                   {[]string{"/README.md", "/site/index.html", "/site/a.html"}, "", "/site"},
-		"folders that are no roots":  {[]string{"/node_modules/p/package.json", "/a/public/index.html"}, "", ""},
+		"folders that are not roots": {[]string{"/node_modules/p/package.json", "/a/public/index.html"}, "", ""},
 		"settings":                   {[]string{"/package.json", "/client/package.json"}, "client", "/client"},
 		"settings with the root":     {[]string{"/package.json"}, "/", ""},
 		"settings above the root":    {[]string{"/package.json"}, "../..", ""},

@@ -49,7 +49,7 @@ type Warning struct {
 	Text string
 }
 
-// parseLines calls parse with each line of a file that is neither empty nor a comment, without surrounding blanks. An
+// parseLines calls parse with each line of a file, without surrounding blanks. It skips empty lines and comments. An
 // error of parse is a warning about the line.
 func parseLines(data []byte, parse func(line string) error) (warnings []Warning) {
 	if len(data) > maxFile {

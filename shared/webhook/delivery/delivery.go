@@ -85,7 +85,7 @@ type Delivery struct {
 }
 
 // decodeDelivery decodes a stored delivery. It returns an error if the item is not a complete delivery, or if its IDs
-// are not valid or do not match its key: the service could neither change the delivery nor send messages about it.
+// are not valid or do not match its key. The service could not change such a delivery or send messages about it.
 func decodeDelivery(item db.Item) (Delivery, error) {
 	d, err := db.Decode[Delivery](item)
 	if err == nil && (db.DeliveryKey(d.WebhookID, d.ID) != db.KeyOf(item) || !id.Workspace.Valid(d.WorkspaceID) ||

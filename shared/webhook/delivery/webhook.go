@@ -57,7 +57,7 @@ type PreviousSecret struct {
 }
 
 // DecodeWebhook decodes a stored webhook. It returns an error if the item is not a complete webhook, or if its IDs are
-// not valid or do not match its key: the service could neither store its deliveries nor send messages about it.
+// not valid or do not match its key. The service could not store its deliveries or send messages about it.
 func DecodeWebhook(item db.Item) (Webhook, error) {
 	w, err := db.Decode[Webhook](item)
 	if err == nil && (db.WebhookKey(w.WorkspaceID, w.ID) != db.KeyOf(item) || !id.User.Valid(w.AccountID)) {
