@@ -82,8 +82,8 @@ func (d *Draft) addDependency(ctx context.Context, a *Action) error {
 		return problemf("%s could not be changed: %s.", a.Path, err.Error())
 	}
 	a.Packages = make([]string, len(packages))
-	for i, d := range packages {
-		a.Packages[i] = d.name + "@" + d.version
+	for i, p := range packages {
+		a.Packages[i] = p.name + "@" + p.version
 		if len(a.Packages[i]) > maxPackage {
 			return problemf("The package %s is too long.", shortQuote(a.Packages[i]))
 		}

@@ -115,16 +115,20 @@ func (p *project) readSettings(j job) (err error) {
 	if p.manifest, err = parsePackageJSON(manifest); err != nil {
 		return err
 	}
-	if p.env, _, err = constants(j, ""); err != nil { // vite.config can load them
+	env, expressions, err := constants(j, "")
+	if err != nil {
 		return err
 	}
+	p.env = env // vite.config can load them
 	p.constants, p.pathAliases, p.packageAliases = map[string]string{}, map[string][]string{}, map[string]string{}
 	p.readVite()
-	defined := p.constants
-	if p.env, p.constants, err = constants(j, p.web); err != nil {
-		return err
+	if p.web != "" {
+		if p.env, expressions, err = constants(j, p.web); err != nil {
+			return err
+		}
 	}
-	maps.Copy(p.constants, defined)
+	maps.Copy(expressions, p.constants) // define replaces variables
+	p.constants = expressions
 	p.public = path.Join("/", p.web, cmp.Or(p.public, "public"))
 	p.readPostCSS()
 	p.readSvelte()
